@@ -1,1 +1,12 @@
-//! Placeholder until its first module lands.
+//! When is an instant inside?
+
+mod civil;
+mod date;
+mod error;
+mod instant;
+mod names;
+
+pub use date::{Date, TimeOfDay};
+pub use error::Error;
+pub use instant::Instant;
+pub use names::{Month, Ordinal, Weekday};
