@@ -2,6 +2,7 @@
 
 mod civil;
 mod date;
+mod days;
 mod error;
 mod instant;
 mod names;
