@@ -38,7 +38,7 @@ pub(crate) const fn month_of(day: i32) -> (i32, i32) {
     let n = (day as i64 + (EPOCH_FROM_MARCH_0000 + SHIFT_CYCLES * CYCLE_DAYS as u32) as i64) as u32;
     let quarter = 4 * n + 3;
     let century = quarter / CYCLE_DAYS as u32;
-    let of_century = quarter % CYCLE_DAYS as u32 | 3;
+    let of_century = (quarter % CYCLE_DAYS as u32) | 3;
     let year_of_century = of_century / 1_461;
     let day_of_year = (of_century % 1_461) / 4;
     let march_month = (5 * day_of_year + 2) / 153;

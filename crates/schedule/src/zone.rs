@@ -1,0 +1,244 @@
+//! When does a wall clock of some place reach a civil time?
+//!
+//! TIME-12 in one definition: a civil time begins at *the first instant at which the zone's wall clock reads it or later*. A time that
+//! a gap skips so becomes the first instant after the gap, and a time that occurs twice becomes the first of the two. The map from
+//! civil times to instants is then monotone, and so is its inverse, [`Zone::reached`]: a zoned schedule is a UTC schedule seen
+//! through a warped clock, with the same arithmetic and no special case for either day of the year.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::civil::{self, DAY};
+use crate::date::{Date, TimeOfDay};
+use crate::error::Error;
+use crate::instant::Instant;
+
+/// Seconds after which a zone that follows a yearly rule repeats.
+const CYCLE: i64 = civil::CYCLE_DAYS as i64 * DAY;
+/// From here on every zone of the database follows its yearly rule; the last written-out transitions are Morocco's, in 2087.
+const SETTLED: i64 = civil::day_of(2100, 1, 1) as i64 * DAY;
+/// The table holds one cycle after that, and a year more so that nothing is looked up at its rim.
+const TABLE_END: i64 = SETTLED + CYCLE + 366 * DAY;
+
+/// A time zone of the IANA database, or UTC. Cheap to clone.
+///
+/// ```
+/// use schedule::{Date, Instant, TimeOfDay, Zone};
+///
+/// let berlin = Zone::named("Europe/Berlin")?;
+/// // 02:30 does not exist on the day the clocks go forward: it becomes 03:00 summer time.
+/// let skipped = berlin.first_instant_of(Date::parse("2026-03-29")?, TimeOfDay::parse("02:30")?);
+/// assert_eq!(skipped, Instant::parse("2026-03-29T01:00:00Z")?);
+/// assert!(Zone::named("Mars/Base").unwrap_err().is_unknown_zone());
+/// # Ok::<(), schedule::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Zone(Option<Arc<Table>>);
+
+/// The offsets of a zone as sorted arrays: no calendar arithmetic and no allocation when asked.
+#[derive(PartialEq, Eq)]
+struct Table {
+    name: Box<str>,
+    /// Where each offset but the first begins.
+    begins: Box<[i64]>,
+    /// The offsets in seconds east of UTC, one more than `begins`.
+    offsets: Box<[i32]>,
+    /// For each offset: how far the wall clock has ever got when it ends (exclusive). Rising, because it is a running maximum.
+    reaches: Box<[i64]>,
+}
+
+impl Zone {
+    /// Coordinated universal time.
+    pub const fn utc() -> Self {
+        Self(None)
+    }
+
+    /// The zone with this IANA name. An unknown name is refused, never read as UTC (TIME-12).
+    pub fn named(name: &str) -> Result<Self, Error> {
+        // Names that promise no more than UTC need no table.
+        if matches!(name, "UTC" | "Etc/UTC") {
+            return Ok(Self::utc());
+        }
+        let unknown = || {
+            Error::unknown_zone(format!(
+                "`{name}` is not a time zone of the IANA database: expected a name such as Europe/Berlin"
+            ))
+            .at(0)
+        };
+        let zone = jiff::tz::TimeZone::get(name).map_err(|_| unknown())?;
+        let canonical = zone.iana_name().ok_or_else(unknown)?;
+        // Spelling is exact: a policy must mean the same to every reader.
+        if canonical != name {
+            return Err(unknown());
+        }
+        Ok(Self(Some(Arc::new(Table::new(name, &zone)))))
+    }
+
+    /// The IANA name.
+    pub fn name(&self) -> &str {
+        self.0.as_ref().map_or("UTC", |table| &table.name)
+    }
+
+    /// Whether this is UTC itself.
+    pub fn is_utc(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Seconds east of UTC at an instant.
+    pub fn offset_at(&self, at: Instant) -> i32 {
+        self.0
+            .as_ref()
+            .map_or(0, |table| table.offset_at(at.unix()))
+    }
+
+    /// The civil date that the wall clock shows at an instant.
+    pub fn date_of(&self, at: Instant) -> Date {
+        Date::nearest((at.unix() + i64::from(self.offset_at(at))).div_euclid(DAY) as i32)
+    }
+
+    /// The time of day that the wall clock shows at an instant.
+    pub fn time_of(&self, at: Instant) -> TimeOfDay {
+        let seconds = (at.unix() + i64::from(self.offset_at(at))).rem_euclid(DAY);
+        TimeOfDay::from_seconds(seconds as u32).unwrap_or_default()
+    }
+
+    /// The first instant at which the wall clock reads this time of this date, or later (TIME-12).
+    pub fn first_instant_of(&self, date: Date, time: TimeOfDay) -> Instant {
+        let civil = i64::from(date.days_since_epoch()) * DAY + i64::from(time.seconds());
+        let instant = self
+            .instant_of(civil)
+            .clamp(Instant::MIN.unix(), Instant::MAX.unix());
+        Instant::of_edge(instant).unwrap_or(Instant::MIN)
+    }
+
+    /// The same for civil seconds since 1970-01-01T00:00 of the zone.
+    #[inline]
+    pub(crate) fn instant_of(&self, civil: i64) -> i64 {
+        match &self.0 {
+            None => civil,
+            Some(table) => table.instant_of(civil),
+        }
+    }
+
+    /// The latest civil second that the wall clock has read at or before `at`. During the repeated hour of an overlap this is not
+    /// what the clock shows, but what it had shown already; so `civil <= reached(t)` exactly when `instant_of(civil) <= t`.
+    #[inline]
+    pub(crate) fn reached(&self, at: i64) -> i64 {
+        match &self.0 {
+            None => at,
+            Some(table) => table.reached(at),
+        }
+    }
+
+    /// The instants between which the zone's offset follows no yearly rule, if there are any.
+    pub(crate) fn unsettled(&self) -> Option<(i64, i64)> {
+        let table = self.0.as_ref()?;
+        Some((
+            table
+                .begins
+                .first()
+                .map_or(SETTLED, |begins| begins - 2 * DAY),
+            SETTLED,
+        ))
+    }
+}
+
+impl Table {
+    fn new(name: &str, zone: &jiff::tz::TimeZone) -> Self {
+        let mut begins = Vec::new();
+        let mut offsets = vec![zone.to_offset(jiff::Timestamp::MIN).seconds()];
+        for transition in zone.following(jiff::Timestamp::MIN) {
+            let at = transition.timestamp().as_second();
+            if at >= TABLE_END {
+                break;
+            }
+            // Transitions that only rename the zone do not move its clock.
+            if offsets.last() != Some(&transition.offset().seconds()) {
+                begins.push(at);
+                offsets.push(transition.offset().seconds());
+            }
+        }
+        let mut furthest = i64::MIN;
+        let reaches = offsets
+            .iter()
+            .enumerate()
+            .map(|(index, offset)| {
+                let ends = begins
+                    .get(index)
+                    .map_or(i64::MAX, |end| end + i64::from(*offset));
+                furthest = furthest.max(ends);
+                furthest
+            })
+            .collect();
+        Self {
+            name: name.into(),
+            begins: begins.into(),
+            offsets: offsets.into(),
+            reaches,
+        }
+    }
+
+    /// How far to move a second back by whole cycles so that it falls into the table.
+    #[inline]
+    const fn cycles_beyond(at: i64) -> i64 {
+        if at < SETTLED + CYCLE {
+            0
+        } else {
+            (at - SETTLED) / CYCLE * CYCLE
+        }
+    }
+
+    /// Which offset holds at an instant within the table.
+    #[inline]
+    fn index_at(&self, at: i64) -> usize {
+        self.begins.partition_point(|begins| *begins <= at)
+    }
+
+    #[inline]
+    fn offset(&self, index: usize) -> i64 {
+        self.offsets.get(index).copied().map_or(0, i64::from)
+    }
+
+    fn offset_at(&self, at: i64) -> i32 {
+        self.offset(self.index_at(at - Self::cycles_beyond(at))) as i32
+    }
+
+    #[inline]
+    fn instant_of(&self, civil: i64) -> i64 {
+        let beyond = Self::cycles_beyond(civil);
+        let civil = civil - beyond;
+        let index = self.reaches.partition_point(|reach| *reach <= civil);
+        let instant = civil - self.offset(index);
+        let begins = index
+            .checked_sub(1)
+            .and_then(|before| self.begins.get(before));
+        beyond + begins.map_or(instant, |begins| instant.max(*begins))
+    }
+
+    #[inline]
+    fn reached(&self, at: i64) -> i64 {
+        let beyond = Self::cycles_beyond(at);
+        let at = at - beyond;
+        let index = self.index_at(at);
+        let shown = at + self.offset(index);
+        let before = index
+            .checked_sub(1)
+            .and_then(|before| self.reaches.get(before));
+        beyond + before.map_or(shown, |reach| shown.max(reach - 1))
+    }
+}
+
+impl fmt::Debug for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests;
