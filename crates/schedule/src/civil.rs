@@ -20,11 +20,7 @@ pub(crate) const fn day_of(year: i32, month: u8, day: u8) -> i32 {
 /// The civil date of a day number: year, month 1 to 12, day 1 to 31.
 pub(crate) const fn date_of(day: i32) -> (i32, u8, u8) {
     let (month, first) = month_of(day);
-    (
-        1970 + month.div_euclid(12),
-        month.rem_euclid(12) as u8 + 1,
-        (day - first) as u8 + 1,
-    )
+    (1970 + month.div_euclid(12), month.rem_euclid(12) as u8 + 1, (day - first) as u8 + 1)
 }
 
 /// The month that holds a day, and the day that month begins on.
@@ -45,10 +41,7 @@ pub(crate) const fn month_of(day: i32) -> (i32, i32) {
     let day_of_month = day_of_year - (153 * march_month + 2) / 5;
     // March is month 2 of its civil year, counted from zero; January and February fall into the next civil year by themselves.
     let months = (century * 100 + year_of_century) * 12 + march_month + 2;
-    (
-        months as i32 - ((1970 + SHIFT_CYCLES as i32 * 400) * 12),
-        day - day_of_month as i32,
-    )
+    (months as i32 - ((1970 + SHIFT_CYCLES as i32 * 400) * 12), day - day_of_month as i32)
 }
 
 /// The day number on which a month begins.
@@ -161,10 +154,7 @@ mod tests {
                 let index = (year - 1970) * 12 + i32::from(month) - 1;
                 assert_eq!(month_of(day), (index, day));
                 let shape = shape_at(cycle_index(index));
-                assert_eq!(
-                    (shape.days(), shape.first_weekday()),
-                    (days_in(index), weekday)
-                );
+                assert_eq!((shape.days(), shape.first_weekday()), (days_in(index), weekday));
                 assert_eq!(u32::from(length(year, month)), shape.days());
             }
             (day, weekday, date) = (day + 1, (weekday + 1) % 7, date + 1);

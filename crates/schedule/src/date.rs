@@ -25,14 +25,10 @@ impl Date {
     /// The date with this year, month (1 to 12) and day, if there is one.
     pub fn new(year: i32, month: u8, day: u8) -> Result<Self, Error> {
         if !(1..=9999).contains(&year) {
-            return Err(Error::range(format!(
-                "the year {year} is not between 1 and 9999"
-            )));
+            return Err(Error::range(format!("the year {year} is not between 1 and 9999")));
         }
         if !(1..=12).contains(&month) {
-            return Err(Error::range(format!(
-                "{month} is not a month: expected 01 to 12"
-            )));
+            return Err(Error::range(format!("{month} is not a month: expected 01 to 12")));
         }
         let days = civil::days_in((year - 1970) * 12 + i32::from(month) - 1);
         if day == 0 || u32::from(day) > days {
@@ -46,17 +42,14 @@ impl Date {
     /// Reads `YYYY-MM-DD`.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let malformed = || {
-            Error::syntax(format!(
-                "`{text}` is not a date: expected YYYY-MM-DD such as 2026-12-24"
-            ))
-            .at(0)
+            Error::syntax(format!("`{text}` is not a date: expected YYYY-MM-DD such as 2026-12-24"))
+                .at(0)
         };
         let bytes = text.as_bytes();
         let digits = |range: std::ops::Range<usize>| {
             let part = bytes.get(range)?;
             part.iter().all(u8::is_ascii_digit).then(|| {
-                part.iter()
-                    .fold(0_i32, |number, digit| number * 10 + i32::from(digit - b'0'))
+                part.iter().fold(0_i32, |number, digit| number * 10 + i32::from(digit - b'0'))
             })
         };
         if bytes.len() != 10 || bytes.get(4) != Some(&b'-') || bytes.get(7) != Some(&b'-') {
@@ -111,10 +104,7 @@ impl Date {
 
     /// The day of the week.
     pub fn weekday(self) -> Weekday {
-        Weekday::ALL
-            .get(civil::weekday_of(self.0) as usize)
-            .copied()
-            .unwrap_or(Weekday::Monday)
+        Weekday::ALL.get(civil::weekday_of(self.0) as usize).copied().unwrap_or(Weekday::Monday)
     }
 }
 
@@ -146,13 +136,9 @@ impl TimeOfDay {
 
     /// The time so many seconds after midnight, below 86 400.
     pub fn from_seconds(seconds: u32) -> Result<Self, Error> {
-        (i64::from(seconds) < civil::DAY)
-            .then_some(Self(seconds))
-            .ok_or_else(|| {
-                Error::range(format!(
-                    "{seconds} seconds is not a time of day: a day has 86400"
-                ))
-            })
+        (i64::from(seconds) < civil::DAY).then_some(Self(seconds)).ok_or_else(|| {
+            Error::range(format!("{seconds} seconds is not a time of day: a day has 86400"))
+        })
     }
 
     /// Reads `HH:MM`, from 00:00 to 23:59 (TIME-8).
@@ -186,11 +172,7 @@ impl fmt::Display for TimeOfDay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (hour, minute, second) = (self.0 / 3_600, self.0 / 60 % 60, self.0 % 60);
         write!(f, "{hour:02}:{minute:02}")?;
-        if second == 0 {
-            Ok(())
-        } else {
-            write!(f, ":{second:02}")
-        }
+        if second == 0 { Ok(()) } else { write!(f, ":{second:02}") }
     }
 }
 
@@ -206,13 +188,7 @@ mod tests {
 
     #[test]
     fn dates_that_exist_round_trip_and_others_are_refused() {
-        for text in [
-            "0001-01-01",
-            "1970-01-01",
-            "2000-02-29",
-            "2024-02-29",
-            "9999-12-31",
-        ] {
+        for text in ["0001-01-01", "1970-01-01", "2000-02-29", "2024-02-29", "9999-12-31"] {
             assert_eq!(Date::parse(text).unwrap().to_string(), text);
         }
         for text in [

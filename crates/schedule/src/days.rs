@@ -57,24 +57,17 @@ impl Days {
     #[inline]
     pub(crate) fn around(&self, day: i32) -> Around {
         match self {
-            Self::Never | Self::Always => Around {
-                before: None,
-                after: None,
-            },
+            Self::Never | Self::Always => Around { before: None, after: None },
             Self::Daily { every, phase } => {
                 let every = i32::from(*every);
                 let before = day - (day - i32::from(*phase)).rem_euclid(every);
-                Around {
-                    before: Some(before),
-                    after: Some(before + every),
-                }
+                Around { before: Some(before), after: Some(before + every) }
             }
             Self::Weekly(rule) => rule.around(day),
             Self::Monthly(rule) => rule.around(day),
-            Self::Bounded(rule) => Around {
-                before: rule.at_or_before(day),
-                after: rule.after(day),
-            },
+            Self::Bounded(rule) => {
+                Around { before: rule.at_or_before(day), after: rule.after(day) }
+            }
         }
     }
 
@@ -82,7 +75,7 @@ impl Days {
     #[inline]
     pub(crate) fn after(&self, day: i32) -> Option<i32> {
         match self {
-            Self::Monthly(rule) => rule.after(day),
+            Self::Monthly(rule) => Some(rule.after(day)),
             Self::Weekly(rule) => Some(rule.after(day)),
             Self::Bounded(rule) => rule.after(day),
             Self::Never | Self::Always | Self::Daily { .. } => self.around(day).after,
@@ -93,7 +86,7 @@ impl Days {
     #[inline]
     pub(crate) fn at_or_before(&self, day: i32) -> Option<i32> {
         match self {
-            Self::Monthly(rule) => rule.at_or_before(day),
+            Self::Monthly(rule) => Some(rule.at_or_before(day)),
             Self::Bounded(rule) => rule.at_or_before(day),
             Self::Never | Self::Always | Self::Daily { .. } | Self::Weekly(_) => {
                 self.around(day).before
@@ -128,10 +121,7 @@ impl Days {
         match self {
             Self::Never | Self::Always => Cursor::Ended,
             Self::Daily { every, .. } => match self.after(day) {
-                Some(next) => Cursor::Daily {
-                    every: i32::from(*every),
-                    next,
-                },
+                Some(next) => Cursor::Daily { every: i32::from(*every), next },
                 None => Cursor::Ended,
             },
             Self::Weekly(rule) => Cursor::Weekly(rule.cursor(day)),
@@ -146,15 +136,11 @@ impl Days {
 
 impl Bounded {
     fn at_or_before(&self, day: i32) -> Option<i32> {
-        (day >= self.first)
-            .then(|| self.days.at_or_before(day.min(self.last)))
-            .flatten()
+        (day >= self.first).then(|| self.days.at_or_before(day.min(self.last))).flatten()
     }
 
     fn after(&self, day: i32) -> Option<i32> {
-        (day < self.last)
-            .then(|| self.days.after(day.max(self.first - 1)))
-            .flatten()
+        (day < self.last).then(|| self.days.after(day.max(self.first - 1))).flatten()
     }
 }
 

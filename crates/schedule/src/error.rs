@@ -49,11 +49,7 @@ impl Error {
     }
 
     fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into().into_boxed_str(),
-            position: None,
-        }
+        Self { kind, message: message.into().into_boxed_str(), position: None }
     }
 
     /// The same error, found at this byte of the input.

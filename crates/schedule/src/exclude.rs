@@ -29,11 +29,7 @@ impl Exclusion {
             );
             return Err(Error::range(message));
         }
-        Ok(Self {
-            from,
-            until,
-            reason: reason.map(Arc::from),
-        })
+        Ok(Self { from, until, reason: reason.map(Arc::from) })
     }
 }
 
@@ -48,10 +44,7 @@ impl ExcludedDays {
         let mut days: Vec<(i32, i32)> = exclusions
             .iter()
             .map(|exclusion| {
-                (
-                    exclusion.from.days_since_epoch(),
-                    exclusion.until.days_since_epoch(),
-                )
+                (exclusion.from.days_since_epoch(), exclusion.until.days_since_epoch())
             })
             .filter(|(from, until)| edge(*from) < edge(*until))
             .collect();
@@ -75,9 +68,7 @@ impl ExcludedDays {
     #[inline]
     fn span(&self, index: usize, zone: &Zone) -> (i64, i64) {
         let edge = |day: i32| zone.instant_of(i64::from(day) * DAY);
-        self.0
-            .get(index)
-            .map_or((HIGH, HIGH), |(from, until)| (edge(*from), edge(*until)))
+        self.0.get(index).map_or((HIGH, HIGH), |(from, until)| (edge(*from), edge(*until)))
     }
 
     /// The index of the first range that ends after an instant.
@@ -88,40 +79,27 @@ impl ExcludedDays {
             let day = at.div_euclid(DAY) as i32;
             self.0.partition_point(|(_, until)| *until <= day)
         } else {
-            self.0
-                .partition_point(|(_, until)| zone.instant_of(i64::from(*until) * DAY) <= at)
+            self.0.partition_point(|(_, until)| zone.instant_of(i64::from(*until) * DAY) <= at)
         }
     }
 
     /// The first excluded span that ends after an instant; `(HIGH, HIGH)` if there is none.
     #[inline]
     pub(crate) fn upcoming(&self, at: i64, zone: &Zone) -> (i64, i64) {
-        if self.is_empty() {
-            (HIGH, HIGH)
-        } else {
-            self.span(self.first_after(at, zone), zone)
-        }
+        if self.is_empty() { (HIGH, HIGH) } else { self.span(self.first_after(at, zone), zone) }
     }
 
     /// The last excluded span that starts at or before an instant; `(LOW, LOW)` if there is none.
     pub(crate) fn latest(&self, at: i64, zone: &Zone) -> (i64, i64) {
-        let index = self
-            .0
-            .partition_point(|(from, _)| zone.instant_of(i64::from(*from) * DAY) <= at);
-        index
-            .checked_sub(1)
-            .map_or((LOW, LOW), |index| self.span(index, zone))
+        let index =
+            self.0.partition_point(|(from, _)| zone.instant_of(i64::from(*from) * DAY) <= at);
+        index.checked_sub(1).map_or((LOW, LOW), |index| self.span(index, zone))
     }
 
     /// The spans from the first one that ends after an instant.
     pub(crate) fn from<'a>(&'a self, at: i64, zone: &'a Zone) -> Upcoming<'a> {
         let index = self.first_after(at, zone);
-        Upcoming {
-            days: self,
-            zone,
-            index,
-            span: self.span(index, zone),
-        }
+        Upcoming { days: self, zone, index, span: self.span(index, zone) }
     }
 
     /// The first and the last instant of all of them.

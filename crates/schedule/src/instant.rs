@@ -51,20 +51,15 @@ impl Instant {
     }
 
     /// The instant so many seconds later (earlier, if negative), kept within the range.
+    #[must_use]
     pub fn saturating_add(self, seconds: i64) -> Self {
-        Self(
-            self.0
-                .saturating_add(seconds)
-                .clamp(Self::MIN.0, Self::MAX.0),
-        )
+        Self(self.0.saturating_add(seconds).clamp(Self::MIN.0, Self::MAX.0))
     }
 
     /// An edge as the engine computes it: none if it lies outside the range, where the sentinels are too.
     #[inline]
     pub(crate) fn of_edge(seconds: i64) -> Option<Self> {
-        (Self::MIN.0..=Self::MAX.0)
-            .contains(&seconds)
-            .then_some(Self(seconds))
+        (Self::MIN.0..=Self::MAX.0).contains(&seconds).then_some(Self(seconds))
     }
 }
 
@@ -81,10 +76,7 @@ impl fmt::Display for Instant {
         let (year, month, day) = civil::date_of(self.0.div_euclid(DAY) as i32);
         let second = self.0.rem_euclid(DAY);
         let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
-        )
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
 }
 
@@ -111,22 +103,14 @@ mod tests {
         assert_eq!(Instant::MIN.to_string(), "0001-01-01T00:00:00Z");
         assert_eq!(Instant::MAX.to_string(), "9999-12-31T23:59:59Z");
         assert_eq!(
-            Instant::parse("2026-01-01T00:00:00.9+01:00")
-                .unwrap()
-                .to_string(),
+            Instant::parse("2026-01-01T00:00:00.9+01:00").unwrap().to_string(),
             "2025-12-31T23:00:00Z"
         );
     }
 
     #[test]
     fn refuses_what_is_no_instant() {
-        for text in [
-            "",
-            "yesterday",
-            "2025-02-30T00:00:00Z",
-            "2026-01-01",
-            "2026-01-01T00:00:00",
-        ] {
+        for text in ["", "yesterday", "2025-02-30T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00"] {
             assert!(Instant::parse(text).unwrap_err().is_syntax(), "{text}");
         }
         assert!(Instant::from_unix(i64::MAX).unwrap_err().is_range());

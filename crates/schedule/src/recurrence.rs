@@ -73,9 +73,7 @@ impl Recurrence {
 
     /// Every n-th day, `0 < n < 731` (TIME-4).
     pub fn daily(interval: u16) -> Result<Self, Error> {
-        Ok(Self(Form::Daily {
-            interval: within(interval, 731, "days")?,
-        }))
+        Ok(Self(Form::Daily { interval: within(interval, 731, "days")? }))
     }
 
     /// Weekdays of every n-th week, `0 < n < 27` (TIME-5).
@@ -104,18 +102,12 @@ impl Recurrence {
 
     /// Dates of one month of the year (TIME-7).
     pub fn yearly_by_date(month: Month, dates: &[u8]) -> Result<Self, Error> {
-        Ok(Self(Form::YearlyByDate {
-            month,
-            dates: dates_of(dates)?,
-        }))
+        Ok(Self(Form::YearlyByDate { month, dates: dates_of(dates)? }))
     }
 
     /// Weekdays of one month of the year (TIME-7).
     pub fn yearly_by_day(month: Month, days: &[(Ordinal, Weekday)]) -> Result<Self, Error> {
-        Ok(Self(Form::YearlyByDay {
-            month,
-            days: sorted(days, "days")?,
-        }))
+        Ok(Self(Form::YearlyByDay { month, days: sorted(days, "days")? }))
     }
 
     /// What it says.
@@ -138,10 +130,7 @@ impl Recurrence {
     /// The set of days it denotes.
     pub(crate) fn days(&self) -> Days {
         match &self.0 {
-            Form::Daily { interval } => Days::Daily {
-                every: *interval,
-                phase: 0,
-            },
+            Form::Daily { interval } => Days::Daily { every: *interval, phase: 0 },
             Form::Weekly { interval, days } => {
                 let mask = days.iter().fold(0, |mask, day| mask | 1 << *day as u8);
                 Days::Weekly(Weekly::new(*interval, mask))
@@ -163,9 +152,7 @@ fn mask_of(dates: &[u8]) -> u32 {
 }
 
 fn lanes_of(days: &[(Ordinal, Weekday)]) -> u64 {
-    days.iter().fold(0, |lanes, (week, day)| {
-        lanes | Monthly::lane(*week as u32, *day as u32)
-    })
+    days.iter().fold(0, |lanes, (week, day)| lanes | Monthly::lane(*week as u32, *day as u32))
 }
 
 fn within(interval: u16, limit: u16, unit: &str) -> Result<u16, Error> {
@@ -180,9 +167,7 @@ fn within(interval: u16, limit: u16, unit: &str) -> Result<u16, Error> {
 
 fn dates_of(dates: &[u8]) -> Result<Vec<u8>, Error> {
     if let Some(date) = dates.iter().find(|date| !(1..=31).contains(*date)) {
-        return Err(Error::range(format!(
-            "{date} is not a date of a month: expected 1 to 31"
-        )));
+        return Err(Error::range(format!("{date} is not a date of a month: expected 1 to 31")));
     }
     sorted(dates, "dates")
 }
@@ -190,9 +175,7 @@ fn dates_of(dates: &[u8]) -> Result<Vec<u8>, Error> {
 /// An empty list is refused: whether it means none or all is what users of other tools get wrong.
 fn sorted<T: Ord + Clone>(items: &[T], what: &str) -> Result<Vec<T>, Error> {
     if items.is_empty() {
-        return Err(Error::range(format!(
-            "the list of {what} is empty: name at least one"
-        )));
+        return Err(Error::range(format!("the list of {what} is empty: name at least one")));
     }
     let mut items = items.to_vec();
     items.sort();

@@ -31,8 +31,12 @@ pub struct Schedule {
     windows: Windows,
     excluded: ExcludedDays,
     /// The exclusions as they were written, where one has a reason to show. Apart, because no verdict reads them.
-    reasons: Option<Box<Vec<Exclusion>>>,
+    reasons: Option<Box<Written>>,
 }
+
+/// The exclusions as their author wrote them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Written(Vec<Exclusion>);
 
 impl Schedule {
     /// The four rows of TIME-11: nothing at all is never, only windows are themselves, windows and exclusions are their difference,
@@ -43,10 +47,8 @@ impl Schedule {
             Some(windows) if windows.is_always() => Windows::always(zone),
             Some(windows) if windows.is_never() => Windows::never(zone),
             Some(windows) if windows.zone() != zone => {
-                let message = format!(
-                    "the windows are in {} and the exclusions in {zone}",
-                    windows.zone()
-                );
+                let message =
+                    format!("the windows are in {} and the exclusions in {zone}", windows.zone());
                 return Err(Error::range(message));
             }
             Some(windows) => windows,
@@ -56,12 +58,8 @@ impl Schedule {
         let reasons = exclude
             .iter()
             .any(|exclusion| exclusion.reason.is_some())
-            .then(|| exclude.to_vec().into());
-        Ok(Self {
-            windows,
-            excluded,
-            reasons,
-        })
+            .then(|| Box::new(Written(exclude.to_vec())));
+        Ok(Self { windows, excluded, reasons })
     }
 
     /// The windows alone.
@@ -177,42 +175,27 @@ impl Schedule {
             return None;
         }
         let covers = |exclusion: &&Exclusion| {
-            let edge = |date: Date| {
-                self.zone()
-                    .instant_of(i64::from(date.days_since_epoch()) * DAY)
-            };
+            let edge =
+                |date: Date| self.zone().instant_of(i64::from(date.days_since_epoch()) * DAY);
             edge(exclusion.from) <= at && at < edge(exclusion.until)
         };
         // Of several that cover it, the one that ends last holds longest; one with a reason says more than one without.
-        let named = self
-            .reasons
-            .iter()
-            .flat_map(|reasons| reasons.iter())
-            .filter(covers);
+        let named = self.reasons.iter().flat_map(|written| written.0.iter()).filter(covers);
         let exclusion = named.max_by_key(|exclusion| (exclusion.until, exclusion.reason.is_some()));
         let date = |edge: i64| {
             Instant::of_edge(edge).map_or(Date::nearest(0), |at| self.zone().date_of(at))
         };
         Some(match exclusion {
-            Some(found) => ExcludedBy {
-                from: found.from,
-                until: found.until,
-                reason: found.reason.as_deref(),
-            },
-            None => ExcludedBy {
-                from: date(from),
-                until: date(until),
-                reason: None,
-            },
+            Some(found) => {
+                ExcludedBy { from: found.from, until: found.until, reason: found.reason.as_deref() }
+            }
+            None => ExcludedBy { from: date(from), until: date(until), reason: None },
         })
     }
 
     /// Where the schedule is irregular, and how it repeats elsewhere.
     pub(crate) fn rhythm(&self) -> Rhythm {
-        self.windows.rhythm().with(Rhythm {
-            hull: self.excluded.hull(self.zone()),
-            period: None,
-        })
+        self.windows.rhythm().with(Rhythm { hull: self.excluded.hull(self.zone()), period: None })
     }
 }
 

@@ -72,10 +72,7 @@ pub struct State {
 impl State {
     #[inline]
     pub(crate) fn of((inside, end): (bool, i64)) -> Self {
-        Self {
-            inside,
-            until: Instant::of_edge(end),
-        }
+        Self { inside, until: Instant::of_edge(end) }
     }
 }
 
@@ -102,10 +99,7 @@ pub struct Span {
 impl Span {
     /// The instants from `start` until before `end`.
     pub fn new(start: Instant, end: Instant) -> Self {
-        Self {
-            start: Some(start),
-            end: Some(end),
-        }
+        Self { start: Some(start), end: Some(end) }
     }
 }
 
@@ -143,10 +137,7 @@ impl TimeSet {
         let mut edges: Vec<(i64, i64)> = spans
             .into_iter()
             .map(|span| {
-                (
-                    span.start.map_or(LOW, Instant::unix),
-                    span.end.map_or(HIGH, Instant::unix),
-                )
+                (span.start.map_or(LOW, Instant::unix), span.end.map_or(HIGH, Instant::unix))
             })
             .filter(|(start, end)| start < end)
             .collect();
@@ -188,10 +179,7 @@ impl TimeSet {
     /// The same set under a name, which [`TimeSet::why`] gives back when a leaf below it decides.
     #[must_use]
     pub fn labelled(self, label: impl Into<Arc<str>>) -> Self {
-        Self(Arc::new(Node {
-            label: Some(label.into()),
-            ..Arc::unwrap_or_clone(self.0)
-        }))
+        Self(Arc::new(Node { label: Some(label.into()), ..Arc::unwrap_or_clone(self.0) }))
     }
 
     /// The name it was given.
@@ -244,11 +232,7 @@ impl TimeSet {
     /// The longest run of one state around an instant (POL-4).
     pub fn stretch(&self, at: Instant) -> Stretch {
         let State { inside, until } = self.state(at);
-        Stretch {
-            inside,
-            start: self.previous_change(at),
-            end: until,
-        }
+        Stretch { inside, start: self.previous_change(at), end: until }
     }
 
     /// The spans inside the set that meet a range, in order, merged, with their true edges: a span that begins before the range or
@@ -344,17 +328,12 @@ impl TimeSet {
     fn rhythm(&self) -> Rhythm {
         match &self.0.kind {
             Kind::Never | Kind::Always => Rhythm::CONSTANT,
-            Kind::Before(end) => Rhythm {
-                hull: Some((*end, *end)),
-                period: None,
-            },
+            Kind::Before(end) => Rhythm { hull: Some((*end, *end)), period: None },
             Kind::Ranges(ranges) => {
                 // Open ends are constant from there on.
                 let finite = |edge: &i64| *edge != LOW && *edge != HIGH;
-                let mut edges = ranges
-                    .iter()
-                    .flat_map(|(start, end)| [*start, *end])
-                    .filter(finite);
+                let mut edges =
+                    ranges.iter().flat_map(|(start, end)| [*start, *end]).filter(finite);
                 let first = edges.next();
                 let hull = first.map(|first| (first, edges.next_back().unwrap_or(first)));
                 Rhythm { hull, period: None }

@@ -76,11 +76,7 @@ impl Reach {
             Length::Until(end) => end.seconds() + DAY as u32,
         };
         // In UTC elapsed and wall-clock time are the same.
-        Ok(if zone.is_utc() {
-            Self(wall - start.seconds())
-        } else {
-            Self(wall | Self::WALL)
-        })
+        Ok(if zone.is_utc() { Self(wall - start.seconds()) } else { Self(wall | Self::WALL) })
     }
 }
 
@@ -103,32 +99,19 @@ impl Windows {
         zone: Zone,
     ) -> Result<Self, Error> {
         let reach = Reach::new(start, length, &zone)?;
-        let mut windows = Self {
-            days,
-            start: start.seconds(),
-            reach,
-            zone,
-        };
+        let mut windows = Self { days, start: start.seconds(), reach, zone };
         windows.settle();
         Ok(windows)
     }
 
     /// All time: what a schedule with nothing but exclusions starts from (TIME-11).
     pub(crate) fn always(zone: &Zone) -> Self {
-        Self {
-            days: Days::Always,
-            start: 0,
-            reach: Reach(DAY as u32),
-            zone: zone.clone(),
-        }
+        Self { days: Days::Always, start: 0, reach: Reach(DAY as u32), zone: zone.clone() }
     }
 
     /// No time.
     pub(crate) fn never(zone: &Zone) -> Self {
-        Self {
-            days: Days::Never,
-            ..Self::always(zone)
-        }
+        Self { days: Days::Never, ..Self::always(zone) }
     }
 
     /// The first start strictly after an instant, whether or not another window is still open then.
@@ -162,8 +145,7 @@ impl Windows {
     /// When the window of a day starts.
     #[inline]
     fn start_on(&self, day: i32) -> i64 {
-        self.zone
-            .instant_of(i64::from(day) * DAY + i64::from(self.start))
+        self.zone.instant_of(i64::from(day) * DAY + i64::from(self.start))
     }
 
     /// When the window of a day, which starts at `start`, ends. Never before `start`; at `start` if a gap swallows it whole.
@@ -173,8 +155,7 @@ impl Windows {
         if reach & Reach::WALL == 0 {
             start + i64::from(reach)
         } else {
-            self.zone
-                .instant_of(i64::from(day) * DAY + i64::from(reach & !Reach::WALL))
+            self.zone.instant_of(i64::from(day) * DAY + i64::from(reach & !Reach::WALL))
         }
     }
 
@@ -213,20 +194,10 @@ impl Windows {
         if let Some(day) = around.before {
             let end = self.end_of(day, self.start_on(day));
             if end > at {
-                return (
-                    true,
-                    if self.stands_alone() {
-                        end
-                    } else {
-                        self.grow(day, end)
-                    },
-                );
+                return (true, if self.stands_alone() { end } else { self.grow(day, end) });
             }
         }
-        (
-            false,
-            around.after.map_or(HIGH, |day| self.opening_from(day)),
-        )
+        (false, around.after.map_or(HIGH, |day| self.opening_from(day)))
     }
 
     /// The start of the first window, from a day on, that a gap does not swallow.
@@ -322,20 +293,14 @@ impl Windows {
         }
         if let Days::Bounded(rule) = &self.days {
             let solid = self.touch_throughout(rule.first, rule.last);
-            let rule = crate::days::Bounded {
-                solid,
-                ..rule.as_ref().clone()
-            };
+            let rule = crate::days::Bounded { solid, ..rule.as_ref().clone() };
             self.days = Days::Bounded(rule.into());
         } else if let Some(period) = self.days.period() {
             let (first, last) = match self.zone.unsettled() {
                 None => (0, period),
                 Some((from, until)) => {
                     let period = lcm(period, i64::from(civil::CYCLE_DAYS));
-                    (
-                        from.div_euclid(DAY) - 400,
-                        (until / DAY).saturating_add(period),
-                    )
+                    (from.div_euclid(DAY) - 400, (until / DAY).saturating_add(period))
                 }
             };
             let furthest = Instant::MAX.unix() / DAY;
@@ -374,14 +339,10 @@ impl Windows {
                 }
             }
             days => {
-                let mut rhythm = Rhythm {
-                    hull: self.zone.unsettled(),
-                    period: days.period(),
-                };
+                let mut rhythm = Rhythm { hull: self.zone.unsettled(), period: days.period() };
                 if rhythm.hull.is_some() {
-                    rhythm.period = rhythm
-                        .period
-                        .map(|period| lcm(period, i64::from(civil::CYCLE_DAYS)));
+                    rhythm.period =
+                        rhythm.period.map(|period| lcm(period, i64::from(civil::CYCLE_DAYS)));
                 }
                 rhythm
             }
@@ -405,10 +366,7 @@ pub(crate) struct Rhythm {
 }
 
 impl Rhythm {
-    pub(crate) const CONSTANT: Self = Self {
-        hull: None,
-        period: None,
-    };
+    pub(crate) const CONSTANT: Self = Self { hull: None, period: None };
 
     /// The rhythm of two sets together.
     pub(crate) fn with(self, other: Self) -> Self {

@@ -86,9 +86,7 @@ impl Zone {
 
     /// Seconds east of UTC at an instant.
     pub fn offset_at(&self, at: Instant) -> i32 {
-        self.0
-            .as_ref()
-            .map_or(0, |table| table.offset_at(at.unix()))
+        self.0.as_ref().map_or(0, |table| table.offset_at(at.unix()))
     }
 
     /// The civil date that the wall clock shows at an instant.
@@ -105,9 +103,7 @@ impl Zone {
     /// The first instant at which the wall clock reads this time of this date, or later (TIME-12).
     pub fn first_instant_of(&self, date: Date, time: TimeOfDay) -> Instant {
         let civil = i64::from(date.days_since_epoch()) * DAY + i64::from(time.seconds());
-        let instant = self
-            .instant_of(civil)
-            .clamp(Instant::MIN.unix(), Instant::MAX.unix());
+        let instant = self.instant_of(civil).clamp(Instant::MIN.unix(), Instant::MAX.unix());
         Instant::of_edge(instant).unwrap_or(Instant::MIN)
     }
 
@@ -133,13 +129,7 @@ impl Zone {
     /// The instants between which the zone's offset follows no yearly rule, if there are any.
     pub(crate) fn unsettled(&self) -> Option<(i64, i64)> {
         let table = self.0.as_ref()?;
-        Some((
-            table
-                .begins
-                .first()
-                .map_or(SETTLED, |begins| begins - 2 * DAY),
-            SETTLED,
-        ))
+        Some((table.begins.first().map_or(SETTLED, |begins| begins - 2 * DAY), SETTLED))
     }
 }
 
@@ -163,29 +153,18 @@ impl Table {
             .iter()
             .enumerate()
             .map(|(index, offset)| {
-                let ends = begins
-                    .get(index)
-                    .map_or(i64::MAX, |end| end + i64::from(*offset));
+                let ends = begins.get(index).map_or(i64::MAX, |end| end + i64::from(*offset));
                 furthest = furthest.max(ends);
                 furthest
             })
             .collect();
-        Self {
-            name: name.into(),
-            begins: begins.into(),
-            offsets: offsets.into(),
-            reaches,
-        }
+        Self { name: name.into(), begins: begins.into(), offsets: offsets.into(), reaches }
     }
 
     /// How far to move a second back by whole cycles so that it falls into the table.
     #[inline]
     const fn cycles_beyond(at: i64) -> i64 {
-        if at < SETTLED + CYCLE {
-            0
-        } else {
-            (at - SETTLED) / CYCLE * CYCLE
-        }
+        if at < SETTLED + CYCLE { 0 } else { (at - SETTLED) / CYCLE * CYCLE }
     }
 
     /// Which offset holds at an instant within the table.
@@ -209,9 +188,7 @@ impl Table {
         let civil = civil - beyond;
         let index = self.reaches.partition_point(|reach| *reach <= civil);
         let instant = civil - self.offset(index);
-        let begins = index
-            .checked_sub(1)
-            .and_then(|before| self.begins.get(before));
+        let begins = index.checked_sub(1).and_then(|before| self.begins.get(before));
         beyond + begins.map_or(instant, |begins| instant.max(*begins))
     }
 
@@ -221,9 +198,7 @@ impl Table {
         let at = at - beyond;
         let index = self.index_at(at);
         let shown = at + self.offset(index);
-        let before = index
-            .checked_sub(1)
-            .and_then(|before| self.reaches.get(before));
+        let before = index.checked_sub(1).and_then(|before| self.reaches.get(before));
         beyond + before.map_or(shown, |reach| shown.max(reach - 1))
     }
 }

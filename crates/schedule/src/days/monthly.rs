@@ -30,13 +30,7 @@ impl Monthly {
     /// Every `every`-th month from `phase`: these dates (bit 0 for the 1st) and these weekdays (`lanes`, see the field). None if no
     /// such month ever has such a day (TIME-7).
     pub(crate) fn new(every: u16, phase: u16, dates: u32, lanes: u64) -> Option<Self> {
-        let mut rule = Self {
-            lanes,
-            dates,
-            shapes: 0,
-            every,
-            phase,
-        };
+        let mut rule = Self { lanes, dates, shapes: 0, every, phase };
         for index in 0..Shape::COUNT {
             if rule.days_in(Shape::from_index(index)) != 0 {
                 rule.shapes |= 1 << index;
@@ -148,43 +142,33 @@ impl Monthly {
         } else {
             self.first_from(month + every - since)
         };
-        Around {
-            before: Some(before),
-            after: Some(after),
-        }
+        Around { before: Some(before), after: Some(after) }
     }
 
     #[inline]
-    pub(super) fn after(&self, day: i32) -> Option<i32> {
+    pub(super) fn after(&self, day: i32) -> i32 {
         let (month, begins) = civil::month_of(day);
         let since = self.months_since(month);
         if since == 0 {
             let coming = self.days_of(month) & !through((day - begins) as u32);
             if coming != 0 {
-                return Some(begins + coming.trailing_zeros() as i32);
+                return begins + coming.trailing_zeros() as i32;
             }
         }
-        Some(self.first_from(month + i32::from(self.every) - since))
+        self.first_from(month + i32::from(self.every) - since)
     }
 
     #[inline]
-    pub(super) fn at_or_before(&self, day: i32) -> Option<i32> {
+    pub(super) fn at_or_before(&self, day: i32) -> i32 {
         let (month, begins) = civil::month_of(day);
         let since = self.months_since(month);
         if since == 0 {
             let past = self.days_of(month) & through((day - begins) as u32);
             if past != 0 {
-                return Some(begins + past.ilog2() as i32);
+                return begins + past.ilog2() as i32;
             }
         }
-        Some(self.last_until(
-            month
-                - if since == 0 {
-                    i32::from(self.every)
-                } else {
-                    since
-                },
-        ))
+        self.last_until(month - if since == 0 { i32::from(self.every) } else { since })
     }
 
     pub(super) fn period(&self) -> i64 {
@@ -204,20 +188,10 @@ impl Monthly {
         let since = self.months_since(month);
         if since == 0 {
             let left = self.days_of(month) & !through((day - begins) as u32);
-            return Cursor {
-                rule: self,
-                month,
-                begins,
-                left,
-            };
+            return Cursor { rule: self, month, begins, left };
         }
         // One step before the next counting month: the first call moves there.
-        Cursor {
-            rule: self,
-            month: month - since,
-            begins,
-            left: 0,
-        }
+        Cursor { rule: self, month: month - since, begins, left: 0 }
     }
 }
 

@@ -19,20 +19,10 @@ fn check(rule: &Days, years: std::ops::Range<i32>, fires: impl Fn(i32) -> bool) 
         }
         let Around { before, after } = rule.around(day);
         assert_eq!(rule.after(day), after, "{rule:?} after {:?}", date_of(day));
-        assert_eq!(
-            rule.at_or_before(day),
-            before,
-            "{rule:?} at or before {:?}",
-            date_of(day)
-        );
+        assert_eq!(rule.at_or_before(day), before, "{rule:?} at or before {:?}", date_of(day));
         // At the rims the nearest day may lie outside the years compared.
         if place < expected.len() {
-            assert_eq!(
-                after,
-                expected.get(place).copied(),
-                "{rule:?} after {:?}",
-                date_of(day)
-            );
+            assert_eq!(after, expected.get(place).copied(), "{rule:?} after {:?}", date_of(day));
         }
         if place > 0 {
             assert_eq!(
@@ -57,13 +47,7 @@ fn daily_counts_days_from_the_epoch() {
 #[test]
 fn weekly_counts_monday_started_weeks_from_the_one_that_holds_the_epoch() {
     for every in [1_u16, 2, 3, 26] {
-        for days in [
-            0b000_0001_u8,
-            0b110_0000,
-            0b000_0111,
-            0b111_1111,
-            0b100_0001,
-        ] {
+        for days in [0b000_0001_u8, 0b110_0000, 0b000_0111, 0b111_1111, 0b100_0001] {
             check(&Days::Weekly(Weekly::new(every, days)), 1965..2035, |day| {
                 let week = (day - day_of(1969, 12, 29)).div_euclid(7);
                 week.rem_euclid(i32::from(every)) == 0 && days >> weekday_of(day) & 1 != 0
@@ -98,11 +82,8 @@ fn monthly_by_day_knows_fifth_from_last() {
                 check(&rule, 1895..2105, |day| {
                     let (month, begins) = month_of(day);
                     let place = (day - begins) as u32;
-                    let in_week = if week == 5 {
-                        place + 7 >= days_in(month)
-                    } else {
-                        place / 7 == week
-                    };
+                    let in_week =
+                        if week == 5 { place + 7 >= days_in(month) } else { place / 7 == week };
                     month.rem_euclid(i32::from(every)) == 0 && weekday_of(day) == weekday && in_week
                 });
             }
@@ -113,39 +94,22 @@ fn monthly_by_day_knows_fifth_from_last() {
 #[test]
 fn yearly_is_every_twelfth_month() {
     let leap_days = Days::Monthly(Monthly::new(12, 1, 1 << 28, 0).unwrap());
-    check(&leap_days, 1880..2420, |day| {
-        matches!(date_of(day), (_, 2, 29))
-    });
+    check(&leap_days, 1880..2420, |day| matches!(date_of(day), (_, 2, 29)));
     let fifth_mondays_of_february =
         Days::Monthly(Monthly::new(12, 1, 0, Monthly::lane(4, 0)).unwrap());
     check(&fifth_mondays_of_february, 1600..2420, |day| {
         matches!(date_of(day), (_, 2, 29)) && weekday_of(day) == 0
     });
-    assert_eq!(
-        Monthly::new(12, 1, 1 << 29, 0),
-        None,
-        "30 February never fires (TIME-7)"
-    );
-    assert_eq!(
-        Monthly::new(12, 3, 1 << 30, 0),
-        None,
-        "31 April never fires"
-    );
+    assert_eq!(Monthly::new(12, 1, 1 << 29, 0), None, "30 February never fires (TIME-7)");
+    assert_eq!(Monthly::new(12, 3, 1 << 30, 0), None, "31 April never fires");
 }
 
 #[test]
 fn bounded_rules_begin_and_end() {
     let (first, last) = (day_of(2020, 1, 6), day_of(2021, 2, 22));
     let mondays = Days::Weekly(Weekly::new(1, 1));
-    let rule = Days::Bounded(Arc::new(Bounded {
-        days: mondays,
-        first,
-        last,
-        solid: false,
-    }));
-    check(&rule, 2019..2023, |day| {
-        weekday_of(day) == 0 && (first..=last).contains(&day)
-    });
+    let rule = Days::Bounded(Arc::new(Bounded { days: mondays, first, last, solid: false }));
+    check(&rule, 2019..2023, |day| weekday_of(day) == 0 && (first..=last).contains(&day));
     assert_eq!(rule.at_or_before(first - 1), None);
     assert_eq!(rule.after(last), None);
     assert_eq!(rule.after(-100_000), Some(first));

@@ -24,12 +24,7 @@ impl Weekly {
     /// The same with weeks that start on another weekday, counted from the week that holds `anchor`.
     pub(crate) fn phased(every: u16, anchor: i32, days: u8, starts_on: u8) -> Self {
         let rotated = (days >> starts_on | days << (7 - starts_on)) & 0x7f;
-        let mut rule = Self {
-            every,
-            phase: 0,
-            days: rotated,
-            starts_on,
-        };
+        let mut rule = Self { every, phase: 0, days: rotated, starts_on };
         rule.phase = rule.week_of(anchor).0.rem_euclid(i32::from(every)) as u16;
         rule
     }
@@ -72,10 +67,7 @@ impl Weekly {
         } else {
             begins + 7 * (every - since) + days.trailing_zeros() as i32
         };
-        Around {
-            before: Some(before),
-            after: Some(after),
-        }
+        Around { before: Some(before), after: Some(after) }
     }
 
     #[inline]

@@ -13,12 +13,7 @@ use crate::window::{HIGH, LOW, Rhythm};
 impl TimeSet {
     /// The set of this kind, nothing proved about it.
     pub(super) fn leaf(kind: Kind) -> Self {
-        Self(Arc::new(Node {
-            kind,
-            label: None,
-            begun: LOW,
-            settled: HIGH,
-        }))
+        Self(Arc::new(Node { kind, label: None, begun: LOW, settled: HIGH }))
     }
 
     /// The set of this kind, or simply all or nothing if that is what it comes to.
@@ -34,28 +29,14 @@ impl TimeSet {
         let before = first.saturating_sub(1);
         let early = before.saturating_sub(span).max(Instant::MIN.unix());
         let late = last.saturating_add(span).min(Instant::MAX.unix());
-        let settled = if set.forward(last, late).1 >= late {
-            set.backward(last, early).1
-        } else {
-            HIGH
-        };
-        let begun = if set.backward(before, early).1 <= early {
-            set.forward(before, late).1
-        } else {
-            LOW
-        };
+        let settled =
+            if set.forward(last, late).1 >= late { set.backward(last, early).1 } else { HIGH };
+        let begun =
+            if set.backward(before, early).1 <= early { set.forward(before, late).1 } else { LOW };
         if settled <= early {
-            return if set.has(last) {
-                Self::always()
-            } else {
-                Self::never()
-            };
+            return if set.has(last) { Self::always() } else { Self::never() };
         }
-        Self(Arc::new(Node {
-            begun,
-            settled,
-            ..Arc::unwrap_or_clone(set.0)
-        }))
+        Self(Arc::new(Node { begun, settled, ..Arc::unwrap_or_clone(set.0) }))
     }
 }
 

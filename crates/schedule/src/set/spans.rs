@@ -18,11 +18,7 @@ pub struct Spans<'a> {
 impl<'a> Spans<'a> {
     pub(super) fn new(set: &'a TimeSet, range: Range<Instant>) -> Self {
         let range = range.start.unix()..range.end.unix();
-        let walk = if range.is_empty() {
-            Walk::Slice([].iter())
-        } else {
-            Walk::new(set, &range)
-        };
+        let walk = if range.is_empty() { Walk::Slice([].iter()) } else { Walk::new(set, &range) };
         Self { set, range, walk }
     }
 }
@@ -32,10 +28,7 @@ impl Iterator for Spans<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Span> {
-        let (mut start, mut end) = self
-            .walk
-            .next()
-            .filter(|(start, _)| *start < self.range.end)?;
+        let (mut start, mut end) = self.walk.next().filter(|(start, _)| *start < self.range.end)?;
         // Inside the range the walk's edges are true. At its rims they may be cut short: ask the set.
         if start <= self.range.start {
             start = self.set.backward(self.range.start, LOW).1;
@@ -44,10 +37,7 @@ impl Iterator for Spans<'_> {
             end = self.set.forward(start.max(self.range.start), HIGH).1;
             self.walk = Walk::Slice([].iter());
         }
-        Some(Span {
-            start: Instant::of_edge(start),
-            end: Instant::of_edge(end),
-        })
+        Some(Span { start: Instant::of_edge(start), end: Instant::of_edge(end) })
     }
 }
 
@@ -83,12 +73,7 @@ impl<'a> Walk<'a> {
         let pair = |a: &'a TimeSet, b: &'a TimeSet| {
             let (mut a, mut b) = (Self::new(a, range), Self::new(b, range));
             let (next_a, next_b) = (a.next(), b.next());
-            Box::new(Pair {
-                a,
-                b,
-                next_a,
-                next_b,
-            })
+            Box::new(Pair { a, b, next_a, next_b })
         };
         match &set.0.kind {
             Kind::Never => Self::One(None),
@@ -101,11 +86,7 @@ impl<'a> Walk<'a> {
             Kind::Schedule(schedule) => Self::Schedule(schedule.openings(range.start), range.end),
             Kind::Complement(inner) => {
                 let walk = Self::new(inner, range);
-                Self::Complement(Box::new(Gaps {
-                    walk,
-                    from: Some(range.start),
-                    end: range.end,
-                }))
+                Self::Complement(Box::new(Gaps { walk, from: Some(range.start), end: range.end }))
             }
             Kind::Union(a, b) => Self::Union(pair(a, b)),
             Kind::Intersection(a, b) => Self::Intersection(pair(a, b)),
@@ -127,21 +108,14 @@ impl<'a> Walk<'a> {
 
 impl Gaps<'_> {
     fn next(&mut self) -> Option<(i64, i64)> {
-        loop {
-            let from = self.from?;
-            match self.walk.next() {
-                Some((start, end)) => {
-                    self.from = (end < self.end).then_some(end);
-                    if from < start {
-                        return Some((from, start));
-                    }
-                }
-                None => {
-                    self.from = None;
-                    return Some((from, self.end));
-                }
+        while let Some(from) = self.from.take() {
+            let Some((start, end)) = self.walk.next() else { return Some((from, self.end)) };
+            self.from = (end < self.end).then_some(end);
+            if from < start {
+                return Some((from, start));
             }
         }
+        None
     }
 }
 

@@ -33,9 +33,7 @@ fn schedule(
             .unwrap()
         })
         .collect();
-    Schedule::new(Some(windows), &exclude, &zone)
-        .unwrap()
-        .into()
+    Schedule::new(Some(windows), &exclude, &zone).unwrap().into()
 }
 
 const HOUR: u32 = 3_600;
@@ -81,16 +79,7 @@ fn touching_windows_are_one_and_exclusions_cut_it() {
         }
     );
     let why = set.why(at("2026-11-17T10:00:00Z"));
-    assert!(
-        matches!(
-            why.cause,
-            Cause::Exclusion {
-                reason: Some("freeze"),
-                ..
-            }
-        ),
-        "{why:?}"
-    );
+    assert!(matches!(why.cause, Cause::Exclusion { reason: Some("freeze"), .. }), "{why:?}");
     assert!(
         set.contains(at("2026-11-16T00:00:00Z")) && !set.contains(at("2026-11-19T00:00:00Z")),
         "TIME-1"
@@ -102,13 +91,7 @@ fn all_and_nothing_are_found_when_the_set_is_built() {
     use Weekday::{Friday, Monday, Saturday, Sunday, Thursday, Tuesday, Wednesday};
     let whole = |days: &[Weekday]| schedule(&weekly(days), "00:00", Length::RestOfDay, &[], "UTC");
     let daily = |start: &str, hours: u32| {
-        schedule(
-            &Recurrence::every_day(),
-            start,
-            Length::Elapsed(hours * HOUR),
-            &[],
-            "UTC",
-        )
+        schedule(&Recurrence::every_day(), start, Length::Elapsed(hours * HOUR), &[], "UTC")
     };
     assert!(whole(Weekday::ALL).is_always());
     assert!(
@@ -117,40 +100,20 @@ fn all_and_nothing_are_found_when_the_set_is_built() {
             .is_always()
     );
     assert!(
-        !whole(&[Monday, Tuesday, Wednesday])
-            .union(whole(&[Friday, Saturday, Sunday]))
-            .is_always()
+        !whole(&[Monday, Tuesday, Wednesday]).union(whole(&[Friday, Saturday, Sunday])).is_always()
     );
     assert!(daily("00:00", 1).intersection(daily("02:00", 1)).is_never());
     assert!(!daily("00:00", 3).intersection(daily("02:00", 1)).is_never());
     assert!(daily("00:00", 24).is_always());
     assert!(daily("12:00", 12).union(daily("00:00", 12)).is_always());
     let thirtieth = Recurrence::yearly_by_date(Month::February, &[30]).unwrap();
-    assert!(
-        schedule(&thirtieth, "00:00", Length::RestOfDay, &[], "UTC").is_never(),
-        "TIME-7"
-    );
+    assert!(schedule(&thirtieth, "00:00", Length::RestOfDay, &[], "UTC").is_never(), "TIME-7");
     let first = Recurrence::monthly_by_date(1, &[1]).unwrap();
-    let days = |days: u32| {
-        schedule(
-            &first,
-            "00:00",
-            Length::Elapsed(days * 24 * HOUR),
-            &[],
-            "UTC",
-        )
-    };
+    let days = |days: u32| schedule(&first, "00:00", Length::Elapsed(days * 24 * HOUR), &[], "UTC");
     assert!(days(31).is_always() && !days(30).is_always());
     let leap = Recurrence::yearly_by_date(Month::March, &[1]).unwrap();
-    let length = |days: u32| {
-        schedule(
-            &leap,
-            "00:00",
-            Length::Elapsed(days * 24 * HOUR),
-            &[],
-            "UTC",
-        )
-    };
+    let length =
+        |days: u32| schedule(&leap, "00:00", Length::Elapsed(days * 24 * HOUR), &[], "UTC");
     assert!(length(366).is_always() && !length(365).is_always());
     assert_eq!(
         length(365).next_change(at("2026-05-01T00:00:00Z")),
@@ -161,67 +124,35 @@ fn all_and_nothing_are_found_when_the_set_is_built() {
         Some(at("2024-03-01T00:00:00Z"))
     );
     // A day of Berlin is not always 24 hours long, but the rest of the day always ends with it.
-    let berlin = |length| {
-        schedule(
-            &Recurrence::every_day(),
-            "00:00",
-            length,
-            &[],
-            "Europe/Berlin",
-        )
-    };
+    let berlin = |length| schedule(&Recurrence::every_day(), "00:00", length, &[], "Europe/Berlin");
     assert!(berlin(Length::RestOfDay).is_always());
     assert!(!berlin(Length::Elapsed(24 * HOUR)).is_always());
     assert!(berlin(Length::Elapsed(25 * HOUR)).is_always());
     // Swallowed by the gap in every year there is one.
     let gap = Recurrence::yearly_by_day(Month::March, &[(Ordinal::Last, Weekday::Sunday)]).unwrap();
-    let set = schedule(
-        &gap,
-        "02:10",
-        Length::Until(time("02:50")),
-        &[],
-        "Europe/Berlin",
-    );
+    let set = schedule(&gap, "02:10", Length::Until(time("02:50")), &[], "Europe/Berlin");
     assert_eq!(set.next_change(at("2026-01-01T00:00:00Z")), None);
     assert!(!set.is_never(), "there were years without summer time");
 }
 
 #[test]
 fn overrides_merge_with_the_policy() {
-    let saturdays = schedule(
-        &weekly(&[Weekday::Saturday]),
-        "20:00",
-        Length::Elapsed(8 * HOUR),
-        &[],
-        "UTC",
-    );
+    let saturdays =
+        schedule(&weekly(&[Weekday::Saturday]), "20:00", Length::Elapsed(8 * HOUR), &[], "UTC");
     let until = at("2026-11-14T21:00:00Z");
     let open = TimeSet::before(until)
         .labelled("PermissiveUntil")
         .union(saturdays.clone().labelled("policy"));
     // The override ends inside a window: one stretch (GATE-4).
-    assert_eq!(
-        open.next_change(at("2026-11-01T00:00:00Z")),
-        Some(at("2026-11-15T04:00:00Z"))
-    );
+    assert_eq!(open.next_change(at("2026-11-01T00:00:00Z")), Some(at("2026-11-15T04:00:00Z")));
     assert_eq!(open.previous_change(at("2026-11-14T22:00:00Z")), None);
-    assert_eq!(
-        open.why(at("2026-11-01T00:00:00Z")).label,
-        Some("PermissiveUntil")
-    );
-    assert_eq!(
-        open.why(at("2026-11-14T20:30:00Z")).label,
-        Some("policy"),
-        "it holds longer"
-    );
+    assert_eq!(open.why(at("2026-11-01T00:00:00Z")).label, Some("PermissiveUntil"));
+    assert_eq!(open.why(at("2026-11-14T20:30:00Z")).label, Some("policy"), "it holds longer");
     let held = saturdays
         .labelled("policy")
         .difference(TimeSet::before(until).labelled("RestrictiveUntil"));
     assert_eq!(held.next_change(at("2026-11-01T00:00:00Z")), Some(until));
-    assert_eq!(
-        held.why(at("2026-11-14T20:30:00Z")).label,
-        Some("RestrictiveUntil")
-    );
+    assert_eq!(held.why(at("2026-11-14T20:30:00Z")).label, Some("RestrictiveUntil"));
     assert_eq!(
         spans(&held, "2026-11-01T00:00:00Z", "2026-11-16T00:00:00Z"),
         ["2026-11-14T21:00:00Z..2026-11-15T04:00:00Z"]
@@ -234,24 +165,14 @@ fn overrides_merge_with_the_policy() {
 
 #[test]
 fn what_never_comes_again_is_known_without_a_walk() {
-    let nights = |start: &str| {
-        schedule(
-            &Recurrence::every_day(),
-            start,
-            Length::Elapsed(HOUR),
-            &[],
-            "UTC",
-        )
-    };
+    let nights =
+        |start: &str| schedule(&Recurrence::every_day(), start, Length::Elapsed(HOUR), &[], "UTC");
     let until = TimeSet::before(at("2030-01-01T00:00:00Z"));
     // After 2030 two disjoint dailies are intersected: nothing, for ever.
     let set = nights("00:00").intersection(until.union(nights("02:00")));
     assert_eq!(set.next_change(at("2031-01-01T00:00:00Z")), None);
     assert_eq!(set.next_change(at("2029-12-31T12:00:00Z")), None);
-    assert_eq!(
-        set.previous_change(at("9000-01-01T00:00:00Z")),
-        Some(at("2029-12-31T01:00:00Z"))
-    );
+    assert_eq!(set.previous_change(at("9000-01-01T00:00:00Z")), Some(at("2029-12-31T01:00:00Z")));
     assert_eq!(set.0.settled, at("2029-12-31T01:00:00Z").unix());
     assert_eq!(set.0.begun, LOW);
 }
@@ -262,19 +183,9 @@ fn only_exclusions_permit_everything_else() {
     let set = TimeSet::from(Schedule::new(None, &[freeze], &Zone::utc()).unwrap());
     assert_eq!(
         set.stretch(at("2026-01-01T00:00:00Z")),
-        Stretch {
-            inside: true,
-            start: None,
-            end: Some(at("2026-12-24T00:00:00Z"))
-        }
+        Stretch { inside: true, start: None, end: Some(at("2026-12-24T00:00:00Z")) }
     );
-    assert_eq!(
-        set.stretch(at("2026-12-24T05:00:00Z")).end,
-        Some(at("2026-12-25T00:00:00Z"))
-    );
+    assert_eq!(set.stretch(at("2026-12-24T05:00:00Z")).end, Some(at("2026-12-25T00:00:00Z")));
     assert_eq!(set.stretch(at("2027-01-01T00:00:00Z")).end, None);
-    assert!(
-        TimeSet::from(Schedule::new(None, &[], &Zone::utc()).unwrap()).is_never(),
-        "TIME-11"
-    );
+    assert!(TimeSet::from(Schedule::new(None, &[], &Zone::utc()).unwrap()).is_never(), "TIME-11");
 }

@@ -69,12 +69,7 @@ impl TimeSet {
     pub fn why(&self, at: Instant) -> Why<'_> {
         let State { inside, until } = self.state(at);
         let (leaf, label) = self.deciding(at.unix());
-        Why {
-            inside,
-            until,
-            cause: leaf.cause(at.unix()),
-            label,
-        }
+        Why { inside, until, cause: leaf.cause(at.unix()), label }
     }
 
     /// The leaf that decides: of the parts that force the state, the one that forces it longest; of parts that all must agree, the
@@ -90,11 +85,7 @@ impl TimeSet {
                     (true, true) => end_a >= end_b,
                     (false, false) => end_a <= end_b,
                 };
-                if first {
-                    a.deciding(at)
-                } else {
-                    b.deciding(at)
-                }
+                if first { a.deciding(at) } else { b.deciding(at) }
             }
             Kind::Complement(set) => set.deciding(at),
             _ => (self, None),
@@ -108,10 +99,9 @@ impl TimeSet {
             Kind::Before(end) if at < *end => Cause::Before(instant(*end)),
             Kind::Before(end) => Cause::NotBefore(instant(*end)),
             Kind::Ranges(_) => match (self.backward(at, LOW), self.forward(at, HIGH)) {
-                ((true, start), (_, end)) => Cause::Range {
-                    start: Instant::of_edge(start),
-                    end: Instant::of_edge(end),
-                },
+                ((true, start), (_, end)) => {
+                    Cause::Range { start: Instant::of_edge(start), end: Instant::of_edge(end) }
+                }
                 _ => Cause::NoRange,
             },
             Kind::Schedule(schedule) => schedule.cause(at),
@@ -146,9 +136,7 @@ impl Schedule {
                 start: Instant::of_edge(start).unwrap_or(Instant::MIN),
                 end: Instant::of_edge(end).unwrap_or(Instant::MAX),
             },
-            None => Cause::NoWindow {
-                next: Instant::of_edge(self.windows().forward(at).1),
-            },
+            None => Cause::NoWindow { next: Instant::of_edge(self.windows().forward(at).1) },
         }
     }
 }

@@ -18,16 +18,10 @@ impl Windows {
     /// The merged windows that meet the range from `from` on. The first may start later than it truly does.
     pub(crate) fn openings(&self, from: i64) -> Openings<'_> {
         match &self.days {
-            Days::Never => Openings {
-                windows: self,
-                days: Cursor::Ended,
-                ahead: None,
-            },
-            Days::Always => Openings {
-                windows: self,
-                days: Cursor::Ended,
-                ahead: Some((from, HIGH)),
-            },
+            Days::Never => Openings { windows: self, days: Cursor::Ended, ahead: None },
+            Days::Always => {
+                Openings { windows: self, days: Cursor::Ended, ahead: Some((from, HIGH)) }
+            }
             Days::Bounded(rule) if rule.solid => {
                 let first = self.start_on(rule.first);
                 let end = self.end_of(rule.last, self.start_on(rule.last));
@@ -43,14 +37,9 @@ impl Windows {
                     let start = self.start_on(day);
                     (start, self.end_of(day, start))
                 });
-                let mut openings = Openings {
-                    windows: self,
-                    days: days.cursor(last),
-                    ahead: None,
-                };
-                openings.ahead = open
-                    .filter(|(_, end)| *end > from)
-                    .or_else(|| openings.following());
+                let mut openings = Openings { windows: self, days: days.cursor(last), ahead: None };
+                openings.ahead =
+                    open.filter(|(_, end)| *end > from).or_else(|| openings.following());
                 openings
             }
         }
