@@ -1,1 +1,21 @@
-//! Placeholder until its first module lands.
+//! Does the repository keep its own rules?
+//!
+//! Every check here is a plain function from a value (the files as text, or the dependency graph) to a
+//! list of findings. The value is read once, by [`Tree::read`] and [`graph::read`]; nothing else touches
+//! the disk. So each check is shown two things: the real repository, in `tests/`, where it must be silent,
+//! and a small bad example, beside its code, where it must speak.
+
+mod finding;
+mod tree;
+
+pub mod documents;
+pub mod files;
+pub mod graph;
+pub mod layers;
+pub mod manifests;
+pub mod purity;
+pub mod spec;
+pub mod words;
+
+pub use finding::{Finding, verify};
+pub use tree::Tree;

@@ -1,0 +1,23 @@
+//! Do the rules, the code and the tests name each other?
+
+use tidegate_tests::{Tree, spec, verify};
+
+#[test]
+fn list_of_rules_is_whole() {
+    verify(&spec::check_list(&Tree::read().unwrap()));
+}
+
+#[test]
+fn every_cited_rule_exists() {
+    verify(&spec::check_citations(&Tree::read().unwrap()));
+}
+
+#[test]
+fn every_kept_rule_has_code_and_a_test() {
+    let tree = Tree::read().unwrap();
+    assert!(
+        !spec::kept(&tree).is_empty(),
+        "ARCHITECTURE.md lists no kept rule in its section on invariants"
+    );
+    verify(&spec::check_kept(&tree));
+}

@@ -1,0 +1,100 @@
+//! Does this repository keep its own rules? Each check meets the real files here; that it can fail is shown
+//! beside its code.
+
+use tidegate_tests::graph::{self, Member};
+use tidegate_tests::{Tree, documents, files, layers, manifests, purity, verify, words};
+
+fn tree() -> Tree {
+    Tree::read().unwrap()
+}
+
+fn members() -> Vec<Member> {
+    graph::read().unwrap()
+}
+
+/// LAYER-1
+#[test]
+fn arrows_between_crates_descend() {
+    verify(&layers::check(&members()));
+}
+
+/// PURE-1
+#[test]
+fn pure_crates_reach_no_io() {
+    verify(&purity::check(&members()));
+}
+
+/// PURE-1
+#[test]
+fn pure_crates_ban_clocks_files_threads_and_chance() {
+    verify(&purity::check_bans(&tree(), &members()));
+}
+
+#[test]
+fn list_of_pure_dependencies_holds_no_idle_entry() {
+    verify(&purity::check_list(&members()));
+}
+
+#[test]
+fn every_dependency_says_why() {
+    verify(&manifests::check_reasons(&tree()));
+}
+
+#[test]
+fn crates_take_versions_and_lints_from_the_workspace() {
+    verify(&manifests::check_inheritance(&tree(), &members()));
+}
+
+#[test]
+fn tidegate_is_the_one_program() {
+    verify(&manifests::check_binaries(&members()));
+}
+
+#[test]
+fn source_files_are_small() {
+    let tree = tree();
+    for (path, lines) in files::longer_than(&tree, files::WARN_LINES) {
+        println!("warning: {path} has {lines} lines; one idea each reads better");
+    }
+    verify(&files::check_length(&tree));
+}
+
+#[test]
+fn modules_are_named_after_themselves() {
+    verify(&files::check_names(&tree()));
+}
+
+#[test]
+fn every_source_file_introduces_itself() {
+    verify(&files::check_introductions(&tree()));
+}
+
+#[test]
+fn nothing_is_left_unfinished() {
+    verify(&words::check_unfinished(&tree()));
+}
+
+#[test]
+fn public_names_say_something() {
+    verify(&words::check_public_names(&tree()));
+}
+
+#[test]
+fn files_name_no_machine_and_no_package_host() {
+    verify(&words::check_machine(&tree()));
+}
+
+#[test]
+fn documents_are_present() {
+    verify(&documents::check_present(&tree()));
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    verify(&documents::check_links(&tree()));
+}
+
+#[test]
+fn changelog_has_room_for_the_next_release() {
+    verify(&documents::check_changelog(&tree()));
+}
