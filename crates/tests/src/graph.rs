@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{
-    DependencyKind, Metadata, MetadataCommand, Node, Package, PackageId, TargetKind,
+    Dependency, DependencyKind, Metadata, MetadataCommand, Node, Package, PackageId, TargetKind,
 };
 
 use crate::Tree;
@@ -87,21 +87,21 @@ fn reaches(metadata: &Metadata, from: &PackageId, ours: &BTreeSet<&str>) -> BTre
     let nodes: BTreeMap<&PackageId, &Node> = metadata
         .resolve
         .iter()
-        .flat_map(|r| &r.nodes)
+        .flat_map(|resolve| &resolve.nodes)
         .map(|node| (&node.id, node))
         .collect();
     let mut seen = BTreeSet::from([from]);
     let mut ahead = vec![from];
     let mut names = BTreeSet::new();
     while let Some(id) = ahead.pop() {
-        let deps = nodes.get(id).into_iter().flat_map(|node| &node.deps);
-        for dep in deps.filter(|d| d.dep_kinds.iter().any(|k| k.kind == DependencyKind::Normal)) {
+        let Some(node) = nodes.get(id) else { continue };
+        for dep in &node.deps {
             let package = &metadata[&dep.pkg];
             let is_macro = package
                 .targets
                 .iter()
-                .any(|t| t.kind.contains(&TargetKind::ProcMacro));
-            if is_macro || !seen.insert(&dep.pkg) {
+                .any(|target| target.kind.contains(&TargetKind::ProcMacro));
+            if is_macro || !is_built(&metadata[id], node, &package.name) || !seen.insert(&dep.pkg) {
                 continue;
             }
             ahead.push(&dep.pkg);
@@ -111,6 +111,32 @@ fn reaches(metadata: &Metadata, from: &PackageId, ours: &BTreeSet<&str>) -> BTre
         }
     }
     names
+}
+
+/// Whether an ordinary dependency of that name is built with the features in force.
+///
+/// The resolved graph alone does not tell: a weak feature such as `log?/std` puts an optional dependency
+/// into it although nothing switches that dependency on.
+fn is_built(package: &Package, node: &Node, name: &str) -> bool {
+    let ordinary = |d: &&Dependency| d.kind == DependencyKind::Normal && d.name == name;
+    package
+        .dependencies
+        .iter()
+        .filter(ordinary)
+        .any(|dependency| {
+            let key = dependency.rename.as_deref().unwrap_or(name);
+            let switch = format!("dep:{key}");
+            let strong = format!("{key}/");
+            !dependency.optional
+                || node.features.iter().any(|feature| {
+                    let parts = package.features.get(feature.as_str());
+                    parts.is_some_and(|parts| {
+                        parts
+                            .iter()
+                            .any(|part| *part == switch || part.starts_with(&strong))
+                    })
+                })
+        })
 }
 
 #[cfg(test)]
@@ -129,6 +155,11 @@ mod tests {
         assert!(
             core.reaches.contains("jiff"),
             "through schedule: {:?}",
+            core.reaches
+        );
+        assert!(
+            !core.reaches.contains("log"),
+            "jiff's optional logging is off: {:?}",
             core.reaches
         );
         assert!(

@@ -5,11 +5,11 @@ use tidegate_tests::graph::{self, Member};
 use tidegate_tests::{Tree, documents, files, layers, manifests, purity, verify, words};
 
 fn tree() -> Tree {
-    Tree::read().unwrap()
+    Tree::read().expect("the repository is readable")
 }
 
 fn members() -> Vec<Member> {
-    graph::read().unwrap()
+    graph::read().expect("cargo knows this workspace, and its lock file is current")
 }
 
 /// LAYER-1
