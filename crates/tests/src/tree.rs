@@ -1,7 +1,7 @@
 //! Which files does the repository hold, and what do they say?
 //!
 //! The tree is read by walking, not by asking git, so that the checks also run in an unpacked archive.
-//! What `.gitignore` names is skipped.
+//! What a `.gitignore` names is skipped; ours name plain paths, without patterns.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,14 +26,8 @@ impl Tree {
 
     /// Reads the repository this crate belongs to.
     pub fn read() -> io::Result<Self> {
-        let top = Self::top();
-        let ignored = fs::read_to_string(top.join(".gitignore"))?;
-        let ignored: Vec<&str> = ignored
-            .lines()
-            .filter(|line| line.starts_with('/'))
-            .collect();
         let mut tree = Self::default();
-        tree.walk(&top, "", &ignored)?;
+        tree.walk(&Self::top(), "", &[".git".to_owned()])?;
         Ok(tree)
     }
 
@@ -75,15 +69,20 @@ impl Tree {
                 .is_some_and(|(p, _)| p.starts_with(&folder))
     }
 
-    fn walk(&mut self, folder: &Path, prefix: &str, ignored: &[&str]) -> io::Result<()> {
+    fn walk(&mut self, folder: &Path, prefix: &str, ignored: &[String]) -> io::Result<()> {
+        let named = fs::read_to_string(folder.join(".gitignore")).unwrap_or_default();
+        let named = named
+            .lines()
+            .map(|line| format!("{prefix}{}", line.trim_matches('/')));
+        let ignored: Vec<String> = named.chain(ignored.iter().cloned()).collect();
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            if path == ".git" || ignored.iter().any(|i| i.trim_matches('/') == path) {
+            if ignored.contains(&path) {
                 continue;
             }
             if entry.file_type()?.is_dir() {
-                self.walk(&entry.path(), &format!("{path}/"), ignored)?;
+                self.walk(&entry.path(), &format!("{path}/"), &ignored)?;
             } else {
                 // A file that is not UTF-8 (a picture) is held without its text.
                 self.files
