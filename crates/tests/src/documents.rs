@@ -28,14 +28,9 @@ pub fn check_changelog(tree: &Tree) -> Vec<Finding> {
     let path = "CHANGELOG.md";
     let text = tree.text(path).unwrap_or_default();
     let headings = text.lines().filter_map(|line| line.strip_prefix("## "));
-    let open = headings
-        .map(|heading| heading.trim_matches(['[', ']', ' ']))
-        .any(|h| h == "Unreleased");
-    if open {
-        vec![]
-    } else {
-        vec![Finding::of(path, "needs a section `## Unreleased`")]
-    }
+    let open =
+        headings.map(|heading| heading.trim_matches(['[', ']', ' '])).any(|h| h == "Unreleased");
+    if open { vec![] } else { vec![Finding::of(path, "needs a section `## Unreleased`")] }
 }
 
 /// Every link between our own files whose file or heading is not there.
@@ -56,14 +51,9 @@ fn dead(tree: &Tree, from: &str, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;
     }
-    let (file, heading) = target
-        .split_once('#')
-        .map_or((target, None), |(f, h)| (f, Some(h)));
-    let Some(file) = (if file.is_empty() {
-        Some(from.to_owned())
-    } else {
-        resolve(from, file)
-    }) else {
+    let (file, heading) = target.split_once('#').map_or((target, None), |(f, h)| (f, Some(h)));
+    let Some(file) = (if file.is_empty() { Some(from.to_owned()) } else { resolve(from, file) })
+    else {
         return Some(format!("`{target}` leaves the repository"));
     };
     if !tree.holds(&file) && !file.is_empty() {
@@ -105,19 +95,14 @@ fn targets(line: &str) -> impl Iterator<Item = &str> {
     // A link whose text is code is cut by the backticks: `](target)` then begins the next piece, so the
     // opening bracket is not looked for.
     outside_code.flat_map(|piece| {
-        piece
-            .split("](")
-            .skip(1)
-            .filter_map(|rest| rest.split([')', ' ']).next())
+        piece.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next())
     })
 }
 
 /// The anchor that a heading gets: lower case, punctuation dropped, blanks as hyphens.
 fn anchor(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
-    let kept = text
-        .chars()
-        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    let kept = text.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
@@ -129,10 +114,7 @@ mod tests {
     fn missing_document_is_found() {
         let all = REQUIRED.iter().map(|&path| (path, ""));
         assert!(check_present(&Tree::of(all.clone())).is_empty());
-        assert_eq!(
-            check_present(&Tree::of(all.skip(1))),
-            [Finding::of(REQUIRED[0], "missing")]
-        );
+        assert_eq!(check_present(&Tree::of(all.skip(1))), [Finding::of(REQUIRED[0], "missing")]);
     }
 
     #[test]
@@ -148,10 +130,7 @@ mod tests {
     fn check_line(line: &str, found: usize) {
         let tree = Tree::of([
             ("docs/a.md", line),
-            (
-                "docs/design/one.md",
-                "# Sets of *instants*, 2nd\n```\n# not a heading\n```\n",
-            ),
+            ("docs/design/one.md", "# Sets of *instants*, 2nd\n```\n# not a heading\n```\n"),
             ("README.md", ""),
         ]);
         let findings = check_links(&tree);
@@ -160,15 +139,9 @@ mod tests {
 
     #[test]
     fn living_links_pass() {
-        check_line(
-            "see [one](design/one.md) and [top](../README.md), [`code`](design/)",
-            0,
-        );
+        check_line("see [one](design/one.md) and [top](../README.md), [`code`](design/)", 0);
         check_line("[one](./design/one.md#sets-of-instants-2nd)", 0);
-        check_line(
-            "[web](https://example.org/x) [mail](mailto:a@example.org)",
-            0,
-        );
+        check_line("[web](https://example.org/x) [mail](mailto:a@example.org)", 0);
         check_line("not a link: `[x](gone.md)`", 0);
         check_line("```\n[x](gone.md)\n```", 0);
     }

@@ -26,31 +26,22 @@ fn check_length_except(tree: &Tree, exempt: &[(&str, &str)]) -> Vec<Finding> {
             format!("{lines} lines, more than {MOST_LINES}: split it along its ideas"),
         )
     });
-    let idle = exempt
-        .iter()
-        .filter(|(name, _)| long.iter().all(|(path, _)| path != name));
+    let idle = exempt.iter().filter(|(name, _)| long.iter().all(|(path, _)| path != name));
     let idle = idle.map(|(name, _)| {
-        Finding::of(
-            name,
-            "is short enough now: take it off the list in files.rs",
-        )
+        Finding::of(name, "is short enough now: take it off the list in files.rs")
     });
     too_long.chain(idle).collect()
 }
 
 /// The source files above so many lines, with their length.
 pub fn longer_than(tree: &Tree, most: usize) -> Vec<(&str, usize)> {
-    let lengths = tree
-        .ending(".rs")
-        .map(|(path, text)| (path, text.lines().count()));
+    let lengths = tree.ending(".rs").map(|(path, text)| (path, text.lines().count()));
     lengths.filter(|(_, lines)| *lines > most).collect()
 }
 
 /// Every `mod.rs`: a module is `foo.rs`, with its parts in `foo/`, so that a tab shows a name.
 pub fn check_names(tree: &Tree) -> Vec<Finding> {
-    let found = tree
-        .texts()
-        .filter(|(path, _)| path.rsplit('/').next() == Some("mod.rs"));
+    let found = tree.texts().filter(|(path, _)| path.rsplit('/').next() == Some("mod.rs"));
     found
         .map(|(path, _)| Finding::of(path, "name it after its module: `foo.rs` beside `foo/`"))
         .collect()
@@ -59,21 +50,12 @@ pub fn check_names(tree: &Tree) -> Vec<Finding> {
 /// Every source file that does not begin by saying what it is about.
 pub fn check_introductions(tree: &Tree) -> Vec<Finding> {
     let silent = tree.ending(".rs").filter(|(_, text)| {
-        let first = text
-            .lines()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or_default();
-        first
-            .strip_prefix("//!")
-            .is_none_or(|words| words.trim().is_empty())
+        let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        first.strip_prefix("//!").is_none_or(|words| words.trim().is_empty())
     });
     silent
         .map(|(path, _)| {
-            Finding::at(
-                path,
-                1,
-                "begin with `//!` and the question the module answers",
-            )
+            Finding::at(path, 1, "begin with `//!` and the question the module answers")
         })
         .collect()
 }
@@ -85,11 +67,7 @@ mod tests {
     #[test]
     fn long_file_is_found_unless_exempt() {
         let long = "//! x\n".repeat(MOST_LINES + 1);
-        let tree = Tree::of([
-            ("a.rs", long.as_str()),
-            ("b.rs", &long[6..]),
-            ("c.md", &long),
-        ]);
+        let tree = Tree::of([("a.rs", long.as_str()), ("b.rs", &long[6..]), ("c.md", &long)]);
         assert_eq!(check_length_except(&tree, &[]).len(), 1);
         assert_eq!(check_length_except(&tree, &[("a.rs", "why")]), []);
         assert_eq!(longer_than(&tree, WARN_LINES).len(), 2);
@@ -116,10 +94,7 @@ mod tests {
             ("bare.rs", "//!\n"),
             ("empty.rs", ""),
         ]);
-        let places: Vec<_> = check_introductions(&tree)
-            .into_iter()
-            .map(|f| f.place)
-            .collect();
+        let places: Vec<_> = check_introductions(&tree).into_iter().map(|f| f.place).collect();
         assert_eq!(places, ["bare.rs", "empty.rs", "late.rs"]);
     }
 }

@@ -16,11 +16,7 @@ pub struct Finding {
 impl Finding {
     /// A finding about one line of a file.
     pub fn at(place: &str, line: usize, text: impl Into<String>) -> Self {
-        Self {
-            place: place.to_owned(),
-            line,
-            text: text.into(),
-        }
+        Self { place: place.to_owned(), line, text: text.into() }
     }
 
     /// A finding about a file or a crate as a whole.
@@ -46,12 +42,7 @@ impl fmt::Display for Finding {
 #[track_caller]
 pub fn verify(findings: &[Finding]) {
     let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
-    assert!(
-        lines.is_empty(),
-        "{} broken:\n  {}",
-        lines.len(),
-        lines.join("\n  ")
-    );
+    assert!(lines.is_empty(), "{} broken:\n  {}", lines.len(), lines.join("\n  "));
 }
 
 #[cfg(test)]

@@ -46,31 +46,17 @@ pub fn read() -> Result<Vec<Member>, cargo_metadata::Error> {
 }
 
 fn member(metadata: &Metadata, package: &Package) -> Member {
-    let ours: BTreeSet<&str> = metadata
-        .workspace_packages()
-        .iter()
-        .map(|package| package.name.as_str())
-        .collect();
+    let ours: BTreeSet<&str> =
+        metadata.workspace_packages().iter().map(|package| package.name.as_str()).collect();
     let stated = &package.metadata["tidegate"];
     let arrows = |wanted: &dyn Fn(DependencyKind) -> bool| -> Vec<String> {
-        let named = package
-            .dependencies
-            .iter()
-            .filter(|d| d.path.is_some() && wanted(d.kind));
-        named
-            .map(|d| d.name.clone())
-            .filter(|name| ours.contains(name.as_str()))
-            .collect()
+        let named = package.dependencies.iter().filter(|d| d.path.is_some() && wanted(d.kind));
+        named.map(|d| d.name.clone()).filter(|name| ours.contains(name.as_str())).collect()
     };
     let folder = package.manifest_path.parent().map_or("", |folder| {
-        folder
-            .strip_prefix(&metadata.workspace_root)
-            .map_or("", |folder| folder.as_str())
+        folder.strip_prefix(&metadata.workspace_root).map_or("", |folder| folder.as_str())
     });
-    let binaries = package
-        .targets
-        .iter()
-        .filter(|t| t.kind.contains(&TargetKind::Bin));
+    let binaries = package.targets.iter().filter(|t| t.kind.contains(&TargetKind::Bin));
     Member {
         name: package.name.to_string(),
         folder: folder.replace('\\', "/"),
@@ -97,10 +83,8 @@ fn reaches(metadata: &Metadata, from: &PackageId, ours: &BTreeSet<&str>) -> BTre
         let Some(node) = nodes.get(id) else { continue };
         for dep in &node.deps {
             let package = &metadata[&dep.pkg];
-            let is_macro = package
-                .targets
-                .iter()
-                .any(|target| target.kind.contains(&TargetKind::ProcMacro));
+            let is_macro =
+                package.targets.iter().any(|target| target.kind.contains(&TargetKind::ProcMacro));
             if is_macro || !is_built(&metadata[id], node, &package.name) || !seen.insert(&dep.pkg) {
                 continue;
             }
@@ -119,24 +103,18 @@ fn reaches(metadata: &Metadata, from: &PackageId, ours: &BTreeSet<&str>) -> BTre
 /// into it although nothing switches that dependency on.
 fn is_built(package: &Package, node: &Node, name: &str) -> bool {
     let ordinary = |d: &&Dependency| d.kind == DependencyKind::Normal && d.name == name;
-    package
-        .dependencies
-        .iter()
-        .filter(ordinary)
-        .any(|dependency| {
-            let key = dependency.rename.as_deref().unwrap_or(name);
-            let switch = format!("dep:{key}");
-            let strong = format!("{key}/");
-            !dependency.optional
-                || node.features.iter().any(|feature| {
-                    let parts = package.features.get(feature.as_str());
-                    parts.is_some_and(|parts| {
-                        parts
-                            .iter()
-                            .any(|part| *part == switch || part.starts_with(&strong))
-                    })
+    package.dependencies.iter().filter(ordinary).any(|dependency| {
+        let key = dependency.rename.as_deref().unwrap_or(name);
+        let switch = format!("dep:{key}");
+        let strong = format!("{key}/");
+        !dependency.optional
+            || node.features.iter().any(|feature| {
+                let parts = package.features.get(feature.as_str());
+                parts.is_some_and(|parts| {
+                    parts.iter().any(|part| *part == switch || part.starts_with(&strong))
                 })
-        })
+            })
+    })
 }
 
 #[cfg(test)]
@@ -148,24 +126,13 @@ mod tests {
         let members = read().unwrap();
         let core = members.iter().find(|m| m.name == "tidegate-core").unwrap();
         assert_eq!(core.folder, "crates/core");
-        assert!(
-            core.runtime_arrows
-                .contains(&"tidegate-schedule".to_owned())
-        );
-        assert!(
-            core.reaches.contains("jiff"),
-            "through schedule: {:?}",
-            core.reaches
-        );
+        assert!(core.runtime_arrows.contains(&"tidegate-schedule".to_owned()));
+        assert!(core.reaches.contains("jiff"), "through schedule: {:?}", core.reaches);
         assert!(
             !core.reaches.contains("log"),
             "jiff's optional logging is off: {:?}",
             core.reaches
         );
-        assert!(
-            !core.reaches.contains("syn"),
-            "macros are not counted: {:?}",
-            core.reaches
-        );
+        assert!(!core.reaches.contains("syn"), "macros are not counted: {:?}", core.reaches);
     }
 }

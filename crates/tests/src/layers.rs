@@ -13,10 +13,8 @@ const TOP: i64 = 6;
 
 /// Every missing statement, and every arrow that goes up or sideways.
 pub fn check(members: &[Member]) -> Vec<Finding> {
-    let layers: BTreeMap<&str, Option<i64>> = members
-        .iter()
-        .map(|member| (member.name.as_str(), member.layer))
-        .collect();
+    let layers: BTreeMap<&str, Option<i64>> =
+        members.iter().map(|member| (member.name.as_str(), member.layer)).collect();
     let mut findings = Vec::new();
     for member in members {
         let Some(layer) = member.layer.filter(|layer| (0..=TOP).contains(layer)) else {

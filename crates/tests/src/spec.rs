@@ -34,15 +34,10 @@ pub fn check_list(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut last: BTreeMap<String, u32> = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| is_entry(line)) {
-        let entry = line
-            .split_once(' ')
-            .and_then(|(id, sentence)| Some((exact(id)?, sentence.trim())));
+        let entry =
+            line.split_once(' ').and_then(|(id, sentence)| Some((exact(id)?, sentence.trim())));
         let Some((id, sentence)) = entry else {
-            findings.push(Finding::at(
-                LIST,
-                number,
-                "write `FAMILY-1  What the rule says.`",
-            ));
+            findings.push(Finding::at(LIST, number, "write `FAMILY-1  What the rule says.`"));
             continue;
         };
         if !sentence.ends_with('.') || sentence.split(' ').count() < 4 {
@@ -113,24 +108,15 @@ pub fn kept(tree: &Tree) -> Vec<(usize, Id)> {
         if let Some(heading) = line.strip_prefix("## ") {
             inside = heading.to_lowercase().contains("invariants");
         }
-        let cell = line
-            .strip_prefix('|')
-            .and_then(|row| row.split('|').next())
-            .filter(|_| inside);
+        let cell = line.strip_prefix('|').and_then(|row| row.split('|').next()).filter(|_| inside);
         let ids: Vec<Id> = cell.into_iter().flat_map(cited).collect();
         let is_span = cell.is_some_and(|cell| cell.contains(" to "));
         match &ids[..] {
             [first, last] if is_span && first.family == last.family => {
                 let numbers = first.number..=last.number;
-                rules.extend(numbers.map(|n| {
-                    (
-                        number,
-                        Id {
-                            family: first.family.clone(),
-                            number: n,
-                        },
-                    )
-                }));
+                rules.extend(
+                    numbers.map(|n| (number, Id { family: first.family.clone(), number: n })),
+                );
             }
             ids => rules.extend(ids.iter().map(|id| (number, id.clone()))),
         }
@@ -139,14 +125,8 @@ pub fn kept(tree: &Tree) -> Vec<(usize, Id)> {
 }
 
 fn listed(tree: &Tree) -> BTreeSet<Id> {
-    let entries = tree
-        .text(LIST)
-        .unwrap_or_default()
-        .lines()
-        .filter(|line| is_entry(line));
-    entries
-        .filter_map(|line| exact(line.split(' ').next()?))
-        .collect()
+    let entries = tree.text(LIST).unwrap_or_default().lines().filter(|line| is_entry(line));
+    entries.filter_map(|line| exact(line.split(' ').next()?)).collect()
 }
 
 fn is_entry(line: &str) -> bool {
@@ -165,11 +145,10 @@ fn split_tests<'a>(path: &str, text: &'a str) -> (&'a str, &'a str) {
 
 /// The ids in a line: capitals, a hyphen, digits, and no letter or digit on either side.
 fn cited(line: &str) -> impl Iterator<Item = Id> + '_ {
-    line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))
-        .filter_map(|word| {
-            // `INV-POOL-3` is the long form of `POOL-3`.
-            exact(word.strip_prefix("INV-").unwrap_or(word))
-        })
+    line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).filter_map(|word| {
+        // `INV-POOL-3` is the long form of `POOL-3`.
+        exact(word.strip_prefix("INV-").unwrap_or(word))
+    })
 }
 
 fn exact(word: &str) -> Option<Id> {
@@ -177,10 +156,7 @@ fn exact(word: &str) -> Option<Id> {
     let plausible = family.len() >= 2
         && family.bytes().all(|b| b.is_ascii_uppercase())
         && !number.starts_with(['0', '+']);
-    Some(Id {
-        family: family.to_owned(),
-        number: number.parse().ok().filter(|_| plausible)?,
-    })
+    Some(Id { family: family.to_owned(), number: number.parse().ok().filter(|_| plausible)? })
 }
 
 #[cfg(test)]

@@ -33,19 +33,13 @@ impl Tree {
 
     /// A tree of the given files, for showing a check a bad example.
     pub fn of<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let files = files
-            .into_iter()
-            .map(|(path, text)| (path.to_owned(), Some(text.to_owned())));
-        Self {
-            files: files.collect(),
-        }
+        let files = files.into_iter().map(|(path, text)| (path.to_owned(), Some(text.to_owned())));
+        Self { files: files.collect() }
     }
 
     /// Every file that is text, in the order of paths.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.files
-            .iter()
-            .filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
+        self.files.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
     }
 
     /// Every text file whose path ends so.
@@ -71,9 +65,7 @@ impl Tree {
 
     fn walk(&mut self, folder: &Path, prefix: &str, ignored: &[String]) -> io::Result<()> {
         let named = fs::read_to_string(folder.join(".gitignore")).unwrap_or_default();
-        let named = named
-            .lines()
-            .map(|line| format!("{prefix}{}", line.trim_matches('/')));
+        let named = named.lines().map(|line| format!("{prefix}{}", line.trim_matches('/')));
         let ignored: Vec<String> = named.chain(ignored.iter().cloned()).collect();
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
@@ -85,8 +77,7 @@ impl Tree {
                 self.walk(&entry.path(), &format!("{path}/"), &ignored)?;
             } else {
                 // A file that is not UTF-8 (a picture) is held without its text.
-                self.files
-                    .insert(path, String::from_utf8(fs::read(entry.path())?).ok());
+                self.files.insert(path, String::from_utf8(fs::read(entry.path())?).ok());
             }
         }
         Ok(())
@@ -100,11 +91,7 @@ mod tests {
     #[test]
     fn repository_is_read_without_its_build_output() {
         let tree = Tree::read().unwrap();
-        assert!(
-            tree.text("crates/tests/src/tree.rs")
-                .unwrap()
-                .starts_with("//!")
-        );
+        assert!(tree.text("crates/tests/src/tree.rs").unwrap().starts_with("//!"));
         assert!(!tree.holds("target") && !tree.holds(".git"));
     }
 

@@ -16,9 +16,8 @@ const UNFINISHED: &[&str] = &[
 ];
 
 /// Words that name nothing: whatever the item does, its name should say it.
-const EMPTY_WORDS: &[&str] = &[
-    "manager", "helper", "util", "utils", "handler", "data", "info", "process",
-];
+const EMPTY_WORDS: &[&str] =
+    &["manager", "helper", "util", "utils", "handler", "data", "info", "process"];
 
 /// Rooms that speak HTTP, where a handler is a handler.
 const HTTP_ROOMS: &[&str] = &["crates/apiserver/", "crates/console/", "crates/operator/"];
@@ -40,9 +39,7 @@ const PACKAGE_HOSTS: &[&str] = &["deb", "index", "static", "registry", "proxy", 
 pub fn check_unfinished(tree: &Tree) -> Vec<Finding> {
     find(tree.ending(".rs"), |line| {
         let mark = UNFINISHED.iter().find(|mark| has_word(line, mark))?;
-        Some(format!(
-            "`{mark}`: finish it, or take it out and open an issue"
-        ))
+        Some(format!("`{mark}`: finish it, or take it out and open an issue"))
     })
 }
 
@@ -57,9 +54,7 @@ pub fn check_public_names(tree: &Tree) -> Vec<Finding> {
             let word = words_of(name).into_iter().find(|word| {
                 EMPTY_WORDS.contains(&word.as_str()) && !(speaks_http && word == "handler")
             })?;
-            Some(format!(
-                "`{name}`: `{word}` names nothing; use a word of the domain"
-            ))
+            Some(format!("`{name}`: `{word}` names nothing; use a word of the domain"))
         }));
     }
     findings
@@ -67,23 +62,14 @@ pub fn check_public_names(tree: &Tree) -> Vec<Finding> {
 
 /// Every line that names a machine's folders or a host that serves packages.
 pub fn check_machine(tree: &Tree) -> Vec<Finding> {
-    find(
-        tree.texts()
-            .filter(|(path, _)| path.rsplit('/').next() != Some("Cargo.lock")),
-        |line| {
-            if let Some(folder) = MACHINE_PATHS.iter().find(|folder| line.contains(*folder)) {
-                return Some(format!("`{folder}` is a place on somebody's machine"));
-            }
-            let mut hosts = line
-                .split("://")
-                .skip(1)
-                .filter_map(|rest| rest.split_once('.'));
-            let (host, _) = hosts.find(|(host, _)| PACKAGE_HOSTS.contains(host))?;
-            Some(format!(
-                "names a package host (`{host}.`): leave hosts to the client's own settings"
-            ))
-        },
-    )
+    find(tree.texts().filter(|(path, _)| path.rsplit('/').next() != Some("Cargo.lock")), |line| {
+        if let Some(folder) = MACHINE_PATHS.iter().find(|folder| line.contains(*folder)) {
+            return Some(format!("`{folder}` is a place on somebody's machine"));
+        }
+        let mut hosts = line.split("://").skip(1).filter_map(|rest| rest.split_once('.'));
+        let (host, _) = hosts.find(|(host, _)| PACKAGE_HOSTS.contains(host))?;
+        Some(format!("names a package host (`{host}.`): leave hosts to the client's own settings"))
+    })
 }
 
 fn find<'a>(
@@ -127,9 +113,7 @@ fn public_name(line: &str) -> Option<&str> {
     if rest.starts_with("use ") {
         return None;
     }
-    let end = rest
-        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .unwrap_or(rest.len());
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
     Some(&rest[..end])
 }
 
@@ -181,53 +165,24 @@ mod tests {
             "pub data: Vec<u8>,",
             "pub trait Handler {}",
         ] {
-            assert_eq!(
-                count(check_public_names, "crates/core/src/a.rs", line),
-                1,
-                "{line}"
-            );
+            assert_eq!(count(check_public_names, "crates/core/src/a.rs", line), 1, "{line}");
         }
-        for line in [
-            "pub fn metadata()",
-            "pub use a::data;",
-            "fn helper()",
-            "pub struct Processed;",
-        ] {
-            assert_eq!(
-                count(check_public_names, "crates/core/src/a.rs", line),
-                0,
-                "{line}"
-            );
+        for line in
+            ["pub fn metadata()", "pub use a::data;", "fn helper()", "pub struct Processed;"]
+        {
+            assert_eq!(count(check_public_names, "crates/core/src/a.rs", line), 0, "{line}");
         }
-        assert_eq!(
-            count(
-                check_public_names,
-                "crates/console/src/a.rs",
-                "pub trait Handler {}"
-            ),
-            0
-        );
+        assert_eq!(count(check_public_names, "crates/console/src/a.rs", "pub trait Handler {}"), 0);
     }
 
     #[test]
     fn machine_paths_and_package_hosts_are_found() {
         for folder in MACHINE_PATHS {
-            assert_eq!(
-                count(check_machine, "notes.md", &format!("see {folder}x")),
-                1,
-                "{folder}"
-            );
+            assert_eq!(count(check_machine, "notes.md", &format!("see {folder}x")), 1, "{folder}");
         }
         let host = format!("see https:{}registry.example.org/x", "//");
         assert_eq!(count(check_machine, "notes.md", &host), 1);
-        assert_eq!(
-            count(
-                check_machine,
-                "notes.md",
-                "see https://docs.rs/jiff and work/x"
-            ),
-            0
-        );
+        assert_eq!(count(check_machine, "notes.md", "see https://docs.rs/jiff and work/x"), 0);
         assert_eq!(count(check_machine, "Cargo.lock", &host), 0);
     }
 }
