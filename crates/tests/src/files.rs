@@ -47,9 +47,11 @@ pub fn check_names(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Every source file that does not begin by saying what it is about.
+/// Every source file that does not begin by saying what it is about. `foo/tests.rs` need not: `foo.rs`
+/// has said it.
 pub fn check_introductions(tree: &Tree) -> Vec<Finding> {
-    let silent = tree.ending(".rs").filter(|(_, text)| {
+    let modules = tree.ending(".rs").filter(|(path, _)| !path.ends_with("/tests.rs"));
+    let silent = modules.filter(|(_, text)| {
         let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         first.strip_prefix("//!").is_none_or(|words| words.trim().is_empty())
     });
@@ -93,6 +95,7 @@ mod tests {
             ("late.rs", "fn a() {}\n//! When?"),
             ("bare.rs", "//!\n"),
             ("empty.rs", ""),
+            ("good/tests.rs", "use super::*;"),
         ]);
         let places: Vec<_> = check_introductions(&tree).into_iter().map(|f| f.place).collect();
         assert_eq!(places, ["bare.rs", "empty.rs", "late.rs"]);

@@ -11,6 +11,13 @@ use crate::{Finding, Tree};
 /// socket, starts no thread, and reads no clock unless asked by a call that `clippy.toml` bans.
 const ALLOWED: &[(&str, &str)] = &[
     ("dyn-clone", "clones boxed values; schemars needs it"),
+    ("equivalent", "compares keys; indexmap needs it"),
+    ("foldhash", "the hash function that hashbrown brings"),
+    ("hashbrown", "the table inside indexmap, never iterated by itself"),
+    (
+        "indexmap",
+        "JSON objects keep the order they were written in; iteration follows it, not the hash",
+    ),
     ("itoa", "prints integers"),
     ("jiff", "calendar and zones; its clock and system-zone calls are banned by clippy.toml"),
     ("jiff-core", "jiff's own arithmetic"),
