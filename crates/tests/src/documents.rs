@@ -2,7 +2,7 @@
 
 use crate::{Finding, Tree};
 
-/// What a newcomer looks for at the top of the repository.
+/// What a newcomer looks for, and what `./test` would otherwise pass over in silence.
 const REQUIRED: &[&str] = &[
     "README.md",
     "ARCHITECTURE.md",
@@ -15,6 +15,10 @@ const REQUIRED: &[&str] = &[
     "deny.toml",
     "test",
     ".ci/run",
+    "bench/Cargo.toml",
+    "bench/Cargo.lock",
+    "fuzz/Cargo.toml",
+    "fuzz/Cargo.lock",
 ];
 
 /// Every document that should be there and is not.

@@ -35,6 +35,9 @@ const MACHINE_PATHS: &[&str] = &[
 /// one machine.
 const PACKAGE_HOSTS: &[&str] = &["deb", "index", "static", "registry", "proxy", "files"];
 
+/// Files that package clients write; where a package comes from is their business.
+const LOCK_FILES: &[&str] = &["Cargo.lock", "go.sum", "package-lock.json"];
+
 /// Every mark of unfinished work.
 pub fn check_unfinished(tree: &Tree) -> Vec<Finding> {
     find(tree.ending(".rs"), |line| {
@@ -62,7 +65,8 @@ pub fn check_public_names(tree: &Tree) -> Vec<Finding> {
 
 /// Every line that names a machine's folders or a host that serves packages.
 pub fn check_machine(tree: &Tree) -> Vec<Finding> {
-    find(tree.texts().filter(|(path, _)| path.rsplit('/').next() != Some("Cargo.lock")), |line| {
+    let is_lock_file = |path: &str| LOCK_FILES.contains(&path.rsplit('/').next().unwrap_or(path));
+    find(tree.texts().filter(|(path, _)| !is_lock_file(path)), |line| {
         if let Some(folder) = MACHINE_PATHS.iter().find(|folder| line.contains(*folder)) {
             return Some(format!("`{folder}` is a place on somebody's machine"));
         }
