@@ -13,6 +13,7 @@ pub(crate) use monthly::Monthly;
 pub(crate) use weekly::Weekly;
 
 use crate::civil;
+use crate::rrule::Seek;
 
 /// The set of civil days on which windows start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,9 @@ pub(crate) enum Days {
     Weekly(Weekly),
     /// Days of every n-th month (TIME-6), and of a month of the year as every twelfth month (TIME-7).
     Monthly(Monthly),
-    /// A rule with a first or a last day, or one that only RFC 5545 can say (TIME-13).
+    /// What only RFC 5545 can say (TIME-13).
+    General(Arc<Seek>),
+    /// A rule with a first or a last day.
     Bounded(Arc<Bounded>),
 }
 
@@ -65,6 +68,10 @@ impl Days {
             }
             Self::Weekly(rule) => rule.around(day),
             Self::Monthly(rule) => rule.around(day),
+            Self::General(rule) => Around {
+                before: rule.prev_on_or_before(day),
+                after: rule.next_on_or_after(day.saturating_add(1)),
+            },
             Self::Bounded(rule) => {
                 Around { before: rule.at_or_before(day), after: rule.after(day) }
             }
@@ -77,6 +84,7 @@ impl Days {
         match self {
             Self::Monthly(rule) => Some(rule.after(day)),
             Self::Weekly(rule) => Some(rule.after(day)),
+            Self::General(rule) => rule.next_on_or_after(day.saturating_add(1)),
             Self::Bounded(rule) => rule.after(day),
             Self::Never | Self::Always | Self::Daily { .. } => self.around(day).after,
         }
@@ -87,6 +95,7 @@ impl Days {
     pub(crate) fn at_or_before(&self, day: i32) -> Option<i32> {
         match self {
             Self::Monthly(rule) => Some(rule.at_or_before(day)),
+            Self::General(rule) => rule.prev_on_or_before(day),
             Self::Bounded(rule) => rule.at_or_before(day),
             Self::Never | Self::Always | Self::Daily { .. } | Self::Weekly(_) => {
                 self.around(day).before
@@ -101,6 +110,7 @@ impl Days {
             Self::Daily { every, .. } => Some(i64::from(*every)),
             Self::Weekly(rule) => Some(rule.period()),
             Self::Monthly(rule) => Some(rule.period()),
+            Self::General(rule) => Some(rule.period_days()),
         }
     }
 
@@ -112,6 +122,8 @@ impl Days {
             Self::Daily { every, .. } => f64::from(*every),
             Self::Weekly(rule) => rule.mean_gap(),
             Self::Monthly(rule) => rule.mean_gap(),
+            // No rule fires more than once a day; the walk that this does not spare ends at the first gap.
+            Self::General(_) => 1.0,
             Self::Bounded(rule) => rule.days.mean_gap(),
         }
     }
@@ -126,6 +138,7 @@ impl Days {
             },
             Self::Weekly(rule) => Cursor::Weekly(rule.cursor(day)),
             Self::Monthly(rule) => Cursor::Monthly(rule.cursor(day)),
+            Self::General(rule) => Cursor::General { rule, from: day.saturating_add(1) },
             Self::Bounded(rule) => Cursor::Bounded {
                 last: rule.last,
                 inner: Box::new(rule.days.cursor(day.max(rule.first - 1))),
@@ -151,6 +164,7 @@ pub(crate) enum Cursor<'a> {
     Daily { every: i32, next: i32 },
     Weekly(weekly::Cursor<'a>),
     Monthly(monthly::Cursor<'a>),
+    General { rule: &'a Seek, from: i32 },
     Bounded { last: i32, inner: Box<Cursor<'a>> },
 }
 
@@ -167,6 +181,11 @@ impl Cursor<'_> {
             }
             Self::Weekly(cursor) => Some(cursor.next()),
             Self::Monthly(cursor) => Some(cursor.next()),
+            Self::General { rule, from } => {
+                let day = rule.next_on_or_after(*from)?;
+                *from = day + 1;
+                Some(day)
+            }
             Self::Bounded { last, inner } => inner.next().filter(|day| day <= last),
         }
     }

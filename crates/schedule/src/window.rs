@@ -9,6 +9,7 @@ use crate::days::{Days, lcm};
 use crate::error::Error;
 use crate::instant::Instant;
 use crate::recurrence::Recurrence;
+use crate::rrule::Rrule;
 use crate::zone::Zone;
 
 mod spans;
@@ -89,6 +90,29 @@ impl Windows {
         zone: Zone,
     ) -> Result<Self, Error> {
         Self::on_days(recurrence.days(), start, length, zone)
+    }
+
+    /// Windows that open on the days of an RFC 5545 rule (TIME-13). The time and the zone of its DTSTART hold; `start` and `zone`
+    /// are for rules that leave them open.
+    ///
+    /// ```
+    /// use schedule::{Instant, Length, Rrule, TimeOfDay, Windows, Zone};
+    ///
+    /// let rule = Rrule::parse("DTSTART;TZID=Europe/Berlin:20260103T200000\nRRULE:FREQ=WEEKLY;INTERVAL=2")?;
+    /// let nights = Windows::from_rrule(&rule, TimeOfDay::MIDNIGHT, Length::Elapsed(8 * 3_600), Zone::utc())?;
+    /// let first = nights.next_start(Instant::EPOCH);
+    /// assert_eq!(first, Some(Instant::parse("2026-01-03T19:00:00Z")?));
+    /// # Ok::<(), schedule::Error>(())
+    /// ```
+    pub fn from_rrule(
+        rule: &Rrule,
+        start: TimeOfDay,
+        length: Length,
+        zone: Zone,
+    ) -> Result<Self, Error> {
+        let start = rule.start_time().unwrap_or(start);
+        let zone = rule.zone().unwrap_or(zone);
+        Self::on_days(rule.days(start, &zone), start, length, zone)
     }
 
     /// The same on any set of days.
