@@ -18,9 +18,10 @@ use crate::civil;
 use crate::date::TimeOfDay;
 use crate::zone::Zone;
 
-/// Days before and after these have no windows that reach into the range of [`Instant`](crate::Instant).
+/// Windows of days before and after these do not meet the range of [`Instant`](crate::Instant): they last at most 366 days, and no
+/// zone is further from UTC than a day.
 const FLOOR: i32 = civil::day_of(-1, 1, 1);
-const CEILING: i32 = civil::day_of(10_001, 12, 31);
+const CEILING: i32 = civil::day_of(10_000, 1, 2);
 
 /// The days of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,9 +62,9 @@ impl Seek {
         }
     }
 
-    /// The days of the rule as if it had neither beginning nor end.
-    pub(super) fn unbounded(rule: &Rrule) -> Self {
-        Self::within(Selection::of(rule).pattern(), FLOOR, CEILING)
+    /// The days of the rule from `start` to before `end`, as if it had neither beginning nor end itself.
+    pub(super) fn sample(rule: &Rrule, start: i32, end: i32) -> Self {
+        Self::within(Selection::of(rule).pattern(), start, end - 1)
     }
 
     fn within(pattern: Pattern, first: i32, last: i32) -> Self {

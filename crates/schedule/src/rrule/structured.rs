@@ -15,6 +15,9 @@ use crate::error::Error;
 use crate::names::{Month, Ordinal, Weekday};
 use crate::recurrence::{Form, Recurrence};
 
+/// So many months from the epoch on hold every shape of year: 28 years without a century among them.
+const SAMPLE: i32 = 28 * 12;
+
 /// What a rule is in structured form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lowered {
@@ -106,7 +109,7 @@ impl Rrule {
     /// The recurrence that fires on the same days if beginning and end are left aside.
     pub(super) fn form(&self) -> Result<Recurrence, Error> {
         let interval = self.interval.unwrap_or(1);
-        let seek = Seek::unbounded(self);
+        let seek = Seek::sample(self, 0, civil::first_day_of_month(SAMPLE));
         match seek.pattern() {
             Pattern::Days { anchor, .. } => {
                 self.at_most(730, "daily")?;
@@ -124,7 +127,7 @@ impl Rrule {
                 self.at_most(11, "monthly")?;
                 self.in_phase(anchor % i32::from(interval) == 0)?;
                 let cases = (0..).map(Shape::from_index).zip(shapes.iter().copied()).collect();
-                self.monthly(interval, &cases)
+                named(interval, &cases).unwrap_or_else(|| Err(self.inexpressible()))
             }
             Pattern::Months { every, .. } if 12 % every != 0 => Err(self.inexpressible()),
             Pattern::Limited { .. } | Pattern::Weeks { .. } | Pattern::Years { .. }
@@ -153,22 +156,11 @@ impl Rrule {
         Recurrence::weekly(interval, &weekdays)
     }
 
-    /// Days of every n-th month, given for each shape of it.
-    fn monthly(&self, interval: u16, cases: &Cases) -> Result<Recurrence, Error> {
-        if let Some(dates) = dates_of(cases) {
-            Recurrence::monthly_by_date(interval, &dates)
-        } else if let Some(days) = weekdays_of(cases) {
-            Recurrence::monthly_by_day(interval, &days)
-        } else {
-            Err(self.inexpressible())
-        }
-    }
-
     /// The form of a rule that is the same in all years of one shape.
     fn of_the_year(&self, seek: &Seek) -> Result<Recurrence, Error> {
-        // What each month of the year holds, by its shape. 28 years in a row have every shape of year.
+        // What each month of the year holds, by its shape.
         let mut year: [Cases; 12] = Default::default();
-        for month in 0..28 * 12 {
+        for month in 0..SAMPLE {
             let begins = civil::first_day_of_month(month);
             let shape = civil::shape_at(civil::cycle_index(month));
             let days = seek.days_of(begins, begins + shape.days() as i32);
@@ -194,8 +186,8 @@ impl Rrule {
             let alike = (0_u16..).zip(&year).all(|(month, cases)| {
                 if month % interval == 0 { counting.merge(cases) } else { cases.are_empty() }
             });
-            if alike && !counting.are_empty() {
-                return self.monthly(interval, &counting);
+            if alike && let Some(recurrence) = named(interval, &counting) {
+                return recurrence;
             }
         }
         let mut firing = Month::ALL.iter().zip(&year).filter(|(_, cases)| !cases.are_empty());
@@ -222,12 +214,11 @@ impl Rrule {
         };
         let dates: Option<Vec<u8>> =
             self.by_month_day.iter().map(|date| u8::try_from(*date).ok()).collect();
-        match (month, dates) {
-            (Some(month), Some(dates)) if !dates.is_empty() => {
-                Recurrence::yearly_by_date(*month, &dates)
-            }
-            _ => Err(self.never_fires()),
-        }
+        month
+            .zip(dates)
+            .and_then(|(month, dates)| Recurrence::yearly_by_date(*month, &dates).ok())
+            .filter(Recurrence::never_fires)
+            .ok_or_else(|| self.never_fires())
     }
 
     fn at_most(&self, most: u16, kind: &str) -> Result<(), Error> {
@@ -302,6 +293,14 @@ impl Rrule {
         let position = names.iter().find_map(|name| text.find(name.as_str()));
         Error::unsupported(reason).at(position.unwrap_or(0))
     }
+}
+
+/// Days of every n-th month, given for each shape that it has, if there is a name for them.
+fn named(interval: u16, cases: &Cases) -> Option<Result<Recurrence, Error>> {
+    if let Some(dates) = dates_of(cases) {
+        return Some(Recurrence::monthly_by_date(interval, &dates));
+    }
+    weekdays_of(cases).map(|days| Recurrence::monthly_by_day(interval, &days))
 }
 
 fn weekday_of(day: i32) -> Weekday {

@@ -103,5 +103,5 @@ fn nth(shape: Shape, week: Ordinal, weekday: Weekday) -> u32 {
         Ordinal::Last => first + (shape.days() - 1 - first) / 7 * 7,
         _ => first + week as u32 * 7,
     };
-    (1 << place) & all_of(shape)
+    1_u32.checked_shl(place).unwrap_or(0) & all_of(shape)
 }
