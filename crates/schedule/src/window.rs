@@ -155,8 +155,14 @@ impl Windows {
         self.days == Days::Never
     }
 
-    /// Whether the windows cover all time (TIME-9).
+    /// Whether the windows cover all time (TIME-9). Found by calendar arithmetic; a schedule asks once, when it is built.
     pub fn is_always(&self) -> bool {
+        self.is_everything() || self.cover_all_time()
+    }
+
+    /// Whether these stand for all time and no longer for windows.
+    #[inline]
+    pub(crate) fn is_everything(&self) -> bool {
         self.days == Days::Always
     }
 
@@ -212,7 +218,7 @@ impl Windows {
     #[inline]
     pub(crate) fn forward(&self, at: i64) -> (bool, i64) {
         if matches!(self.days, Days::Never | Days::Always) {
-            return (self.is_always(), HIGH);
+            return (self.is_everything(), HIGH);
         }
         let around = self.days.around(self.last_started(at));
         if let Some(day) = around.before {
@@ -265,7 +271,7 @@ impl Windows {
     /// Whether an instant is inside, and when the stretch around it started.
     pub(crate) fn backward(&self, at: i64) -> (bool, i64) {
         if matches!(self.days, Days::Never | Days::Always) {
-            return (self.is_always(), LOW);
+            return (self.is_everything(), LOW);
         }
         let mut found = self.days.at_or_before(self.last_started(at));
         while let Some(day) = found {
@@ -308,30 +314,38 @@ impl Windows {
         LOW
     }
 
-    /// Decides, once, whether the windows cover all time (TIME-9).
+    /// Decides, once, whether the windows of a rule with a first and a last day are one stretch.
     fn settle(&mut self) {
-        // The largest gap between starts is at least the mean one, so most windows are settled by one comparison.
-        let Reach(reach) = self.reach;
-        if f64::from(reach & !Reach::WALL) < self.days.mean_gap() * DAY as f64 {
-            return;
-        }
-        if let Days::Bounded(rule) = &self.days {
+        if let Days::Bounded(rule) = &self.days
+            && self.may_touch()
+        {
             let solid = self.touch_throughout(rule.first, rule.last);
             let rule = crate::days::Bounded { solid, ..rule.as_ref().clone() };
             self.days = Days::Bounded(rule.into());
-        } else if let Some(period) = self.days.period() {
-            let (first, last) = match self.zone.unsettled() {
-                None => (0, period),
-                Some((from, until)) => {
-                    let period = lcm(period, i64::from(civil::CYCLE_DAYS));
-                    (from.div_euclid(DAY) - 400, (until / DAY).saturating_add(period))
-                }
-            };
-            let furthest = Instant::MAX.unix() / DAY;
-            if self.touch_throughout(first as i32, last.min(furthest) as i32) {
-                self.days = Days::Always;
-            }
         }
+    }
+
+    /// The largest gap between starts is at least the mean one, so one comparison settles most windows: they do not all touch.
+    fn may_touch(&self) -> bool {
+        let Reach(reach) = self.reach;
+        f64::from(reach & !Reach::WALL) >= self.days.mean_gap() * DAY as f64
+    }
+
+    /// Whether each window of a rule without end touches the next (TIME-9). The rule stays as it is: its starts can still be
+    /// asked for, though none of them opens anything.
+    fn cover_all_time(&self) -> bool {
+        let Some(period) = self.days.period().filter(|_| self.may_touch()) else {
+            return false;
+        };
+        let (first, last) = match self.zone.unsettled() {
+            None => (0, period),
+            Some((from, until)) => {
+                let period = lcm(period, i64::from(civil::CYCLE_DAYS));
+                (from.div_euclid(DAY) - 400, (until / DAY).saturating_add(period))
+            }
+        };
+        let furthest = Instant::MAX.unix() / DAY;
+        self.touch_throughout(first as i32, last.min(furthest) as i32)
     }
 
     /// Whether each window from the first day of the rule after `first` touches the next, up to the first one from `last` on.

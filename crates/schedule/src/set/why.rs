@@ -124,7 +124,7 @@ impl Schedule {
                 reason: excluded.reason,
             };
         }
-        if self.windows().is_always() {
+        if self.windows().is_everything() {
             return Cause::Always;
         }
         if self.windows().is_never() {
