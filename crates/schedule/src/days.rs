@@ -85,8 +85,12 @@ impl Days {
             Self::Monthly(rule) => Some(rule.after(day)),
             Self::Weekly(rule) => Some(rule.after(day)),
             Self::General(rule) => rule.next_on_or_after(day.saturating_add(1)),
+            Self::Daily { every, phase } => {
+                let every = i32::from(*every);
+                Some(day + every - (day - i32::from(*phase)).rem_euclid(every))
+            }
             Self::Bounded(rule) => rule.after(day),
-            Self::Never | Self::Always | Self::Daily { .. } => self.around(day).after,
+            Self::Never | Self::Always => None,
         }
     }
 

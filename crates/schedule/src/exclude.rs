@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::civil::DAY;
+use crate::civil::{self, DAY};
 use crate::date::Date;
 use crate::error::Error;
 use crate::window::{HIGH, LOW};
@@ -76,7 +76,7 @@ impl ExcludedDays {
     fn first_after(&self, at: i64, zone: &Zone) -> usize {
         // An instant of UTC shows its day; a zone must be asked for the edges.
         if zone.is_utc() {
-            let day = at.div_euclid(DAY) as i32;
+            let day = civil::day_at(at);
             self.0.partition_point(|(_, until)| *until <= day)
         } else {
             self.0.partition_point(|(_, until)| zone.instant_of(i64::from(*until) * DAY) <= at)

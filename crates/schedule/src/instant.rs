@@ -27,10 +27,9 @@ impl Instant {
     pub const MAX: Self = Self(civil::day_of(10_000, 1, 1) as i64 * DAY - 1);
 
     /// The instant so many seconds after the epoch; refused outside the years 1 to 9999.
+    #[inline]
     pub fn from_unix(seconds: i64) -> Result<Self, Error> {
-        Self::of_edge(seconds).ok_or_else(|| {
-            Error::range(format!("{seconds} seconds is outside the years 1 to 9999"))
-        })
+        Self::of_edge(seconds).ok_or_else(|| outside(seconds))
     }
 
     /// Reads RFC 3339, such as `2026-11-14T20:00:00Z` or `2026-11-14T21:00:00+01:00`. Fractions of a second are cut off.
@@ -61,6 +60,12 @@ impl Instant {
     pub(crate) fn of_edge(seconds: i64) -> Option<Self> {
         (Self::MIN.0..=Self::MAX.0).contains(&seconds).then_some(Self(seconds))
     }
+}
+
+/// Apart from the check, so that only the check is compiled into callers.
+#[cold]
+fn outside(seconds: i64) -> Error {
+    Error::range(format!("{seconds} seconds is outside the years 1 to 9999"))
 }
 
 impl TryFrom<jiff::Timestamp> for Instant {

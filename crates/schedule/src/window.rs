@@ -139,7 +139,12 @@ impl Windows {
     }
 
     /// The first start strictly after an instant, whether or not another window is still open then.
+    #[inline]
     pub fn next_start(&self, after: Instant) -> Option<Instant> {
+        // Decided when the windows were built, so not worth a look at the calendar.
+        if self.is_never() {
+            return None;
+        }
         let day = self.days.after(self.last_started(after.unix()))?;
         Instant::of_edge(self.start_on(day))
     }
@@ -169,7 +174,7 @@ impl Windows {
     /// The last day whose start time has come at an instant, whether or not the rule fires on it.
     #[inline]
     fn last_started(&self, at: i64) -> i32 {
-        (self.zone.reached(at) - i64::from(self.start)).div_euclid(DAY) as i32
+        civil::day_at(self.zone.reached(at) - i64::from(self.start))
     }
 
     /// When the window of a day starts.

@@ -91,7 +91,7 @@ impl Zone {
 
     /// The civil date that the wall clock shows at an instant.
     pub fn date_of(&self, at: Instant) -> Date {
-        Date::nearest((at.unix() + i64::from(self.offset_at(at))).div_euclid(DAY) as i32)
+        Date::nearest(civil::day_at(at.unix() + i64::from(self.offset_at(at))))
     }
 
     /// The time of day that the wall clock shows at an instant.
@@ -182,7 +182,7 @@ impl Table {
         self.offset(self.index_at(at - Self::cycles_beyond(at))) as i32
     }
 
-    #[inline]
+    #[inline(never)] // Out of the way of UTC, which needs the registers.
     fn instant_of(&self, civil: i64) -> i64 {
         let beyond = Self::cycles_beyond(civil);
         let civil = civil - beyond;
@@ -192,7 +192,7 @@ impl Table {
         beyond + begins.map_or(instant, |begins| instant.max(*begins))
     }
 
-    #[inline]
+    #[inline(never)]
     fn reached(&self, at: i64) -> i64 {
         let beyond = Self::cycles_beyond(at);
         let at = at - beyond;

@@ -1,6 +1,7 @@
 //! Weekdays of every n-th week.
 
 use super::Around;
+use crate::civil::SHIFT;
 
 /// Weekdays of the weeks whose number is `phase` more than a multiple of `every` (TIME-5).
 ///
@@ -33,8 +34,8 @@ impl Weekly {
     #[inline]
     fn week_of(&self, day: i32) -> (i32, u32) {
         // Thursday 1970-01-01 is day 0, so Monday-started weeks begin three days before a multiple of seven.
-        let shifted = day + 3 - i32::from(self.starts_on);
-        (shifted.div_euclid(7), shifted.rem_euclid(7) as u32)
+        let shifted = (day + 3 - i32::from(self.starts_on) + SHIFT) as u32;
+        ((shifted / 7) as i32 - SHIFT / 7, shifted % 7)
     }
 
     /// How many weeks ago the last counting week was; 0 for a counting week.
