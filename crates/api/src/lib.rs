@@ -1,1 +1,10 @@
-//! Placeholder until its first module lands.
+//! What does an object look like on the wire?
+//!
+//! The types here are exactly what the API serves: field names, enums, ranges and descriptions. They have no behaviour: what a
+//! policy *means* is lowered to a set of instants in `tidegate-core`, and nowhere else. Every doc comment on a field is its
+//! description in the schema, so it speaks to the person who writes the object.
+
+pub mod meta;
+pub mod names;
+pub mod policy;
+pub mod schema;

@@ -1,0 +1,69 @@
+//! What may an object of a kind hold? The JSON schema of each kind, derived from the wire types.
+//!
+//! One schema serves both the check of files and, later, the CRDs, so that the two cannot disagree.
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::Value;
+
+use crate::{names, policy};
+
+/// Whether objects of a kind live in a namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// One set of names for the whole cluster.
+    Cluster,
+    /// One set of names for each namespace.
+    Namespaced,
+}
+
+/// A kind that this API serves.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// The name of the kind, as in `kind:`.
+    pub name: &'static str,
+    /// Its group and version, as in `apiVersion:`.
+    pub api_version: &'static str,
+    /// Whether its objects live in a namespace.
+    pub scope: Scope,
+    schema: fn() -> Value,
+}
+
+impl Kind {
+    /// The schema of the kind, with every reference resolved in place.
+    pub fn schema(&self) -> Value {
+        (self.schema)()
+    }
+}
+
+/// Every kind, in the order they are shown.
+pub const KINDS: &[Kind] = &[
+    Kind {
+        name: names::CHANGE_MANAGEMENT_POLICY,
+        api_version: names::API_VERSION,
+        scope: Scope::Cluster,
+        schema: schema_of::<policy::ChangeManagementPolicy>,
+    },
+    Kind {
+        name: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
+        api_version: names::API_VERSION,
+        scope: Scope::Namespaced,
+        schema: schema_of::<policy::HostedChangeManagementPolicy>,
+    },
+];
+
+/// The kind of this name, if it is served.
+pub fn kind_named(name: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.name == name)
+}
+
+fn schema_of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        // A structural schema has no references, and the check needs no resolver.
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+#[cfg(test)]
+mod tests;
