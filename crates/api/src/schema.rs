@@ -62,7 +62,37 @@ fn schema_of<T: JsonSchema>() -> Value {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    settings.into_generator().into_root_schema_for::<T>().to_value()
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
+    flatten_enums(&mut schema);
+    schema
+}
+
+/// Turns the described alternatives of an enum into one plain list of values: a structural schema knows no `oneOf` of constants.
+fn flatten_enums(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            let values: Option<Vec<Value>> =
+                fields.get("oneOf").and_then(Value::as_array).map(|arms| {
+                    arms.iter()
+                        .flat_map(|arm| match arm.get("enum") {
+                            Some(Value::Array(values)) => values.clone(),
+                            _ => arm.get("const").cloned().into_iter().collect(),
+                        })
+                        .collect()
+                });
+            if let Some(values) = values.filter(|values| !values.is_empty()) {
+                fields.remove("oneOf");
+                fields.insert("type".into(), "string".into());
+                fields.insert("enum".into(), values.into());
+            }
+            fields.values_mut().for_each(flatten_enums);
+        }
+        Value::Array(items) => items.iter_mut().for_each(flatten_enums),
+        _ => {}
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,347 @@
+//! Why may changes be initiated at an instant, or why not?
+//!
+//! The answer is a tree of reasons, as values: the policy, its strategy, the parts of its schedule, each with its own verdict and
+//! the instant until which that verdict holds. All of it is asked of the same set that the gate asks (TIME-2). The words live in
+//! [`Reason::text`] alone, so that status, command and console say the same (GATE-9).
+
+use std::fmt::Write as _;
+
+use api::policy::Strategy;
+use schedule::{Cause, Date, Instant, Length, TimeSet, Zone};
+
+use crate::{
+    format::duration_text,
+    lower::{Lowered, Scheduled},
+    problem::Object,
+    read::Policy,
+    strategy,
+};
+
+pub mod rule;
+
+/// What a reason says about changes at the instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// They may be initiated.
+    Permitted,
+    /// They may not.
+    Paused,
+}
+
+impl Verdict {
+    /// The verdict of a set about an instant inside it or not.
+    pub fn of(set: &TimeSet, at: Instant) -> Self {
+        if set.contains(at) {
+            Self::Permitted
+        } else {
+            Self::Paused
+        }
+    }
+
+    /// The word for it, as a predicate of "changes are".
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Permitted => "permitted",
+            Self::Paused => "paused",
+        }
+    }
+}
+
+/// One node of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// What it says about changes.
+    pub verdict: Verdict,
+    /// What it is about.
+    pub fact: Fact,
+    /// Until when it says so; none if for ever.
+    pub until: Option<Instant>,
+    /// The reasons it rests on.
+    pub because: Vec<Reason>,
+}
+
+/// What a reason is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// The policy as a whole.
+    Policy(Object),
+    /// Its strategy.
+    Strategy(Strategy),
+    /// There is no schedule to permit anything (TIME-11).
+    NothingScheduled,
+    /// Everything that is not excluded is permitted (TIME-11).
+    OnlyExclusions,
+    /// A window is open.
+    Window {
+        /// The rule of the windows, in words.
+        rule: String,
+        /// The day it opened on.
+        date: Date,
+        /// When it opened.
+        start: Instant,
+        /// When it closes by itself.
+        end: Instant,
+    },
+    /// The windows follow each other without a gap.
+    AlwaysOpen {
+        /// The rule of the windows, in words.
+        rule: String,
+    },
+    /// No window is open.
+    NoWindow {
+        /// The rule of the windows, in words.
+        rule: String,
+        /// When the next one opens, excluded or not.
+        next: Option<Instant>,
+    },
+    /// The instant lies on an excluded day.
+    Excluded {
+        /// The first excluded day.
+        from: Date,
+        /// The day after the last one.
+        until: Date,
+        /// Why, as the author wrote it.
+        reason: Option<String>,
+    },
+    /// The instant lies on no excluded day.
+    NotExcluded {
+        /// How many exclusions there are.
+        count: usize,
+        /// The next one, if one is ahead.
+        next: Option<Date>,
+    },
+}
+
+/// The tree of reasons of a policy at an instant.
+pub fn explain(policy: &Policy, at: Instant) -> Reason {
+    let lowered = &policy.lowered;
+    node(
+        Fact::Policy(policy.object.clone()),
+        &lowered.set,
+        at,
+        vec![strategy_node(lowered, at)],
+    )
+}
+
+fn node(fact: Fact, set: &TimeSet, at: Instant, because: Vec<Reason>) -> Reason {
+    Reason {
+        verdict: Verdict::of(set, at),
+        fact,
+        until: set.next_change(at),
+        because,
+    }
+}
+
+fn strategy_node(lowered: &Lowered, at: Instant) -> Reason {
+    let because = match lowered.strategy {
+        Strategy::MaintenanceSchedule => schedule_nodes(&lowered.scheduled, at),
+        Strategy::Permissive | Strategy::Restrictive | Strategy::Unknown => Vec::new(),
+    };
+    node(Fact::Strategy(lowered.strategy), &lowered.set, at, because)
+}
+
+fn schedule_nodes(scheduled: &Scheduled, at: Instant) -> Vec<Reason> {
+    let Scheduled {
+        windows,
+        exclusions,
+        set,
+        ..
+    } = scheduled;
+    let mut nodes = Vec::new();
+    match windows {
+        Some(windows) => nodes.push(node(
+            window_fact(scheduled, windows, at),
+            windows,
+            at,
+            vec![],
+        )),
+        None if exclusions.is_empty() => nodes.push(node(Fact::NothingScheduled, set, at, vec![])),
+        None => nodes.push(node(Fact::OnlyExclusions, &TimeSet::always(), at, vec![])),
+    }
+    if !exclusions.is_empty() {
+        nodes.push(exclusion_node(scheduled, at));
+    }
+    nodes
+}
+
+fn window_fact(scheduled: &Scheduled, windows: &TimeSet, at: Instant) -> Fact {
+    let rule = rule::sentence(scheduled);
+    match windows.why(at).cause {
+        Cause::Always => Fact::AlwaysOpen { rule },
+        Cause::Window { date, start, end } => Fact::Window {
+            rule,
+            date,
+            start,
+            end,
+        },
+        Cause::NoWindow { next } => Fact::NoWindow { rule, next },
+        // The windows alone are one leaf that knows neither ranges nor exclusions.
+        Cause::Never
+        | Cause::Before(_)
+        | Cause::NotBefore(_)
+        | Cause::Range { .. }
+        | Cause::NoRange
+        | Cause::Exclusion { .. } => Fact::NoWindow { rule, next: None },
+    }
+}
+
+fn exclusion_node(scheduled: &Scheduled, at: Instant) -> Reason {
+    let Scheduled {
+        zone,
+        exclusions,
+        set,
+        ..
+    } = scheduled;
+    let edge = |date: Date| zone.first_instant_of(date, schedule::TimeOfDay::MIDNIGHT);
+    if let Cause::Exclusion {
+        from,
+        until,
+        reason,
+    } = set.why(at).cause
+    {
+        let reason = reason.map(str::to_owned);
+        let fact = Fact::Excluded {
+            from,
+            until,
+            reason,
+        };
+        return Reason {
+            verdict: Verdict::Paused,
+            fact,
+            until: Some(edge(until)),
+            because: vec![],
+        };
+    }
+    let next = exclusions
+        .iter()
+        .map(|exclusion| exclusion.from)
+        .filter(|from| edge(*from) > at)
+        .min();
+    let fact = Fact::NotExcluded {
+        count: exclusions.len(),
+        next,
+    };
+    Reason {
+        verdict: Verdict::Permitted,
+        fact,
+        until: next.map(edge),
+        because: vec![],
+    }
+}
+
+/// The deciding reason as one sentence: what `status.behavior` shows (POL-3). It names instants and never a countdown (POL-7).
+pub fn sentence(lowered: &Lowered, at: Instant) -> String {
+    let tree = strategy_node(lowered, at);
+    let deciding = match tree.verdict {
+        // An exclusion is listed last and beats permission (TIME-10).
+        Verdict::Paused => tree
+            .because
+            .iter()
+            .rev()
+            .find(|part| part.verdict == Verdict::Paused),
+        Verdict::Permitted => tree.because.first(),
+    };
+    deciding.unwrap_or(&tree).text(&lowered.scheduled.zone)
+}
+
+impl Reason {
+    /// The reason in words, without its verdict and without a full stop.
+    pub fn text(&self, zone: &Zone) -> String {
+        match &self.fact {
+            Fact::Policy(object) => object.to_string(),
+            Fact::Strategy(strategy) => match strategy::row(*strategy) {
+                Some(row) => format!("strategy {}: {}", row.name, row.meaning),
+                None => "the strategy is not known, so changes are not permitted".into(),
+            },
+            Fact::NothingScheduled => {
+                "the maintenance schedule has neither permit nor exclude".into()
+            }
+            Fact::OnlyExclusions => {
+                "no permit is given: whatever is not excluded is permitted".into()
+            }
+            Fact::AlwaysOpen { rule } => format!("windows {rule} leave no gap"),
+            Fact::Window {
+                rule, start, end, ..
+            } => format!(
+                "a window is open, from {} until {} ({rule})",
+                when(*start, zone),
+                when(*end, zone)
+            ),
+            Fact::NoWindow {
+                rule,
+                next: Some(next),
+            } => {
+                format!(
+                    "no window is open; the next one opens at {} ({rule})",
+                    when(*next, zone)
+                )
+            }
+            Fact::NoWindow { rule, next: None } => format!("no window ever opens again ({rule})"),
+            Fact::Excluded {
+                from,
+                until,
+                reason,
+            } => {
+                let mut text = format!("{} excluded", days(*from, *until));
+                if let Some(reason) = reason {
+                    let _ = write!(text, ": {reason}");
+                }
+                text
+            }
+            Fact::NotExcluded { count, next } => {
+                let exclusions = if *count == 1 {
+                    "exclusion"
+                } else {
+                    "exclusions"
+                };
+                let ahead = match next {
+                    Some(next) => format!("the next begins on {next}"),
+                    None => "none is ahead".into(),
+                };
+                format!("not an excluded day; {ahead} ({count} {exclusions})")
+            }
+        }
+    }
+}
+
+/// An instant in UTC first, with the wall clock of the zone beside it.
+pub fn when(at: Instant, zone: &Zone) -> String {
+    if zone.is_utc() {
+        at.to_string()
+    } else {
+        format!("{at} ({})", local(at, zone))
+    }
+}
+
+/// The wall clock of a zone, such as `Sat 20:00 +01:00`.
+pub fn local(at: Instant, zone: &Zone) -> String {
+    let day: String = zone.date_of(at).weekday().name().chars().take(3).collect();
+    format!("{day} {} {}", zone.time_of(at), offset(zone.offset_at(at)))
+}
+
+fn offset(seconds: i32) -> String {
+    let sign = if seconds < 0 { '-' } else { '+' };
+    let (hours, minutes) = (seconds.abs() / 3600, seconds.abs() / 60 % 60);
+    format!("{sign}{hours:02}:{minutes:02}")
+}
+
+/// Excluded days in words, with their verb.
+fn days(from: Date, until: Date) -> String {
+    if from.tomorrow() == until {
+        format!("{from} is")
+    } else {
+        format!("the days from {from} until before {until} are")
+    }
+}
+
+/// How long a window stays open, in words.
+pub fn length_text(length: Length) -> String {
+    match length {
+        Length::RestOfDay => "to the end of the day".into(),
+        Length::Elapsed(seconds) => format!("for {}", duration_text(seconds)),
+        Length::Until(end) => format!("to {end}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

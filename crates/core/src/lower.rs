@@ -1,0 +1,335 @@
+//! What does a policy mean? The single bridge from the wire to a set of instants.
+//!
+//! Total: whatever is wrong becomes a problem, and a policy with an error denotes the empty set, so that doubt closes the gate
+//! (POL-8). The `maintenanceSchedule` is lowered and checked whatever the strategy (POL-1): a fault in it must not wait for the
+//! day on which somebody switches the strategy back.
+
+use api::policy;
+use schedule::{
+    Exclusion, Length, Month, Ordinal, Recurrence, Schedule, TimeOfDay, TimeSet, Weekday, Windows,
+    Zone,
+};
+
+use crate::{
+    format::{self, Flaw},
+    problem::{Code, FieldPath, Problem},
+    strategy,
+};
+
+/// What a policy means.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// When changes may be initiated.
+    pub set: TimeSet,
+    /// The strategy that was lowered.
+    pub strategy: policy::Strategy,
+    /// The parts of the maintenance schedule, for those who explain or draw it.
+    pub scheduled: Scheduled,
+    /// Whatever is wrong, warnings included.
+    pub problems: Vec<Problem>,
+}
+
+/// The parts of a maintenance schedule.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    /// The zone of its dates and times.
+    pub zone: Zone,
+    /// The recurrence of its windows, if it has a permit.
+    pub recurrence: Option<Recurrence>,
+    /// When a window opens.
+    pub start: TimeOfDay,
+    /// How long it stays open.
+    pub length: Length,
+    /// Its windows before any exclusion, if it has a permit.
+    pub windows: Option<TimeSet>,
+    /// Its exclusions.
+    pub exclusions: Vec<Exclusion>,
+    /// All of it: the windows minus the exclusions (TIME-11).
+    pub set: TimeSet,
+}
+
+/// Lowers a specification.
+pub fn lower(spec: &policy::PolicySpec) -> Lowered {
+    let policy::PolicySpec {
+        strategy,
+        maintenance_schedule,
+    } = spec;
+    let path = FieldPath::of("spec.maintenanceSchedule");
+    let mut problems = Vec::new();
+    let given = maintenance_schedule.clone().unwrap_or_default();
+    let scheduled = lower_schedule(&given, &path, &mut problems);
+    let row = strategy::row(*strategy);
+    if row.is_none() {
+        problems.push(Problem::new(
+            &FieldPath::of("spec.strategy"),
+            Code::NotAllowed,
+            "the strategy is not one that this build knows",
+        ));
+    }
+    let set = match row {
+        Some(row) if !problems.iter().any(Problem::is_error) => (row.set)(scheduled.set.clone()),
+        _ => TimeSet::never(),
+    };
+    Lowered {
+        set,
+        strategy: *strategy,
+        scheduled,
+        problems,
+    }
+}
+
+fn lower_schedule(
+    given: &policy::MaintenanceSchedule,
+    path: &FieldPath,
+    problems: &mut Vec<Problem>,
+) -> Scheduled {
+    let policy::MaintenanceSchedule {
+        time_zone,
+        permit,
+        exclude,
+    } = given;
+    let zone = time_zone
+        .as_deref()
+        .map(format::zone)
+        .and_then(|zone| keep(zone, &path.key("timeZone"), problems))
+        .unwrap_or_else(Zone::utc);
+    let mut scheduled = Scheduled {
+        zone,
+        recurrence: None,
+        start: TimeOfDay::MIDNIGHT,
+        length: Length::RestOfDay,
+        windows: None,
+        exclusions: Vec::new(),
+        set: TimeSet::never(),
+    };
+    let mut windows = None;
+    if let Some(permit) = permit {
+        windows = lower_permit(permit, &mut scheduled, &path.key("permit"), problems);
+    }
+    for (place, exclusion) in exclude.iter().flatten().enumerate() {
+        let path = path.key("exclude").index(place);
+        scheduled
+            .exclusions
+            .extend(lower_exclusion(exclusion, &path, problems));
+    }
+    let set_of = |windows: Option<Windows>, exclusions: &[Exclusion]| {
+        Schedule::new(windows, exclusions, &scheduled.zone).map(TimeSet::from)
+    };
+    if permit.is_some() {
+        let alone = windows
+            .clone()
+            .and_then(|windows| set_of(Some(windows), &[]).ok());
+        scheduled.windows = Some(alone.unwrap_or_else(TimeSet::never));
+    }
+    // A permit that could not be lowered must not read as "no permit", which would permit everything (TIME-11).
+    if permit.is_none() || windows.is_some() {
+        match set_of(windows, &scheduled.exclusions) {
+            Ok(set) => scheduled.set = set,
+            Err(error) => {
+                problems.push(Problem::new(path, Code::NotAllowed, error.to_string()));
+            }
+        }
+    }
+    scheduled
+}
+
+fn lower_permit(
+    permit: &policy::Permit,
+    scheduled: &mut Scheduled,
+    path: &FieldPath,
+    problems: &mut Vec<Problem>,
+) -> Option<Windows> {
+    let policy::Permit {
+        recurrence,
+        start_time,
+        duration,
+        end_time,
+    } = permit;
+    let before = problems.len();
+    if let Some(text) = start_time {
+        let start = keep(format::time_of_day(text), &path.key("startTime"), problems);
+        scheduled.start = start.unwrap_or(TimeOfDay::MIDNIGHT);
+    }
+    if let Some(text) = duration {
+        let seconds = keep(format::duration(text), &path.key("duration"), problems);
+        scheduled.length = seconds.map_or(Length::RestOfDay, Length::Elapsed);
+    }
+    if let Some(text) = end_time {
+        let end = keep(format::time_of_day(text), &path.key("endTime"), problems);
+        scheduled.length = end.map_or(Length::RestOfDay, Length::Until);
+    }
+    if duration.is_some() && end_time.is_some() {
+        let detail = "duration and endTime are both given";
+        let problem = Problem::new(&path.key("endTime"), Code::Conflict, detail);
+        problems.push(problem.hint("keep one of them: duration or endTime"));
+    }
+    let path = path.key("recurrence");
+    let lowered = recurrence
+        .as_ref()
+        .map_or_else(|| Ok(Recurrence::every_day()), recurrence_of);
+    let recurrence = match lowered {
+        Ok(recurrence) => recurrence,
+        Err(detail) => {
+            problems.push(Problem::new(&path, Code::NotAllowed, detail));
+            return None;
+        }
+    };
+    if recurrence.never_fires() {
+        problems.push(
+            Problem::new(
+                &path,
+                Code::NeverFires,
+                format!("never fires: {}", never(&recurrence)),
+            )
+            .hint("no window will ever open; check the dates against the month"),
+        );
+    }
+    let windows = Windows::new(
+        &recurrence,
+        scheduled.start,
+        scheduled.length,
+        scheduled.zone.clone(),
+    );
+    scheduled.recurrence = Some(recurrence);
+    match windows {
+        Ok(windows)
+            if problems
+                .iter()
+                .skip(before)
+                .all(|problem| !problem.is_error()) =>
+        {
+            Some(windows)
+        }
+        Ok(_) => None,
+        Err(error) => {
+            problems.push(Problem::new(&path, Code::NotAllowed, error.to_string()));
+            None
+        }
+    }
+}
+
+fn never(recurrence: &Recurrence) -> &'static str {
+    match recurrence.form() {
+        schedule::Form::YearlyByDate { .. } => "that month never has any of these dates",
+        _ => "no day meets this rule",
+    }
+}
+
+/// The union of POL-2, read by its discriminators. The shape check has said what is wrong with it in the author's words; the
+/// messages here are for objects that reach the controller past it.
+fn recurrence_of(given: &policy::Recurrence) -> Result<Recurrence, String> {
+    use policy::{By, Frequency};
+    let missing = |arm: &str| format!("the stanza {arm} is missing");
+    let lowered = match given.frequency {
+        Frequency::Daily => {
+            let daily = given.daily.as_ref().ok_or_else(|| missing("daily"))?;
+            Recurrence::daily(interval(daily.interval)?)
+        }
+        Frequency::Weekly => {
+            let weekly = given.weekly.as_ref().ok_or_else(|| missing("weekly"))?;
+            let days: Result<Vec<_>, _> = weekly.days_of_week.iter().map(weekday).collect();
+            Recurrence::weekly(interval(weekly.interval)?, &days?)
+        }
+        Frequency::Monthly => {
+            let monthly = given.monthly.as_ref().ok_or_else(|| missing("monthly"))?;
+            match (monthly.by, &monthly.date, &monthly.day) {
+                (By::Date, Some(by), _) => {
+                    Recurrence::monthly_by_date(interval(by.interval)?, &dates(&by.dates_of_month)?)
+                }
+                (By::Day, _, Some(by)) => {
+                    Recurrence::monthly_by_day(interval(by.interval)?, &weekdays(&by.days)?)
+                }
+                (By::Date, None, _) => return Err(missing("monthly.date")),
+                (By::Day, _, None) => return Err(missing("monthly.day")),
+                (By::Unknown, ..) => return Err("monthly.by is not known".into()),
+            }
+        }
+        Frequency::Yearly => {
+            let yearly = given.yearly.as_ref().ok_or_else(|| missing("yearly"))?;
+            match (yearly.by, &yearly.date, &yearly.day) {
+                (By::Date, Some(by), _) => {
+                    Recurrence::yearly_by_date(month(by.month)?, &dates(&by.dates_of_month)?)
+                }
+                (By::Day, _, Some(by)) => {
+                    Recurrence::yearly_by_day(month(by.month)?, &weekdays(&by.days)?)
+                }
+                (By::Date, None, _) => return Err(missing("yearly.date")),
+                (By::Day, _, None) => return Err(missing("yearly.day")),
+                (By::Unknown, ..) => return Err("yearly.by is not known".into()),
+            }
+        }
+        Frequency::Unknown => return Err("the frequency is not one that this build knows".into()),
+    };
+    lowered.map_err(|error| error.to_string())
+}
+
+fn interval(given: Option<i32>) -> Result<u16, String> {
+    u16::try_from(given.unwrap_or(1)).map_err(|_| "the interval is out of range".into())
+}
+
+fn dates(given: &[i32]) -> Result<Vec<u8>, String> {
+    let date = |date: &i32| u8::try_from(*date).map_err(|_| format!("there is no date {date}"));
+    given.iter().map(date).collect()
+}
+
+fn weekdays(given: &[policy::WeekdayOfMonth]) -> Result<Vec<(Ordinal, Weekday)>, String> {
+    let day = |day: &policy::WeekdayOfMonth| {
+        let ordinal = Ordinal::from_name(&format!("{:?}", day.week_of_month));
+        Ok((
+            ordinal.ok_or("weekOfMonth is not known")?,
+            weekday(&day.day_of_week)?,
+        ))
+    };
+    given.iter().map(day).collect()
+}
+
+// The wire and the engine spell days and months alike, by their English names, so the name is the bridge.
+fn weekday(given: &policy::DayOfWeek) -> Result<Weekday, String> {
+    Weekday::from_name(&format!("{given:?}"))
+        .ok_or_else(|| "the day of the week is not known".into())
+}
+
+fn month(given: policy::Month) -> Result<Month, String> {
+    Month::from_name(&format!("{given:?}")).ok_or_else(|| "the month is not known".into())
+}
+
+fn lower_exclusion(
+    given: &policy::Exclusion,
+    path: &FieldPath,
+    problems: &mut Vec<Problem>,
+) -> Option<Exclusion> {
+    let policy::Exclusion {
+        from_date,
+        until_date,
+        reason,
+    } = given;
+    let from = keep(format::date(from_date), &path.key("fromDate"), problems);
+    let until = until_date
+        .as_deref()
+        .map(|text| keep(format::date(text), &path.key("untilDate"), problems));
+    let (from, until) = match (from, until) {
+        (Some(from), None) => (from, None),
+        (Some(from), Some(Some(until))) => (from, Some(until)),
+        _ => return None,
+    };
+    let lowered = Exclusion::new(from, until, reason.as_deref());
+    if lowered.is_err() {
+        let until = until_date.as_deref().unwrap_or_default();
+        let detail = format!("untilDate {until} is not after fromDate {from_date}");
+        let problem = Problem::new(&path.key("untilDate"), Code::EmptyRange, detail);
+        problems.push(problem.hint(
+            "untilDate is the first day that is not excluded; leave it out to exclude one day",
+        ));
+    }
+    lowered.ok()
+}
+
+fn keep<T>(read: Result<T, Flaw>, path: &FieldPath, problems: &mut Vec<Problem>) -> Option<T> {
+    read.map_err(|flaw| {
+        problems.push(Problem::new(path, Code::BadFormat, flaw.detail).hint(flaw.hint));
+    })
+    .ok()
+}
+
+#[cfg(test)]
+mod tests;

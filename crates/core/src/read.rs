@@ -1,0 +1,160 @@
+//! Which policy is this document, and can it be used?
+//!
+//! The one way from a document to a policy: its kind, its shape, its meaning. Every problem of all three is reported, and a
+//! document with an error yields no policy, so that nobody acts on half of one (POL-8).
+
+use api::{
+    policy::{ChangeManagementPolicy, PolicySpec},
+    schema::{KINDS, Kind, Scope, kind_named},
+};
+use serde_json::Value;
+
+use crate::{
+    lower::{Lowered, lower},
+    nearest::nearest,
+    problem::{Code, FieldPath, Object, Problem},
+    shape,
+};
+
+/// A policy that can be used.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Which object it is.
+    pub object: Object,
+    /// What its author wrote.
+    pub spec: PolicySpec,
+    /// What it means.
+    pub lowered: Lowered,
+}
+
+/// What came of a document.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// Which object it claims to be.
+    pub object: Object,
+    /// The policy, unless a problem is an error.
+    pub policy: Option<Policy>,
+    /// Everything that is wrong, warnings included.
+    pub problems: Vec<Problem>,
+}
+
+/// Judges one document.
+pub fn policy(document: &Value) -> Judged {
+    let object = object_of(document);
+    let mut problems = Vec::new();
+    let mut policy = None;
+    match kind_of(document) {
+        Err(problem) => problems.push(problem),
+        Ok(kind) => {
+            problems = shape::check(&kind.schema(), document);
+            problems.extend(scope_problem(kind, document));
+            // Both kinds share one specification, and differ on the wire by name only.
+            if let Ok(typed) = serde_json::from_value::<ChangeManagementPolicy>(document.clone()) {
+                let lowered = lower(&typed.spec);
+                for problem in &lowered.problems {
+                    let said = |earlier: &Problem| earlier.field == problem.field;
+                    if !problems.iter().any(said) {
+                        problems.push(problem.clone());
+                    }
+                }
+                policy = Some(Policy {
+                    object: object.clone(),
+                    spec: typed.spec,
+                    lowered,
+                });
+            } else if !problems.iter().any(Problem::is_error) {
+                problems.push(Problem::new(
+                    &FieldPath::root(),
+                    Code::WrongType,
+                    "the document does not decode, though its schema allows it",
+                ));
+            }
+        }
+    }
+    for problem in &mut problems {
+        problem.object = Some(object.clone());
+    }
+    if problems.iter().any(Problem::is_error) {
+        policy = None;
+    }
+    Judged {
+        object,
+        policy,
+        problems,
+    }
+}
+
+/// What a document says it is, as far as it says so.
+pub fn object_of(document: &Value) -> Object {
+    let text = |path: &str| {
+        document
+            .pointer(path)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
+    Object {
+        kind: text("/kind").unwrap_or_else(|| "document".into()),
+        namespace: text("/metadata/namespace"),
+        name: text("/metadata/name"),
+    }
+}
+
+fn kind_of(document: &Value) -> Result<&'static Kind, Problem> {
+    let root = FieldPath::root();
+    let known = || {
+        KINDS
+            .iter()
+            .map(|kind| kind.name)
+            .collect::<Vec<_>>()
+            .join(" or ")
+    };
+    if !document.is_object() {
+        let detail = "this is not an object with apiVersion, kind, metadata and spec";
+        let problem = Problem::new(&root, Code::WrongType, detail);
+        return Err(problem.hint(format!("write a {}", known())));
+    }
+    let Some(name) = document.get("kind").and_then(Value::as_str) else {
+        let problem = Problem::new(&root, Code::MissingField, "kind is missing");
+        return Err(problem.hint(format!("set kind to {}", known())));
+    };
+    let Some(kind) = kind_named(name) else {
+        let mut detail = format!("unknown kind {name:?}");
+        if let Some(meant) = nearest(name, KINDS.iter().map(|kind| kind.name)) {
+            detail = format!("{detail}; did you mean {meant}?");
+        }
+        let problem = Problem::new(&root.key("kind"), Code::UnknownKind, detail);
+        return Err(problem.hint(format!("the kinds read here are {}", known())));
+    };
+    match document.get("apiVersion").and_then(Value::as_str) {
+        Some(version) if version == kind.api_version => Ok(kind),
+        Some(version) => {
+            let detail = format!("there is no {name} in {version:?}");
+            let problem = Problem::new(&root.key("apiVersion"), Code::UnknownKind, detail);
+            Err(problem.hint(format!("set apiVersion to {}", kind.api_version)))
+        }
+        None => {
+            let problem = Problem::new(&root, Code::MissingField, "apiVersion is missing");
+            Err(problem.hint(format!("set apiVersion to {}", kind.api_version)))
+        }
+    }
+}
+
+/// GATE-5 rests on it: a hosted policy belongs to a namespace, a cluster's policy to none.
+fn scope_problem(kind: &Kind, document: &Value) -> Option<Problem> {
+    let given = document
+        .pointer("/metadata/namespace")
+        .is_some_and(|value| !value.is_null());
+    let namespace = FieldPath::of("metadata.namespace");
+    match kind.scope {
+        Scope::Cluster if given => Some(
+            Problem::new(
+                &namespace,
+                Code::Conflict,
+                format!("{} is cluster-scoped and has no namespace", kind.name),
+            )
+            .hint("remove the namespace, or use HostedChangeManagementPolicy"),
+        ),
+        // A manifest without a namespace is legal: it lands in the one it is applied to.
+        Scope::Cluster | Scope::Namespaced => None,
+    }
+}

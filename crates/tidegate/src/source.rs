@@ -1,0 +1,248 @@
+//! What did the person hand us? Files, folders and standard input, as policies and as problems with their places.
+//!
+//! Nothing read here is trusted: size, depth and entanglement are bounded before memory is spent, and one bad document never hides
+//! another. Every problem names file, line, column and field.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use tidegate_core::{
+    problem::{Code, FieldPath, Problem},
+    read::{self, Policy},
+};
+
+pub(crate) mod split;
+pub(crate) mod tree;
+
+use tree::{Node, Place};
+
+/// The largest file that is read. A policy is a kilobyte; eight thousand of them fit.
+pub(crate) const LARGEST: u64 = 8 * 1024 * 1024;
+
+/// How deep folders may be nested.
+const DEEPEST_FOLDER: usize = 32;
+
+/// A problem and its place.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    /// The file as the person named it.
+    pub(crate) file: String,
+    /// Where in the file.
+    pub(crate) place: Place,
+    /// What is wrong there.
+    pub(crate) problem: Problem,
+}
+
+/// A policy and where it stands.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The file as the person named it.
+    pub(crate) file: String,
+    /// Where its document begins.
+    pub(crate) place: Place,
+    /// The policy.
+    pub(crate) policy: Policy,
+}
+
+/// All that was read.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    /// The policies that can be used, in the order they were read.
+    pub(crate) policies: Vec<Found>,
+    /// Everything that is wrong.
+    pub(crate) findings: Vec<Finding>,
+    /// How many files were looked at.
+    pub(crate) files: usize,
+    /// How many documents were judged.
+    pub(crate) documents: usize,
+}
+
+impl Loaded {
+    /// Whether something could not be used.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.findings.iter().any(|finding| finding.problem.is_error())
+    }
+
+    fn report(&mut self, file: &str, place: Place, problem: Problem) {
+        self.findings.push(Finding { file: file.to_owned(), place, problem });
+    }
+
+    fn refuse(&mut self, file: &str, code: Code, detail: impl Into<String>, hint: &str) {
+        let problem = Problem::new(&FieldPath::root(), code, detail).hint(hint);
+        self.report(file, Place::START, problem);
+    }
+}
+
+/// Reads every path: a file, a folder, or `-` for standard input.
+pub(crate) fn load(paths: &[PathBuf], stdin: &mut dyn Read) -> Loaded {
+    let mut loaded = Loaded::default();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            loaded.files += 1;
+            read_stream(stdin, "<stdin>", &mut loaded);
+        } else {
+            load_path(path, &mut loaded);
+        }
+    }
+    loaded
+}
+
+fn load_path(path: &Path, loaded: &mut Loaded) {
+    let name = path.display().to_string();
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => {
+            let before = loaded.files;
+            load_folder(path, 0, loaded);
+            if loaded.files == before {
+                let hint = "files that end in .yaml, .yml or .json are read";
+                loaded.refuse(&name, Code::Empty, "the folder holds no policy file", hint);
+            }
+        }
+        Ok(metadata) => load_file(path, metadata.len(), loaded),
+        Err(error) => {
+            loaded.files += 1;
+            unreadable(&name, &error, loaded);
+        }
+    }
+}
+
+fn load_folder(folder: &Path, depth: usize, loaded: &mut Loaded) {
+    let name = folder.display().to_string();
+    if depth > DEEPEST_FOLDER {
+        let detail = format!("folders are nested more than {DEEPEST_FOLDER} deep");
+        return loaded.refuse(&name, Code::TooLarge, detail, "name the deeper folder itself");
+    }
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let mut entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => return unreadable(&name, &error, loaded),
+    };
+    // The order of a folder is the disk's; the order of the output is ours.
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        // A link to a folder may lead back here, so links are followed to files only.
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let suffix = path.extension().and_then(|suffix| suffix.to_str());
+        if hidden {
+        } else if is_folder {
+            load_folder(&path, depth + 1, loaded);
+        } else if matches!(suffix, Some("yaml" | "yml" | "json")) {
+            match fs::metadata(&path) {
+                Ok(metadata) if metadata.is_dir() => {}
+                Ok(metadata) => load_file(&path, metadata.len(), loaded),
+                Err(error) => unreadable(&path.display().to_string(), &error, loaded),
+            }
+        }
+    }
+}
+
+fn load_file(path: &Path, size: u64, loaded: &mut Loaded) {
+    let name = path.display().to_string();
+    loaded.files += 1;
+    if size > LARGEST {
+        return too_large(&name, loaded);
+    }
+    match File::open(path) {
+        Ok(mut file) => read_stream(&mut file, &name, loaded),
+        Err(error) => unreadable(&name, &error, loaded),
+    }
+}
+
+fn read_stream(stream: &mut dyn Read, name: &str, loaded: &mut Loaded) {
+    let mut bytes = Vec::new();
+    if let Err(error) = stream.take(LARGEST + 1).read_to_end(&mut bytes) {
+        return unreadable(name, &error, loaded);
+    }
+    if bytes.len() as u64 > LARGEST {
+        return too_large(name, loaded);
+    }
+    load_bytes(&bytes, name, loaded);
+}
+
+fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
+    let hint = "policies are YAML or JSON, encoded as UTF-8";
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
+        Err(error) => {
+            let place = Place::of_byte(bytes, error.valid_up_to());
+            let detail = "this is not text: a byte is not UTF-8";
+            let problem = Problem::new(&FieldPath::root(), Code::NotText, detail).hint(hint);
+            return loaded.report(name, place, problem);
+        }
+    };
+    let binary = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{85}');
+    if let Some((at, found)) = text.char_indices().find(|(_, c)| binary(*c)) {
+        let place = Place::of_byte(text.as_bytes(), at);
+        let detail = format!("this is not text: it holds the control character {found:?}");
+        let problem = Problem::new(&FieldPath::root(), Code::NotText, detail).hint(hint);
+        return loaded.report(name, place, problem);
+    }
+    let before = loaded.documents + loaded.findings.len();
+    for chunk in split::documents(text) {
+        match tree::parse(chunk.text, chunk.line) {
+            Err(failure) => {
+                loaded.documents += 1;
+                loaded.report(name, failure.place, failure.problem);
+            }
+            Ok(None) => {}
+            Ok(Some(parsed)) => judge(&parsed.root, &parsed.duplicates, name, loaded),
+        }
+    }
+    if loaded.documents + loaded.findings.len() == before {
+        loaded.refuse(name, Code::Empty, "the file holds no document", "write a policy into it");
+    }
+}
+
+/// Judges a document, or each entry of a list of them.
+fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut Loaded) {
+    for (place, problem) in duplicates {
+        loaded.report(name, *place, problem.clone());
+    }
+    if let Some(items) = list_items(root) {
+        for item in items {
+            judge(item, &[], name, loaded);
+        }
+        return;
+    }
+    loaded.documents += 1;
+    let judged = read::policy(&root.value());
+    for problem in judged.problems {
+        let place = match problem.code {
+            Code::UnknownField => root.place_of_key(problem.field.steps()),
+            _ => root.place_of(problem.field.steps()),
+        };
+        loaded.report(name, place, problem);
+    }
+    // A field that is given twice says two things; nobody can act on that.
+    if let Some(policy) = judged.policy.filter(|_| duplicates.is_empty()) {
+        loaded.policies.push(Found { file: name.to_owned(), place: root.place, policy });
+    }
+}
+
+fn list_items(root: &Node) -> Option<&[std::rc::Rc<Node>]> {
+    let kind = root.field("kind")?.text()?;
+    let is_list = kind == "List"
+        || kind.strip_suffix("List").is_some_and(|kind| api::schema::kind_named(kind).is_some());
+    if is_list { root.field("items")?.list() } else { None }
+}
+
+fn unreadable(name: &str, error: &io::Error, loaded: &mut Loaded) {
+    let (detail, hint) = match error.kind() {
+        io::ErrorKind::NotFound => ("there is no such file".to_owned(), "check the path"),
+        io::ErrorKind::PermissionDenied => {
+            ("it may not be read: permission denied".to_owned(), "check its permissions")
+        }
+        _ => (format!("it cannot be read: {error}"), "check the path"),
+    };
+    loaded.refuse(name, Code::Unreadable, detail, hint);
+}
+
+fn too_large(name: &str, loaded: &mut Loaded) {
+    let detail = format!("the file is larger than {} MiB", LARGEST / 1024 / 1024);
+    loaded.refuse(name, Code::TooLarge, detail, "split it into several files");
+}
