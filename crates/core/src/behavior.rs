@@ -12,22 +12,14 @@ use crate::{explain, lower::Lowered};
 pub fn behavior(lowered: &Lowered, at: Instant) -> Behavior {
     let current = stretch(lowered, at);
     let next = lowered.set.next_change(at).map(|end| stretch(lowered, end));
-    Behavior {
-        current,
-        next,
-        history: Vec::new(),
-    }
+    Behavior { current, next, history: Vec::new() }
 }
 
 fn stretch(lowered: &Lowered, at: Instant) -> Stretch {
     let schedule::Stretch { inside, start, end } = lowered.set.stretch(at);
     let text = |edge: Option<Instant>| edge.map(|edge| edge.to_string());
     Stretch {
-        state: if inside {
-            State::ChangesUnpaused
-        } else {
-            State::ChangesPaused
-        },
+        state: if inside { State::ChangesUnpaused } else { State::ChangesPaused },
         start_time: text(start),
         end_time: text(end),
         reason: explain::sentence(lowered, at),
@@ -41,9 +33,7 @@ mod tests {
 
     fn at(policy: &str, instant: &str) -> Behavior {
         let judged = read::policy(&serde_json::from_str(policy).unwrap());
-        let policy = judged
-            .policy
-            .unwrap_or_else(|| panic!("{:#?}", judged.problems));
+        let policy = judged.policy.unwrap_or_else(|| panic!("{:#?}", judged.problems));
         behavior(&policy.lowered, Instant::parse(instant).unwrap())
     }
 
@@ -58,14 +48,8 @@ mod tests {
     fn touching_windows_are_one_stretch() {
         let found = at(WEEKEND, "2026-11-14T12:00:00Z");
         assert_eq!(found.current.state, State::ChangesUnpaused);
-        assert_eq!(
-            found.current.start_time.as_deref(),
-            Some("2026-11-14T00:00:00Z")
-        );
-        assert_eq!(
-            found.current.end_time.as_deref(),
-            Some("2026-11-16T00:00:00Z")
-        );
+        assert_eq!(found.current.start_time.as_deref(), Some("2026-11-14T00:00:00Z"));
+        assert_eq!(found.current.end_time.as_deref(), Some("2026-11-16T00:00:00Z"));
     }
 
     #[test]

@@ -31,11 +31,7 @@ pub enum Verdict {
 impl Verdict {
     /// The verdict of a set about an instant inside it or not.
     pub fn of(set: &TimeSet, at: Instant) -> Self {
-        if set.contains(at) {
-            Self::Permitted
-        } else {
-            Self::Paused
-        }
+        if set.contains(at) { Self::Permitted } else { Self::Paused }
     }
 
     /// The word for it, as a predicate of "changes are".
@@ -115,21 +111,11 @@ pub enum Fact {
 /// The tree of reasons of a policy at an instant.
 pub fn explain(policy: &Policy, at: Instant) -> Reason {
     let lowered = &policy.lowered;
-    node(
-        Fact::Policy(policy.object.clone()),
-        &lowered.set,
-        at,
-        vec![strategy_node(lowered, at)],
-    )
+    node(Fact::Policy(policy.object.clone()), &lowered.set, at, vec![strategy_node(lowered, at)])
 }
 
 fn node(fact: Fact, set: &TimeSet, at: Instant, because: Vec<Reason>) -> Reason {
-    Reason {
-        verdict: Verdict::of(set, at),
-        fact,
-        until: set.next_change(at),
-        because,
-    }
+    Reason { verdict: Verdict::of(set, at), fact, until: set.next_change(at), because }
 }
 
 fn strategy_node(lowered: &Lowered, at: Instant) -> Reason {
@@ -141,20 +127,10 @@ fn strategy_node(lowered: &Lowered, at: Instant) -> Reason {
 }
 
 fn schedule_nodes(scheduled: &Scheduled, at: Instant) -> Vec<Reason> {
-    let Scheduled {
-        windows,
-        exclusions,
-        set,
-        ..
-    } = scheduled;
+    let Scheduled { windows, exclusions, set, .. } = scheduled;
     let mut nodes = Vec::new();
     match windows {
-        Some(windows) => nodes.push(node(
-            window_fact(scheduled, windows, at),
-            windows,
-            at,
-            vec![],
-        )),
+        Some(windows) => nodes.push(node(window_fact(scheduled, windows, at), windows, at, vec![])),
         None if exclusions.is_empty() => nodes.push(node(Fact::NothingScheduled, set, at, vec![])),
         None => nodes.push(node(Fact::OnlyExclusions, &TimeSet::always(), at, vec![])),
     }
@@ -168,12 +144,7 @@ fn window_fact(scheduled: &Scheduled, windows: &TimeSet, at: Instant) -> Fact {
     let rule = rule::sentence(scheduled);
     match windows.why(at).cause {
         Cause::Always => Fact::AlwaysOpen { rule },
-        Cause::Window { date, start, end } => Fact::Window {
-            rule,
-            date,
-            start,
-            end,
-        },
+        Cause::Window { date, start, end } => Fact::Window { rule, date, start, end },
         Cause::NoWindow { next } => Fact::NoWindow { rule, next },
         // The windows alone are one leaf that knows neither ranges nor exclusions.
         Cause::Never
@@ -186,25 +157,11 @@ fn window_fact(scheduled: &Scheduled, windows: &TimeSet, at: Instant) -> Fact {
 }
 
 fn exclusion_node(scheduled: &Scheduled, at: Instant) -> Reason {
-    let Scheduled {
-        zone,
-        exclusions,
-        set,
-        ..
-    } = scheduled;
+    let Scheduled { zone, exclusions, set, .. } = scheduled;
     let edge = |date: Date| zone.first_instant_of(date, schedule::TimeOfDay::MIDNIGHT);
-    if let Cause::Exclusion {
-        from,
-        until,
-        reason,
-    } = set.why(at).cause
-    {
+    if let Cause::Exclusion { from, until, reason } = set.why(at).cause {
         let reason = reason.map(str::to_owned);
-        let fact = Fact::Excluded {
-            from,
-            until,
-            reason,
-        };
+        let fact = Fact::Excluded { from, until, reason };
         return Reason {
             verdict: Verdict::Paused,
             fact,
@@ -212,21 +169,10 @@ fn exclusion_node(scheduled: &Scheduled, at: Instant) -> Reason {
             because: vec![],
         };
     }
-    let next = exclusions
-        .iter()
-        .map(|exclusion| exclusion.from)
-        .filter(|from| edge(*from) > at)
-        .min();
-    let fact = Fact::NotExcluded {
-        count: exclusions.len(),
-        next,
-    };
-    Reason {
-        verdict: Verdict::Permitted,
-        fact,
-        until: next.map(edge),
-        because: vec![],
-    }
+    let next =
+        exclusions.iter().map(|exclusion| exclusion.from).filter(|from| edge(*from) > at).min();
+    let fact = Fact::NotExcluded { count: exclusions.len(), next };
+    Reason { verdict: Verdict::Permitted, fact, until: next.map(edge), because: vec![] }
 }
 
 /// The deciding reason as one sentence: what `status.behavior` shows (POL-3). It names instants and never a countdown (POL-7).
@@ -234,11 +180,7 @@ pub fn sentence(lowered: &Lowered, at: Instant) -> String {
     let tree = strategy_node(lowered, at);
     let deciding = match tree.verdict {
         // An exclusion is listed last and beats permission (TIME-10).
-        Verdict::Paused => tree
-            .because
-            .iter()
-            .rev()
-            .find(|part| part.verdict == Verdict::Paused),
+        Verdict::Paused => tree.because.iter().rev().find(|part| part.verdict == Verdict::Paused),
         Verdict::Permitted => tree.because.first(),
     };
     deciding.unwrap_or(&tree).text(&lowered.scheduled.zone)
@@ -260,28 +202,16 @@ impl Reason {
                 "no permit is given: whatever is not excluded is permitted".into()
             }
             Fact::AlwaysOpen { rule } => format!("windows {rule} leave no gap"),
-            Fact::Window {
-                rule, start, end, ..
-            } => format!(
+            Fact::Window { rule, start, end, .. } => format!(
                 "a window is open, from {} until {} ({rule})",
                 when(*start, zone),
                 when(*end, zone)
             ),
-            Fact::NoWindow {
-                rule,
-                next: Some(next),
-            } => {
-                format!(
-                    "no window is open; the next one opens at {} ({rule})",
-                    when(*next, zone)
-                )
+            Fact::NoWindow { rule, next: Some(next) } => {
+                format!("no window is open; the next one opens at {} ({rule})", when(*next, zone))
             }
             Fact::NoWindow { rule, next: None } => format!("no window ever opens again ({rule})"),
-            Fact::Excluded {
-                from,
-                until,
-                reason,
-            } => {
+            Fact::Excluded { from, until, reason } => {
                 let mut text = format!("{} excluded", days(*from, *until));
                 if let Some(reason) = reason {
                     let _ = write!(text, ": {reason}");
@@ -289,11 +219,7 @@ impl Reason {
                 text
             }
             Fact::NotExcluded { count, next } => {
-                let exclusions = if *count == 1 {
-                    "exclusion"
-                } else {
-                    "exclusions"
-                };
+                let exclusions = if *count == 1 { "exclusion" } else { "exclusions" };
                 let ahead = match next {
                     Some(next) => format!("the next begins on {next}"),
                     None => "none is ahead".into(),
@@ -306,11 +232,7 @@ impl Reason {
 
 /// An instant in UTC first, with the wall clock of the zone beside it.
 pub fn when(at: Instant, zone: &Zone) -> String {
-    if zone.is_utc() {
-        at.to_string()
-    } else {
-        format!("{at} ({})", local(at, zone))
-    }
+    if zone.is_utc() { at.to_string() } else { format!("{at} ({})", local(at, zone)) }
 }
 
 /// The wall clock of a zone, such as `Sat 20:00 +01:00`.

@@ -29,11 +29,7 @@ pub fn months(set: &TimeSet, range: Range<Instant>, zone: &Zone) -> Vec<MonthTot
         let part = begins.max(range.start)..midnight(next, zone).min(range.end);
         if part.start < part.end {
             let total = part.end.unix() - part.start.unix();
-            totals.push(MonthTotal {
-                month,
-                permitted: seconds(set, part),
-                total,
-            });
+            totals.push(MonthTotal { month, permitted: seconds(set, part), total });
         }
         month = next;
     }
@@ -49,9 +45,7 @@ pub fn whole_months(range: &Range<Instant>, zone: &Zone) -> Range<Instant> {
 
 /// Permitted seconds within a range.
 pub fn seconds(set: &TimeSet, range: Range<Instant>) -> i64 {
-    set.spans(range.clone())
-        .map(|span| length(&clipped(&span, &range)))
-        .sum()
+    set.spans(range.clone()).map(|span| length(&clipped(&span, &range))).sum()
 }
 
 /// The longest time without permission within a range; the first of several; none if there is no such time.
@@ -60,10 +54,7 @@ pub fn longest_gap(set: &TimeSet, range: &Range<Instant>) -> Option<Range<Instan
     let mut longest: Option<Range<Instant>> = None;
     for span in closed.spans(range.clone()) {
         let gap = clipped(&span, range);
-        if longest
-            .as_ref()
-            .is_none_or(|longest| length(&gap) > length(longest))
-        {
+        if longest.as_ref().is_none_or(|longest| length(&gap) > length(longest)) {
             longest = Some(gap);
         }
     }
@@ -81,23 +72,14 @@ pub struct Change {
 
 /// Compares two sets within a range.
 pub fn change(old: &TimeSet, new: &TimeSet, range: &Range<Instant>) -> Change {
-    let beyond = |a: &TimeSet, b: &TimeSet| {
-        a.clone()
-            .difference(b.clone())
-            .spans(range.clone())
-            .collect()
-    };
-    Change {
-        gained: beyond(new, old),
-        lost: beyond(old, new),
-    }
+    let beyond =
+        |a: &TimeSet, b: &TimeSet| a.clone().difference(b.clone()).spans(range.clone()).collect();
+    Change { gained: beyond(new, old), lost: beyond(old, new) }
 }
 
 /// The part of a span within a range.
 pub fn clipped(span: &Span, range: &Range<Instant>) -> Range<Instant> {
-    let start = span
-        .start
-        .map_or(range.start, |start| start.max(range.start));
+    let start = span.start.map_or(range.start, |start| start.max(range.start));
     let end = span.end.map_or(range.end, |end| end.min(range.end));
     start..end.max(start)
 }
@@ -119,11 +101,8 @@ pub fn first_of_month(date: Date) -> Date {
 
 /// The first day of the month after that of a date; none at the end of the calendar.
 pub fn next_month(date: Date) -> Option<Date> {
-    let (year, month) = if date.month() == 12 {
-        (date.year() + 1, 1)
-    } else {
-        (date.year(), date.month() + 1)
-    };
+    let (year, month) =
+        if date.month() == 12 { (date.year() + 1, 1) } else { (date.year(), date.month() + 1) };
     Date::new(year, month, 1).ok()
 }
 

@@ -16,10 +16,7 @@ pub struct Flaw {
 
 impl Flaw {
     fn new(detail: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            detail: detail.into(),
-            hint: hint.into(),
-        }
+        Self { detail: detail.into(), hint: hint.into() }
     }
 }
 
@@ -44,13 +41,11 @@ pub fn check(format: &str, text: &str) -> Result<(), Flaw> {
 pub fn time_of_day(text: &str) -> Result<TimeOfDay, Flaw> {
     let hint = "write HH:MM, from 00:00 to 23:59, in quotes";
     let digits = text.len() == 5
-        && text.bytes().enumerate().all(|(i, byte)| {
-            if i == 2 {
-                byte == b':'
-            } else {
-                byte.is_ascii_digit()
-            }
-        });
+        && text.bytes().enumerate().all(
+            |(i, byte)| {
+                if i == 2 { byte == b':' } else { byte.is_ascii_digit() }
+            },
+        );
     if !digits {
         return Err(Flaw::new(format!("{text:?} is not a time of day"), hint));
     }
@@ -68,21 +63,15 @@ pub fn time_of_day(text: &str) -> Result<TimeOfDay, Flaw> {
 pub fn date(text: &str) -> Result<Date, Flaw> {
     let hint = "write YYYY-MM-DD, such as 2026-12-24";
     let digits = text.len() == 10
-        && text.bytes().enumerate().all(|(i, byte)| {
-            if matches!(i, 4 | 7) {
-                byte == b'-'
-            } else {
-                byte.is_ascii_digit()
-            }
-        });
+        && text
+            .bytes()
+            .enumerate()
+            .all(|(i, byte)| if matches!(i, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() });
     if !digits {
         return Err(Flaw::new(format!("{text:?} is not a date"), hint));
     }
     Date::parse(text).map_err(|_| {
-        Flaw::new(
-            format!("there is no day {text}"),
-            "write a day that the calendar has",
-        )
+        Flaw::new(format!("there is no day {text}"), "write a day that the calendar has")
     })
 }
 
@@ -110,28 +99,20 @@ pub fn zone(text: &str) -> Result<Zone, Flaw> {
 pub fn duration(text: &str) -> Result<u32, Flaw> {
     const HINT: &str = "write hours, minutes and seconds, such as 8h, 1h30m or 45s; a day is 24h";
     if text.starts_with('-') {
-        return Err(Flaw::new(
-            format!("{text:?} is negative"),
-            "a window lasts more than zero",
-        ));
+        return Err(Flaw::new(format!("{text:?} is negative"), "a window lasts more than zero"));
     }
     let nanoseconds = nanoseconds(text).map_err(|unit| match unit {
-        Some(unit) if matches!(unit.as_str(), "d" | "day" | "days" | "w" | "y") => Flaw::new(
-            format!("{text:?} uses the unit {unit:?}, which durations do not have"),
-            HINT,
-        ),
-        Some(unit) if !unit.is_empty() => Flaw::new(
-            format!("{text:?} uses the unit {unit:?}, which is not known"),
-            HINT,
-        ),
+        Some(unit) if matches!(unit.as_str(), "d" | "day" | "days" | "w" | "y") => {
+            Flaw::new(format!("{text:?} uses the unit {unit:?}, which durations do not have"), HINT)
+        }
+        Some(unit) if !unit.is_empty() => {
+            Flaw::new(format!("{text:?} uses the unit {unit:?}, which is not known"), HINT)
+        }
         Some(_) => Flaw::new(format!("{text:?} has a number without a unit"), HINT),
         None => Flaw::new(format!("{text:?} is not a duration"), HINT),
     })?;
     if nanoseconds == 0 {
-        return Err(Flaw::new(
-            format!("{text:?} is zero"),
-            "a window lasts more than zero",
-        ));
+        return Err(Flaw::new(format!("{text:?} is zero"), "a window lasts more than zero"));
     }
     if nanoseconds > u128::from(LONGEST_WINDOW) * SECOND {
         return Err(Flaw::new(
@@ -152,11 +133,8 @@ pub fn duration(text: &str) -> Result<u32, Flaw> {
 pub fn duration_text(seconds: u32) -> String {
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     let parts = [(hours, 'h'), (minutes, 'm'), (seconds, 's')];
-    let text: String = parts
-        .iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, unit)| format!("{n}{unit}"))
-        .collect();
+    let text: String =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
     if text.is_empty() { "0s".into() } else { text }
 }
 
@@ -171,13 +149,9 @@ fn nanoseconds(text: &str) -> Result<u128, Option<String>> {
     }
     let mut total: u128 = 0;
     while !rest.is_empty() {
-        let digits = rest
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(rest.len());
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let (number, after) = rest.split_at(digits);
-        let letters = after
-            .find(|c: char| c.is_ascii_digit() || c == '.')
-            .unwrap_or(after.len());
+        let letters = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
         let (unit, after) = after.split_at(letters);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
@@ -229,11 +203,7 @@ fn dns_name(text: &str, longest: usize, dots: Dots) -> Result<(), Flaw> {
     if fits && text.len() <= longest {
         return Ok(());
     }
-    let dots = if matches!(dots, Dots::Allowed) {
-        ", `-` and `.`"
-    } else {
-        " and `-`"
-    };
+    let dots = if matches!(dots, Dots::Allowed) { ", `-` and `.`" } else { " and `-`" };
     Err(Flaw::new(
         format!("{text:?} is not a name that Kubernetes accepts"),
         format!(

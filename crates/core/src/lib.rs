@@ -5,6 +5,7 @@
 //! gate (POL-8).
 
 pub mod behavior;
+pub mod calendar;
 pub mod convert;
 pub mod explain;
 pub mod forecast;

@@ -50,10 +50,7 @@ pub struct Scheduled {
 
 /// Lowers a specification.
 pub fn lower(spec: &policy::PolicySpec) -> Lowered {
-    let policy::PolicySpec {
-        strategy,
-        maintenance_schedule,
-    } = spec;
+    let policy::PolicySpec { strategy, maintenance_schedule } = spec;
     let path = FieldPath::of("spec.maintenanceSchedule");
     let mut problems = Vec::new();
     let given = maintenance_schedule.clone().unwrap_or_default();
@@ -70,12 +67,7 @@ pub fn lower(spec: &policy::PolicySpec) -> Lowered {
         Some(row) if !problems.iter().any(Problem::is_error) => (row.set)(scheduled.set.clone()),
         _ => TimeSet::never(),
     };
-    Lowered {
-        set,
-        strategy: *strategy,
-        scheduled,
-        problems,
-    }
+    Lowered { set, strategy: *strategy, scheduled, problems }
 }
 
 fn lower_schedule(
@@ -83,11 +75,7 @@ fn lower_schedule(
     path: &FieldPath,
     problems: &mut Vec<Problem>,
 ) -> Scheduled {
-    let policy::MaintenanceSchedule {
-        time_zone,
-        permit,
-        exclude,
-    } = given;
+    let policy::MaintenanceSchedule { time_zone, permit, exclude } = given;
     let zone = time_zone
         .as_deref()
         .map(format::zone)
@@ -108,17 +96,13 @@ fn lower_schedule(
     }
     for (place, exclusion) in exclude.iter().flatten().enumerate() {
         let path = path.key("exclude").index(place);
-        scheduled
-            .exclusions
-            .extend(lower_exclusion(exclusion, &path, problems));
+        scheduled.exclusions.extend(lower_exclusion(exclusion, &path, problems));
     }
     let set_of = |windows: Option<Windows>, exclusions: &[Exclusion]| {
         Schedule::new(windows, exclusions, &scheduled.zone).map(TimeSet::from)
     };
     if permit.is_some() {
-        let alone = windows
-            .clone()
-            .and_then(|windows| set_of(Some(windows), &[]).ok());
+        let alone = windows.clone().and_then(|windows| set_of(Some(windows), &[]).ok());
         scheduled.windows = Some(alone.unwrap_or_else(TimeSet::never));
     }
     // A permit that could not be lowered must not read as "no permit", which would permit everything (TIME-11).
@@ -139,12 +123,7 @@ fn lower_permit(
     path: &FieldPath,
     problems: &mut Vec<Problem>,
 ) -> Option<Windows> {
-    let policy::Permit {
-        recurrence,
-        start_time,
-        duration,
-        end_time,
-    } = permit;
+    let policy::Permit { recurrence, start_time, duration, end_time } = permit;
     let before = problems.len();
     if let Some(text) = start_time {
         let start = keep(format::time_of_day(text), &path.key("startTime"), problems);
@@ -164,9 +143,7 @@ fn lower_permit(
         problems.push(problem.hint("keep one of them: duration or endTime"));
     }
     let path = path.key("recurrence");
-    let lowered = recurrence
-        .as_ref()
-        .map_or_else(|| Ok(Recurrence::every_day()), recurrence_of);
+    let lowered = recurrence.as_ref().map_or_else(|| Ok(Recurrence::every_day()), recurrence_of);
     let recurrence = match lowered {
         Ok(recurrence) => recurrence,
         Err(detail) => {
@@ -176,28 +153,15 @@ fn lower_permit(
     };
     if recurrence.never_fires() {
         problems.push(
-            Problem::new(
-                &path,
-                Code::NeverFires,
-                format!("never fires: {}", never(&recurrence)),
-            )
-            .hint("no window will ever open; check the dates against the month"),
+            Problem::new(&path, Code::NeverFires, format!("never fires: {}", never(&recurrence)))
+                .hint("no window will ever open; check the dates against the month"),
         );
     }
-    let windows = Windows::new(
-        &recurrence,
-        scheduled.start,
-        scheduled.length,
-        scheduled.zone.clone(),
-    );
+    let windows =
+        Windows::new(&recurrence, scheduled.start, scheduled.length, scheduled.zone.clone());
     scheduled.recurrence = Some(recurrence);
     match windows {
-        Ok(windows)
-            if problems
-                .iter()
-                .skip(before)
-                .all(|problem| !problem.is_error()) =>
-        {
+        Ok(windows) if problems.iter().skip(before).all(|problem| !problem.is_error()) => {
             Some(windows)
         }
         Ok(_) => None,
@@ -275,10 +239,7 @@ fn dates(given: &[i32]) -> Result<Vec<u8>, String> {
 fn weekdays(given: &[policy::WeekdayOfMonth]) -> Result<Vec<(Ordinal, Weekday)>, String> {
     let day = |day: &policy::WeekdayOfMonth| {
         let ordinal = Ordinal::from_name(&format!("{:?}", day.week_of_month));
-        Ok((
-            ordinal.ok_or("weekOfMonth is not known")?,
-            weekday(&day.day_of_week)?,
-        ))
+        Ok((ordinal.ok_or("weekOfMonth is not known")?, weekday(&day.day_of_week)?))
     };
     given.iter().map(day).collect()
 }
@@ -298,11 +259,7 @@ fn lower_exclusion(
     path: &FieldPath,
     problems: &mut Vec<Problem>,
 ) -> Option<Exclusion> {
-    let policy::Exclusion {
-        from_date,
-        until_date,
-        reason,
-    } = given;
+    let policy::Exclusion { from_date, until_date, reason } = given;
     let from = keep(format::date(from_date), &path.key("fromDate"), problems);
     let until = until_date
         .as_deref()

@@ -24,9 +24,8 @@ fn distance(a: &str, b: &str) -> usize {
     for (i, x) in a.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
-            let mut least = (previous[j] + usize::from(x != y))
-                .min(previous[j + 1] + 1)
-                .min(row[j] + 1);
+            let mut least =
+                (previous[j] + usize::from(x != y)).min(previous[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
                 least = least.min(before[j - 1] + 1);
             }
@@ -44,13 +43,7 @@ mod tests {
     #[test]
     fn guesses_what_was_meant_and_nothing_wild() {
         let check = |word: &str, expected: Option<&str>| {
-            let fields = [
-                "startTime",
-                "endTime",
-                "duration",
-                "recurrence",
-                "dayOfWeek",
-            ];
+            let fields = ["startTime", "endTime", "duration", "recurrence", "dayOfWeek"];
             assert_eq!(nearest(word, fields), expected, "{word}");
         };
         check("starttime", Some("startTime"));

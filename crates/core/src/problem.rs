@@ -165,11 +165,7 @@ impl Code {
 
     /// How bad it is.
     pub fn severity(self) -> Severity {
-        if self == Self::NeverFires {
-            Severity::Warning
-        } else {
-            Severity::Error
-        }
+        if self == Self::NeverFires { Severity::Warning } else { Severity::Error }
     }
 }
 
@@ -191,13 +187,7 @@ pub struct Problem {
 impl Problem {
     /// A problem with a field of an object that the caller fills in.
     pub fn new(field: &FieldPath, code: Code, detail: impl Into<String>) -> Self {
-        Self {
-            object: None,
-            field: field.clone(),
-            code,
-            detail: detail.into(),
-            hint: None,
-        }
+        Self { object: None, field: field.clone(), code, detail: detail.into(), hint: None }
     }
 
     /// The same with advice.

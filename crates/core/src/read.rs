@@ -57,11 +57,7 @@ pub fn policy(document: &Value) -> Judged {
                         problems.push(problem.clone());
                     }
                 }
-                policy = Some(Policy {
-                    object: object.clone(),
-                    spec: typed.spec,
-                    lowered,
-                });
+                policy = Some(Policy { object: object.clone(), spec: typed.spec, lowered });
             } else if !problems.iter().any(Problem::is_error) {
                 problems.push(Problem::new(
                     &FieldPath::root(),
@@ -77,21 +73,12 @@ pub fn policy(document: &Value) -> Judged {
     if problems.iter().any(Problem::is_error) {
         policy = None;
     }
-    Judged {
-        object,
-        policy,
-        problems,
-    }
+    Judged { object, policy, problems }
 }
 
 /// What a document says it is, as far as it says so.
 pub fn object_of(document: &Value) -> Object {
-    let text = |path: &str| {
-        document
-            .pointer(path)
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    };
+    let text = |path: &str| document.pointer(path).and_then(Value::as_str).map(str::to_owned);
     Object {
         kind: text("/kind").unwrap_or_else(|| "document".into()),
         namespace: text("/metadata/namespace"),
@@ -101,13 +88,7 @@ pub fn object_of(document: &Value) -> Object {
 
 fn kind_of(document: &Value) -> Result<&'static Kind, Problem> {
     let root = FieldPath::root();
-    let known = || {
-        KINDS
-            .iter()
-            .map(|kind| kind.name)
-            .collect::<Vec<_>>()
-            .join(" or ")
-    };
+    let known = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(" or ");
     if !document.is_object() {
         let detail = "this is not an object with apiVersion, kind, metadata and spec";
         let problem = Problem::new(&root, Code::WrongType, detail);
@@ -141,9 +122,7 @@ fn kind_of(document: &Value) -> Result<&'static Kind, Problem> {
 
 /// GATE-5 rests on it: a hosted policy belongs to a namespace, a cluster's policy to none.
 fn scope_problem(kind: &Kind, document: &Value) -> Option<Problem> {
-    let given = document
-        .pointer("/metadata/namespace")
-        .is_some_and(|value| !value.is_null());
+    let given = document.pointer("/metadata/namespace").is_some_and(|value| !value.is_null());
     let namespace = FieldPath::of("metadata.namespace");
     match kind.scope {
         Scope::Cluster if given => Some(

@@ -70,15 +70,8 @@ fn visit_object(
         }
     }
     let given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
-    let required = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    for name in required
-        .filter_map(Value::as_str)
-        .filter(|name| !given(name))
-    {
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    for name in required.filter_map(Value::as_str).filter(|name| !given(name)) {
         let field = schema.get("properties").and_then(|known| known.get(name));
         let hint = match field.and_then(allowed_values) {
             Some(values) => format!("set {name} to {values}"),
@@ -116,19 +109,13 @@ fn visit_union(
     path: &FieldPath,
     problems: &mut Vec<Problem>,
 ) {
-    let discriminator = union
-        .get("discriminator")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let discriminator = union.get("discriminator").and_then(Value::as_str).unwrap_or_default();
     let arms = union.get("arms").and_then(Value::as_object);
     // A missing or mistyped discriminator has been reported already, and says nothing about the arms.
     let Some(chosen) = fields.get(discriminator).and_then(Value::as_str) else {
         return;
     };
-    let Some(wanted) = arms
-        .and_then(|arms| arms.get(chosen))
-        .and_then(Value::as_str)
-    else {
+    let Some(wanted) = arms.and_then(|arms| arms.get(chosen)).and_then(Value::as_str) else {
         return;
     };
     let given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
@@ -139,9 +126,7 @@ fn visit_union(
                 Code::MissingField,
                 format!("{wanted} is missing, which {discriminator} {chosen} needs"),
             )
-            .hint(format!(
-                "add the stanza {wanted}, or change {discriminator}"
-            )),
+            .hint(format!("add the stanza {wanted}, or change {discriminator}")),
         );
     }
     for (value, name) in arms.into_iter().flatten() {
@@ -217,20 +202,15 @@ fn unknown_field<'a>(
 ) -> Problem {
     let shown = shortened(name);
     let (detail, hint) = match nearest(name, known.clone()) {
-        Some(meant) => (
-            format!("unknown field {shown}; did you mean {meant}?"),
-            format!("write {meant}"),
-        ),
-        None if name == "<<" => (
-            "YAML merge keys (<<) are not supported".to_owned(),
-            "write the fields out".to_owned(),
-        ),
+        Some(meant) => {
+            (format!("unknown field {shown}; did you mean {meant}?"), format!("write {meant}"))
+        }
+        None if name == "<<" => {
+            ("YAML merge keys (<<) are not supported".to_owned(), "write the fields out".to_owned())
+        }
         None => (
             format!("unknown field {shown}"),
-            format!(
-                "the fields here are {}",
-                known.collect::<Vec<_>>().join(", ")
-            ),
+            format!("the fields here are {}", known.collect::<Vec<_>>().join(", ")),
         ),
     };
     Problem::new(path, Code::UnknownField, detail).hint(hint)
@@ -306,12 +286,8 @@ fn wrong_type(schema: &Value, value: &Value, path: &FieldPath) -> Problem {
 }
 
 fn allowed_values(schema: &Value) -> Option<String> {
-    let values: Vec<&str> = schema
-        .get("enum")?
-        .as_array()?
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
+    let values: Vec<&str> =
+        schema.get("enum")?.as_array()?.iter().filter_map(Value::as_str).collect();
     Some(match values.as_slice() {
         [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         values => values.concat(),

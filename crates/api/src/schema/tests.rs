@@ -3,25 +3,15 @@ use super::*;
 fn at<'a>(schema: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(schema, |node, key| {
         let node = node.get("properties").unwrap_or(node);
-        node.get(key)
-            .unwrap_or_else(|| panic!("no `{key}` of `{path}` in {node}"))
+        node.get(key).unwrap_or_else(|| panic!("no `{key}` of `{path}` in {node}"))
     })
 }
 
 /// A field without a description would be a blank line in `kubectl explain`.
 fn without_description(path: &str, schema: &Value, found: &mut Vec<String>) {
-    for (name, field) in schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
+    for (name, field) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let path = format!("{path}.{name}");
-        if field
-            .get("description")
-            .and_then(Value::as_str)
-            .is_none_or(str::is_empty)
-        {
+        if field.get("description").and_then(Value::as_str).is_none_or(str::is_empty) {
             found.push(path.clone());
         }
         without_description(&path, field, found);
@@ -40,9 +30,7 @@ fn every_field_of_every_kind_has_a_description() {
 
 #[test]
 fn limits_of_time_4_to_time_6_are_in_the_schema() {
-    let schema = kind_named(names::CHANGE_MANAGEMENT_POLICY)
-        .unwrap()
-        .schema();
+    let schema = kind_named(names::CHANGE_MANAGEMENT_POLICY).unwrap().schema();
     let check = |path: &str, minimum: i64, maximum: i64| {
         let path = format!("spec.maintenanceSchedule.permit.recurrence.{path}");
         let field = at(&schema, &path);
@@ -62,10 +50,7 @@ fn unknown_variants_are_for_reading_only_and_never_in_the_schema() {
     for kind in KINDS {
         let text = kind.schema().to_string();
         assert!(!text.contains("newer than this build"), "{text}");
-        assert!(
-            !text.contains("\"$ref\"") && !text.contains("\"oneOf\""),
-            "{text}"
-        );
+        assert!(!text.contains("\"$ref\"") && !text.contains("\"oneOf\""), "{text}");
     }
     let strategy: policy::Strategy = serde_json::from_str("\"Sometimes\"").unwrap();
     assert_eq!(strategy, policy::Strategy::Unknown);

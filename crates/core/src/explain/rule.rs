@@ -7,20 +7,11 @@ use crate::lower::Scheduled;
 
 /// The rule of the windows: days, time, length, zone.
 pub fn sentence(scheduled: &Scheduled) -> String {
-    let Scheduled {
-        zone,
-        recurrence,
-        start,
-        length,
-        ..
-    } = scheduled;
+    let Scheduled { zone, recurrence, start, length, .. } = scheduled;
     let days = recurrence.as_ref().map_or_else(|| "every day".into(), days);
     let whole_day = *start == TimeOfDay::MIDNIGHT && *length == Length::RestOfDay;
-    let hours = if whole_day {
-        "all day".into()
-    } else {
-        format!("from {start} {}", length_text(*length))
-    };
+    let hours =
+        if whole_day { "all day".into() } else { format!("from {start} {}", length_text(*length)) };
     format!("{days}, {hours}, {}", zone.name())
 }
 
@@ -45,11 +36,7 @@ pub fn days(recurrence: &Recurrence) -> String {
 }
 
 fn months(interval: u16) -> String {
-    if interval == 1 {
-        "every month".into()
-    } else {
-        format!("every {} month", nth(interval))
-    }
+    if interval == 1 { "every month".into() } else { format!("every {} month", nth(interval)) }
 }
 
 fn weekdays(days: &[Weekday]) -> String {
@@ -61,10 +48,7 @@ fn dates_text(dates: &[u8]) -> String {
 }
 
 fn ordinals(days: &[(Ordinal, Weekday)]) -> String {
-    list(
-        days.iter()
-            .map(|(ordinal, day)| format!("{} {day}", ordinal.name().to_lowercase())),
-    )
+    list(days.iter().map(|(ordinal, day)| format!("{} {day}", ordinal.name().to_lowercase())))
 }
 
 fn nth(number: u16) -> String {

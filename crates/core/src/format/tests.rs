@@ -53,11 +53,7 @@ fn durations_are_written_shortest() {
 fn times_and_dates_that_do_not_exist_are_refused() {
     let check = |format: &str, text: &str, detail: &str| {
         let flaw = super::check(format, text).unwrap_err();
-        assert!(
-            flaw.detail.contains(detail),
-            "{format} {text}: {}",
-            flaw.detail
-        );
+        assert!(flaw.detail.contains(detail), "{format} {text}: {}", flaw.detail);
     };
     check("time-of-day", "24:00", "no time of day 24:00");
     check("time-of-day", "7:00", "not a time of day");

@@ -20,39 +20,18 @@ fn check(recurrence: &Value, expected: &[(&str, Code, &str)]) {
     let root = "spec.maintenanceSchedule.permit.recurrence";
     assert_eq!(found.len(), expected.len(), "{recurrence}: {found:#?}");
     for (problem, (field, code, text)) in found.iter().zip(expected) {
-        let field = if field.is_empty() {
-            root.to_owned()
-        } else {
-            format!("{root}.{field}")
-        };
-        assert_eq!(
-            (problem.field.to_string(), problem.code),
-            (field, *code),
-            "{recurrence}"
-        );
-        let whole = format!(
-            "{} {}",
-            problem.detail,
-            problem.hint.as_deref().unwrap_or_default()
-        );
+        let field = if field.is_empty() { root.to_owned() } else { format!("{root}.{field}") };
+        assert_eq!((problem.field.to_string(), problem.code), (field, *code), "{recurrence}");
+        let whole = format!("{} {}", problem.detail, problem.hint.as_deref().unwrap_or_default());
         assert!(whole.contains(text), "{whole}");
     }
 }
 
 #[test]
 fn good_recurrences_pass() {
-    check(
-        &json!({"frequency": "Daily", "daily": {"interval": 730}}),
-        &[],
-    );
-    check(
-        &json!({"frequency": "Daily", "daily": {}, "weekly": null}),
-        &[],
-    );
-    check(
-        &json!({"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}),
-        &[],
-    );
+    check(&json!({"frequency": "Daily", "daily": {"interval": 730}}), &[]);
+    check(&json!({"frequency": "Daily", "daily": {}, "weekly": null}), &[]);
+    check(&json!({"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}), &[]);
     check(
         &json!({"frequency": "Yearly", "yearly": {"by": "Date", "date": {
             "datesOfMonth": [30], "month": "February"}}}),
@@ -76,17 +55,10 @@ fn a_union_has_exactly_the_arm_its_discriminator_names() {
             ("monthly.date", Code::Conflict, "set by to Date"),
         ],
     );
-    check(
-        &json!({"daily": {"interval": 1}}),
-        &[("", Code::MissingField, "frequency is missing")],
-    );
+    check(&json!({"daily": {"interval": 1}}), &[("", Code::MissingField, "frequency is missing")]);
     check(
         &json!({"frequency": "Hourly", "daily": {"interval": 1}}),
-        &[(
-            "frequency",
-            Code::NotAllowed,
-            "Yearly, Monthly, Weekly or Daily",
-        )],
+        &[("frequency", Code::NotAllowed, "Yearly, Monthly, Weekly or Daily")],
     );
 }
 
@@ -111,16 +83,8 @@ fn numbers_and_lists_outside_their_range_are_named() {
         &json!({"frequency": "Monthly", "monthly": {"by": "Date", "date": {
             "datesOfMonth": [1, 32, 0], "interval": 12}}}),
         &[
-            (
-                "monthly.date.datesOfMonth[1]",
-                Code::OutOfRange,
-                "32 is out of range",
-            ),
-            (
-                "monthly.date.datesOfMonth[2]",
-                Code::OutOfRange,
-                "0 is out of range",
-            ),
+            ("monthly.date.datesOfMonth[1]", Code::OutOfRange, "32 is out of range"),
+            ("monthly.date.datesOfMonth[2]", Code::OutOfRange, "0 is out of range"),
             ("monthly.date.interval", Code::OutOfRange, "from 1 to 11"),
         ],
     );
@@ -132,25 +96,13 @@ fn mistyped_names_get_a_guess() {
         &json!({"frequency": "Monthly", "monthly": {"by": "Day", "day": {"days": [
             {"daysOfWeek": "Monday", "weekOfMonth": "Last"}]}}}),
         &[
-            (
-                "monthly.day.days[0].daysOfWeek",
-                Code::UnknownField,
-                "did you mean dayOfWeek?",
-            ),
-            (
-                "monthly.day.days[0]",
-                Code::MissingField,
-                "dayOfWeek is missing",
-            ),
+            ("monthly.day.days[0].daysOfWeek", Code::UnknownField, "did you mean dayOfWeek?"),
+            ("monthly.day.days[0]", Code::MissingField, "dayOfWeek is missing"),
         ],
     );
     check(
         &json!({"frequency": "Weekly", "weekly": {"daysOfWeek": ["saturday"]}}),
-        &[(
-            "weekly.daysOfWeek[0]",
-            Code::NotAllowed,
-            "did you mean Saturday?",
-        )],
+        &[("weekly.daysOfWeek[0]", Code::NotAllowed, "did you mean Saturday?")],
     );
 }
 
@@ -182,10 +134,7 @@ fn all_problems_are_found_and_not_the_first_alone() {
         },
         "extra": true,
     }));
-    let fields: Vec<String> = found
-        .iter()
-        .map(|problem| problem.field.to_string())
-        .collect();
+    let fields: Vec<String> = found.iter().map(|problem| problem.field.to_string()).collect();
     assert_eq!(
         fields,
         [

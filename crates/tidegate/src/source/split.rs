@@ -21,7 +21,8 @@ pub(crate) fn documents(text: &str) -> Vec<Chunk<'_>> {
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let bare = line.trim_end();
         let marker = |mark: &str| {
-            bare.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+            bare.strip_prefix(mark)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
         };
         // Directives belong to the document that follows them.
         if marker("---") && content != Content::Directives {

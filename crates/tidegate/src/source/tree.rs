@@ -169,9 +169,15 @@ pub(crate) fn parse(text: &str, first_line: usize) -> Result<Option<Parsed>, Fai
     let mut parser = Parser::new(StrInput::new(text));
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {
-            let problem =
-                Problem::new(&FieldPath::root(), Code::Syntax, format!("not YAML: {}", error.info()));
-            Failure { place: builder.place(error.marker()), problem: problem.hint(syntax_hint(text)) }
+            let problem = Problem::new(
+                &FieldPath::root(),
+                Code::Syntax,
+                format!("not YAML: {}", error.info()),
+            );
+            Failure {
+                place: builder.place(error.marker()),
+                problem: problem.hint(syntax_hint(text)),
+            }
         })?;
         builder.accept(event, builder.place(&span.start))?;
     }
@@ -214,8 +220,9 @@ impl Builder {
     fn accept(&mut self, event: Event<'_>, place: Place) -> Result<(), Failure> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let value = scalar(&text, style, tag.as_deref())
-                    .map_err(|detail| self.failure(place, Code::Syntax, detail, "remove the tag"))?;
+                let value = scalar(&text, style, tag.as_deref()).map_err(|detail| {
+                    self.failure(place, Code::Syntax, detail, "remove the tag")
+                })?;
                 // In the place of a field's name every scalar is a text, as it is for Kubernetes.
                 if let Some(open) = self.open.last_mut()
                     && matches!(open.kind, Kind::Fields(_))
@@ -258,7 +265,12 @@ impl Builder {
             && open.key.is_none()
         {
             let hint = "a field's name is a plain text";
-            return Err(self.failure(place, Code::Syntax, "a list or a stanza stands as a field's name", hint));
+            return Err(self.failure(
+                place,
+                Code::Syntax,
+                "a list or a stanza stands as a field's name",
+                hint,
+            ));
         }
         if self.open.len() >= DEEPEST {
             return Err(self.too_deep(place));
@@ -296,7 +308,12 @@ impl Builder {
             (Kind::Fields(fields), Some(key)) => fields.push((key, node)),
             (Kind::Fields(_), None) => {
                 let hint = "a field's name is a plain text";
-                return Err(self.failure(place, Code::Syntax, "an alias stands as a field's name", hint));
+                return Err(self.failure(
+                    place,
+                    Code::Syntax,
+                    "an alias stands as a field's name",
+                    hint,
+                ));
             }
             (Kind::Scalar(_), _) => {}
         }
@@ -314,10 +331,16 @@ impl Builder {
         // A linear search is fine for stanzas people write; a hostile one runs into this bound instead of into quadratic time.
         if fields.len() > 5_000 {
             let hint = "a stanza has at most 5000 fields";
-            return Err(self.failure(key.place, Code::TooLarge, "the stanza has too many fields", hint));
+            return Err(self.failure(
+                key.place,
+                Code::TooLarge,
+                "the stanza has too many fields",
+                hint,
+            ));
         }
         if let Some((first, _)) = fields.iter().find(|(earlier, _)| earlier.name == key.name) {
-            let detail = format!("{:?} is given twice, first on line {}", key.name, first.place.line);
+            let detail =
+                format!("{:?} is given twice, first on line {}", key.name, first.place.line);
             let problem = Problem::new(&self.path(), Code::DuplicateField, detail);
             let place = key.place;
             self.duplicates.push((place, problem.hint("keep one of the two")));
@@ -394,9 +417,9 @@ fn plain_scalar(text: &str) -> Value {
     if let Ok(number) = text.parse::<i64>() {
         return Value::Number(number.into());
     }
-    let decimal = text.bytes().all(|byte| {
-        byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E')
-    });
+    let decimal = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E'));
     let float = if decimal { text.parse::<f64>().ok() } else { None };
     float.and_then(Number::from_f64).map_or_else(|| Value::String(text.to_owned()), Value::Number)
 }

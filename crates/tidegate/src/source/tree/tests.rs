@@ -8,7 +8,8 @@ fn value(text: &str) -> Value {
 
 #[test]
 fn scalars_mean_what_kubernetes_reads_in_them() {
-    let check = |text: &str, expected: Value| assert_eq!(value(text), json!({"a": expected}), "{text}");
+    let check =
+        |text: &str, expected: Value| assert_eq!(value(text), json!({"a": expected}), "{text}");
     let text = |text: &str| Value::String(text.into());
     check("a: 8h", text("8h"));
     check("a: 20:00", text("20:00"));
@@ -68,7 +69,8 @@ fn nesting_is_bounded_however_it_is_made() {
 
 #[test]
 fn fields_given_twice_are_reported_with_their_path() {
-    let parsed = parse("spec:\n  strategy: Permissive\n  strategy: Restrictive\n", 1).unwrap().unwrap();
+    let parsed =
+        parse("spec:\n  strategy: Permissive\n  strategy: Restrictive\n", 1).unwrap().unwrap();
     let [(place, problem)] = parsed.duplicates.as_slice() else { panic!("{parsed:?}") };
     assert_eq!(*place, Place { line: 3, column: 3 });
     assert_eq!(problem.field.to_string(), "spec.strategy");

@@ -1,0 +1,102 @@
+//! What can be asked? One row for each verb; help, completion, man pages and dispatch are made from this table.
+
+use std::sync::LazyLock;
+
+use clap::{Arg, ArgMatches, Command, builder::EnumValueParser};
+
+use crate::{args::ColourChoice, edge::Edge, output::Output};
+
+pub(crate) mod calendar;
+pub(crate) mod completion;
+pub(crate) mod convert;
+pub(crate) mod diff;
+pub(crate) mod explain;
+pub(crate) mod man;
+pub(crate) mod next;
+pub(crate) mod validate;
+
+/// A verb of the command.
+pub(crate) struct Verb {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it does, in one line.
+    pub(crate) about: &'static str,
+    /// Examples and exit codes, shown below its help.
+    pub(crate) more: &'static str,
+    /// Whether help lists it.
+    pub(crate) listed: Listed,
+    /// Adds its arguments.
+    pub(crate) args: fn(Command) -> Command,
+    /// Does it.
+    pub(crate) run: fn(&ArgMatches, &mut Edge) -> anyhow::Result<Output>,
+}
+
+/// Whether help lists a verb.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listed {
+    /// It does.
+    Yes,
+    /// It does not: the verb is for those who package the command.
+    No,
+}
+
+/// Every verb, in the order of the help.
+static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
+    vec![
+        calendar::verb(),
+        next::verb(),
+        explain::verb(),
+        validate::verb(),
+        diff::verb(),
+        convert::verb(),
+        completion::verb(),
+        man::verb(),
+    ]
+});
+
+/// The whole command.
+pub(crate) fn command() -> Command {
+    let colour = Arg::new("color")
+        .long("color")
+        .value_name("WHEN")
+        .help("Colour the output: auto, always or never")
+        .global(true)
+        .hide_possible_values(true)
+        .value_parser(EnumValueParser::<ColourChoice>::new())
+        .default_value("auto")
+        .hide_default_value(true);
+    let root = Command::new("tidegate")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Decides when a cluster may change")
+        .long_about(
+            "Decides when a cluster may change: maintenance windows, freezes and what they mean.\n\n\
+             The verbs below read policy files and need no cluster.",
+        )
+        .after_help(
+            "Exit codes: 0 yes or done, 1 no, 2 usage or failure.\n\n\
+             Examples:\n  \
+             tidegate calendar -f examples/weekend.yaml\n  \
+             tidegate explain -f examples/ --at 2026-12-24T12:00:00Z\n  \
+             tidegate validate policies/",
+        )
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .max_term_width(100)
+        .arg(colour);
+    VERBS.iter().fold(root, |root, verb| {
+        let command = Command::new(verb.name)
+            .about(verb.about)
+            .after_help(verb.more)
+            .hide(verb.listed == Listed::No);
+        root.subcommand((verb.args)(command))
+    })
+}
+
+/// Runs the verb that was asked for.
+pub(crate) fn run(matches: &ArgMatches, edge: &mut Edge) -> anyhow::Result<Output> {
+    let (name, matches) = matches.subcommand().unwrap_or(("", matches));
+    match VERBS.iter().find(|verb| verb.name == name) {
+        Some(verb) => (verb.run)(matches, edge),
+        None => anyhow::bail!("there is no verb {name:?}"),
+    }
+}

@@ -1,0 +1,155 @@
+//! A feed that calendar programs subscribe to (RFC 5545).
+//!
+//! Each window is an event with instants in UTC and not a recurrence: exclusions cut windows in ways that rules cannot say, and an
+//! instant means the same to every reader. An event keeps its UID as long as its policy and its start stay, so that a changed
+//! window moves instead of appearing twice.
+
+use std::ops::Range;
+
+use schedule::Instant;
+use tidegate_core::{explain, forecast::clipped, problem::Object, read::Policy};
+
+use super::exclusion_days;
+use crate::source::Found;
+
+/// Writes the feed of all policies.
+pub(super) fn feed(policies: &[Found], range: &Range<Instant>, now: Instant) -> String {
+    let names: Vec<String> =
+        policies.iter().filter_map(|found| found.policy.object.name.clone()).collect();
+    let mut lines = vec![
+        "BEGIN:VCALENDAR".to_owned(),
+        "VERSION:2.0".into(),
+        "PRODID:-//Tidegate//Maintenance windows//EN".into(),
+        "CALSCALE:GREGORIAN".into(),
+        "METHOD:PUBLISH".into(),
+        format!("X-WR-CALNAME:{}", escaped(&format!("Maintenance windows: {}", names.join(", ")))),
+        "REFRESH-INTERVAL;VALUE=DURATION:PT1H".into(),
+        "X-PUBLISHED-TTL:PT1H".into(),
+    ];
+    for found in policies {
+        windows(&found.policy, range, now, &mut lines);
+        exclusions(&found.policy, range, now, &mut lines);
+    }
+    lines.push("END:VCALENDAR".into());
+    lines.iter().map(|line| folded(line)).collect()
+}
+
+fn windows(policy: &Policy, range: &Range<Instant>, now: Instant, lines: &mut Vec<String>) {
+    let name = policy.object.name.as_deref().unwrap_or_default();
+    let zone = &policy.lowered.scheduled.zone;
+    for span in policy.lowered.set.spans(range.clone()) {
+        // A feed has no room for "always": a window without an edge is cut where the feed begins or ends.
+        let shown = clipped(&span, range);
+        let start = span.start.unwrap_or(shown.start);
+        let end = span.end.unwrap_or(shown.end);
+        let reason = explain::sentence(&policy.lowered, start);
+        let place = span.start.map_or_else(|| "always".into(), stamp);
+        lines.extend([
+            "BEGIN:VEVENT".to_owned(),
+            format!("UID:window-{place}-{}", uid(&policy.object)),
+            format!("DTSTAMP:{}", stamp(now)),
+            format!("DTSTART:{}", stamp(start)),
+            format!("DTEND:{}", stamp(end)),
+            format!("SUMMARY:{}", escaped(&format!("Changes permitted: {name}"))),
+            format!(
+                "DESCRIPTION:{}",
+                escaped(&format!("{}: {reason}. Times in {}.", policy.object, zone.name()))
+            ),
+            "CATEGORIES:MAINTENANCE".into(),
+            "TRANSP:TRANSPARENT".into(),
+            "END:VEVENT".into(),
+        ]);
+    }
+}
+
+fn exclusions(policy: &Policy, range: &Range<Instant>, now: Instant, lines: &mut Vec<String>) {
+    if policy.lowered.strategy != api::policy::Strategy::MaintenanceSchedule {
+        return;
+    }
+    let scheduled = &policy.lowered.scheduled;
+    let name = policy.object.name.as_deref().unwrap_or_default();
+    let (first, last) = (scheduled.zone.date_of(range.start), scheduled.zone.date_of(range.end));
+    for exclusion in &scheduled.exclusions {
+        if exclusion.until <= first || exclusion.from > last {
+            continue;
+        }
+        let date = |date: schedule::Date| date.to_string().replace('-', "");
+        let reason = exclusion.reason.as_deref().unwrap_or("no reason given");
+        let days = exclusion_days(exclusion);
+        lines.extend([
+            "BEGIN:VEVENT".to_owned(),
+            format!("UID:exclusion-{}-{}", date(exclusion.from), uid(&policy.object)),
+            format!("DTSTAMP:{}", stamp(now)),
+            format!("DTSTART;VALUE=DATE:{}", date(exclusion.from)),
+            format!("DTEND;VALUE=DATE:{}", date(exclusion.until)),
+            format!("SUMMARY:{}", escaped(&format!("No changes: {reason} ({name})"))),
+            format!(
+                "DESCRIPTION:{}",
+                escaped(&format!("{}: {days} excluded: {reason}", policy.object))
+            ),
+            "CATEGORIES:FREEZE".into(),
+            "TRANSP:TRANSPARENT".into(),
+            "END:VEVENT".into(),
+        ]);
+    }
+}
+
+/// The part of an identity that the policy gives.
+fn uid(object: &Object) -> String {
+    let parts = [Some(object.kind.as_str()), object.namespace.as_deref(), object.name.as_deref()];
+    let words: Vec<&str> = parts.into_iter().flatten().collect();
+    format!("{}@tidegate", words.join("-").to_lowercase())
+}
+
+/// `20261121T190000Z`.
+fn stamp(at: Instant) -> String {
+    at.to_string().replace(['-', ':'], "")
+}
+
+/// A text value (RFC 5545, section 3.3.11).
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '\\' | ';' | ',' => escaped.extend(['\\', c]),
+            '\n' => escaped.push_str("\\n"),
+            c if c.is_control() => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// A content line, broken so that no line is longer than 75 octets and no character is torn (section 3.1).
+fn folded(line: &str) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for c in line.chars() {
+        if used + c.len_utf8() > 75 {
+            text.push_str("\r\n ");
+            used = 1;
+        }
+        text.push(c);
+        used += c.len_utf8();
+    }
+    text + "\r\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_folded_between_characters() {
+        let line = format!("SUMMARY:{}", "ü".repeat(100));
+        let text = folded(&line);
+        assert!(text.lines().all(|line| line.len() <= 75), "{text}");
+        assert_eq!(text.replace("\r\n ", "").trim_end(), line);
+        assert_eq!(folded(&"x".repeat(75)), "x".repeat(75) + "\r\n");
+    }
+
+    #[test]
+    fn text_is_escaped() {
+        assert_eq!(escaped("a, b; c\\d\ne\u{7}"), "a\\, b\\; c\\\\d\\ne");
+    }
+}

@@ -1,0 +1,252 @@
+//! A picture: a card for each month, a box for each day, the permitted hours as bars from left to right.
+//!
+//! Colours follow the reader's light or dark scheme. Nothing is said by colour alone: bars show the hours, excluded days are
+//! hatched, today has a frame, and every day has a title that says it in words.
+
+use std::fmt::Write as _;
+
+use schedule::{Date, Weekday};
+use tidegate_core::{
+    calendar::{Day, Month},
+    explain,
+    forecast::length,
+};
+
+use super::{Drawn, exclusion_days, month_name};
+use crate::text;
+
+const CELL: usize = 38;
+const CELL_HEIGHT: usize = 34;
+const CARD: usize = 7 * CELL + 32;
+const CARD_HEIGHT: usize = 6 * CELL_HEIGHT + 74;
+const GAP: usize = 18;
+const MARGIN: usize = 32;
+
+const STYLE: &str = "
+  .ground { fill: #ffffff } .card { fill: #f6f8fa; stroke: #d8dee4 } .day { fill: #ffffff; stroke: #d8dee4 }
+  .open { fill: #2da44e } .hatch { stroke: #bf8700 } .shut { fill: #fff8e5 } .today { fill: none; stroke: #0969da; stroke-width: 2.5 }
+  text { fill: #1f2328; font-family: system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; font-size: 12px }
+  .name { font-size: 20px; font-weight: 600 } .month { font-size: 15px; font-weight: 600 } .faint { fill: #59636e } .number { font-size: 11px }
+  @media (prefers-color-scheme: dark) {
+    .ground { fill: #0d1117 } .card { fill: #161b22; stroke: #30363d } .day { fill: #0d1117; stroke: #30363d }
+    .open { fill: #3fb950 } .hatch { stroke: #d29922 } .shut { fill: #272115 } .today { stroke: #58a6ff }
+    text { fill: #e6edf3 } .faint { fill: #9198a1 }
+  }";
+
+/// Draws all policies, one below the other.
+pub(super) fn picture(drawings: &[Drawn<'_>]) -> String {
+    let columns = drawings.iter().map(|drawn| drawn.months.len()).max().unwrap_or(1).clamp(1, 3);
+    let width = 2 * MARGIN + columns * CARD + (columns - 1) * GAP;
+    let mut body = String::new();
+    let mut y = MARGIN;
+    for drawn in drawings {
+        y = policy(drawn, columns, y, &mut body);
+    }
+    let legend = legend(y + 6);
+    let height = y + 40;
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Maintenance calendar\">\n\
+         <style>{STYLE}\n</style>\n\
+         <defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
+         patternTransform=\"rotate(45)\"><line class=\"hatch\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" \
+         stroke-width=\"2\"/></pattern></defs>\n\
+         <rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>\n{body}{legend}</svg>\n"
+    )
+}
+
+fn policy(drawn: &Drawn<'_>, columns: usize, top: usize, body: &mut String) -> usize {
+    let lowered = &drawn.policy.lowered;
+    let name = drawn.policy.object.name.as_deref().unwrap_or_default();
+    let what = if lowered.strategy == api::policy::Strategy::MaintenanceSchedule
+        && lowered.scheduled.windows.is_some()
+    {
+        explain::rule::sentence(&lowered.scheduled)
+    } else {
+        format!("strategy {:?}, times in {}", lowered.strategy, lowered.scheduled.zone.name())
+    };
+    let _ = writeln!(
+        body,
+        "<text class=\"name\" x=\"{MARGIN}\" y=\"{}\">{}</text>",
+        top + 16,
+        safe(name)
+    );
+    let line = format!("{}: {what}", drawn.policy.object.kind);
+    let _ = writeln!(
+        body,
+        "<text class=\"faint\" x=\"{MARGIN}\" y=\"{}\">{}</text>",
+        top + 38,
+        safe(&line)
+    );
+    let mut y = top + 54;
+    for row in drawn.months.chunks(columns) {
+        for (place, month) in row.iter().enumerate() {
+            card(month, drawn, MARGIN + place * (CARD + GAP), y, body);
+        }
+        y += CARD_HEIGHT + GAP;
+    }
+    for exclusion in drawn.exclusions() {
+        let reason = exclusion.reason.as_deref().unwrap_or("no reason given");
+        let line = format!("{}: {reason}", exclusion_days(exclusion));
+        let _ = writeln!(
+            body,
+            "<rect class=\"shut\" x=\"{MARGIN}\" y=\"{0}\" width=\"16\" height=\"12\"/>\
+             <rect fill=\"url(#hatch)\" x=\"{MARGIN}\" y=\"{0}\" width=\"16\" height=\"12\"/>\
+             <text x=\"{1}\" y=\"{2}\">{3}</text>",
+            y,
+            MARGIN + 24,
+            y + 10,
+            safe(&line)
+        );
+        y += 22;
+    }
+    y + 14
+}
+
+fn card(month: &Month, drawn: &Drawn<'_>, x: usize, y: usize, body: &mut String) {
+    let _ = writeln!(
+        body,
+        "<g transform=\"translate({x} {y})\"><rect class=\"card\" width=\"{CARD}\" height=\"{CARD_HEIGHT}\" rx=\"8\"/>\n\
+         <text class=\"month\" x=\"16\" y=\"26\">{}</text>\
+         <text class=\"faint\" x=\"{}\" y=\"26\" text-anchor=\"end\">{} permitted</text>",
+        month_name(month.first),
+        CARD - 16,
+        text::hours(month.permitted())
+    );
+    for (column, weekday) in Weekday::ALL.iter().enumerate() {
+        let _ = writeln!(
+            body,
+            "<text class=\"faint number\" x=\"{}\" y=\"48\" text-anchor=\"middle\">{}</text>",
+            16 + column * CELL + CELL / 2,
+            weekday.name().get(..2).unwrap_or_default()
+        );
+    }
+    let mut row = 0;
+    for day in &month.days {
+        let column = day.date.weekday() as usize;
+        if column == 0 && day.date.day() > 1 {
+            row += 1;
+        }
+        cell(day, drawn, 16 + column * CELL, 56 + row * CELL_HEIGHT, body);
+    }
+    body.push_str("</g>\n");
+}
+
+fn cell(day: &Day, drawn: &Drawn<'_>, x: usize, y: usize, body: &mut String) {
+    let (width, height) = (CELL - 3, CELL_HEIGHT - 3);
+    let _ = write!(
+        body,
+        "<g><title>{}</title><rect class=\"day\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"3\"/>",
+        safe(&title(day, drawn))
+    );
+    if day.excluded.is_some() {
+        let _ = write!(
+            body,
+            "<rect class=\"shut\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"3\"/>\
+             <rect fill=\"url(#hatch)\" x=\"{x}\" y=\"{}\" width=\"{width}\" height=\"{}\" rx=\"2\"/>",
+            y + 17,
+            height - 17
+        );
+    }
+    let span = length(&day.range).max(1) as f64;
+    for part in &day.open {
+        let from = (part.start.unix() - day.range.start.unix()) as f64 / span;
+        let share = length(part) as f64 / span;
+        let _ = write!(
+            body,
+            "<rect class=\"open\" x=\"{:.1}\" y=\"{}\" width=\"{:.1}\" height=\"{}\" rx=\"2\"/>",
+            x as f64 + from * width as f64,
+            y + 17,
+            (share * width as f64).max(1.0),
+            height - 17
+        );
+    }
+    let _ = write!(
+        body,
+        "<text class=\"number\" x=\"{}\" y=\"{}\">{}</text>",
+        x + 5,
+        y + 13,
+        day.date.day()
+    );
+    if day.date == drawn.today {
+        let _ = write!(
+            body,
+            "<rect class=\"today\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"3\"/>"
+        );
+    }
+    body.push_str("</g>\n");
+}
+
+/// A day in words.
+fn title(day: &Day, drawn: &Drawn<'_>) -> String {
+    let lowered = &drawn.policy.lowered;
+    let zone = &lowered.scheduled.zone;
+    let name: &str = day.date.weekday().name();
+    let mut words = format!("{name} {}", day.date);
+    let exclusion = day.excluded.and_then(|place| lowered.scheduled.exclusions.get(place));
+    if let Some(exclusion) = exclusion {
+        let _ = write!(
+            words,
+            ": excluded, {}",
+            exclusion.reason.as_deref().unwrap_or("no reason given")
+        );
+    } else if day.open.is_empty() {
+        words.push_str(": paused");
+    } else {
+        let midnight = |date: Date, at: schedule::Instant| zone.date_of(at) > date;
+        let hours: Vec<String> = day
+            .open
+            .iter()
+            .map(|part| {
+                let end = if midnight(day.date, part.end) {
+                    "24:00".into()
+                } else {
+                    zone.time_of(part.end).to_string()
+                };
+                format!("{}-{end}", zone.time_of(part.start))
+            })
+            .collect();
+        let _ = write!(words, ": permitted {}", hours.join(", "));
+    }
+    if day.date == drawn.today {
+        words.push_str(" (today)");
+    }
+    words
+}
+
+fn legend(y: usize) -> String {
+    let box_at = |x: usize, class: &str, extra: &str| {
+        format!(
+            "<rect class=\"{class}\" {extra} x=\"{x}\" y=\"{y}\" width=\"16\" height=\"12\" rx=\"2\"/>"
+        )
+    };
+    let word = |x: usize, word: &str| {
+        format!("<text class=\"faint\" x=\"{x}\" y=\"{}\">{word}</text>", y + 10)
+    };
+    let x = MARGIN;
+    [
+        box_at(x, "open", ""),
+        word(x + 24, "permitted hours, midnight to midnight"),
+        box_at(x + 262, "shut", ""),
+        box_at(x + 262, "excluded", "fill=\"url(#hatch)\""),
+        word(x + 286, "excluded"),
+        box_at(x + 362, "today", ""),
+        word(x + 386, "today"),
+    ]
+    .concat()
+        + "\n"
+}
+
+/// A text within XML.
+fn safe(text: &str) -> String {
+    text.chars()
+        .filter(|c| !c.is_control())
+        .flat_map(|c| match c {
+            '&' => "&amp;".chars().collect::<Vec<_>>(),
+            '<' => "&lt;".chars().collect(),
+            '>' => "&gt;".chars().collect(),
+            '"' => "&quot;".chars().collect(),
+            c => vec![c],
+        })
+        .collect()
+}

@@ -1,0 +1,154 @@
+//! `tidegate validate`: what is wrong with these policies?
+
+use std::fmt::Write as _;
+
+use clap::{Args, FromArgMatches as _};
+use serde::Serialize;
+use tidegate_core::problem::Severity;
+
+use super::{Listed, Verb};
+use crate::{
+    args::{Format, Formats, Sources},
+    edge::Edge,
+    output::{self, Exit, Output},
+    source::{Finding, Loaded},
+};
+
+pub(crate) fn verb() -> Verb {
+    Verb {
+        name: "validate",
+        about: "Check policies: every problem of every file, with its place and a hint",
+        more: "Problems go to standard error as file:line:column: field: what. Exit code 1 if a policy cannot be\n\
+               used; warnings alone, such as a rule that never fires, are 0 unless --strict is given.\n\n\
+               Examples:\n  \
+               tidegate validate policies/\n  \
+               helm template . | tidegate validate -\n  \
+               tidegate validate -f policy.yaml -o json",
+        listed: Listed::Yes,
+        args: Validate::augment_args,
+        run: |matches, edge| run(&Validate::from_arg_matches(matches)?, edge),
+    }
+}
+
+#[derive(Args, Debug)]
+struct Validate {
+    #[command(flatten)]
+    sources: Sources,
+    #[command(flatten)]
+    formats: Formats,
+    /// Count warnings as problems
+    #[arg(long)]
+    strict: bool,
+}
+
+/// The output for programs (docs/reference/json.md).
+#[derive(Serialize)]
+struct Report {
+    valid: bool,
+    files: usize,
+    documents: usize,
+    items: Vec<Item>,
+    problems: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Item {
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    name: String,
+    file: String,
+    line: usize,
+}
+
+#[derive(Serialize)]
+struct Row {
+    file: String,
+    line: usize,
+    column: usize,
+    object: Option<String>,
+    field: String,
+    severity: &'static str,
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+}
+
+fn run(args: &Validate, edge: &mut Edge) -> anyhow::Result<Output> {
+    let loaded = args.sources.load(edge)?;
+    let valid = !loaded.has_errors() && !(args.strict && !loaded.findings.is_empty());
+    let exit = if valid { Exit::Done } else { Exit::No };
+    let report = || report(&loaded, valid);
+    let (text, talk) = match args.formats.output {
+        Format::Json => (output::json(&report())?, String::new()),
+        Format::Yaml => (output::yaml(&report())?, String::new()),
+        Format::Table => (summary(&loaded), output::problems(&loaded.findings)),
+        Format::Wide => (list(&loaded) + &summary(&loaded), output::problems(&loaded.findings)),
+    };
+    Ok(Output { text, talk, exit })
+}
+
+fn summary(loaded: &Loaded) -> String {
+    let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let errors = loaded.findings.iter().filter(|finding| finding.problem.is_error()).count();
+    let warnings = loaded.findings.len() - errors;
+    let mut text = format!(
+        "{} in {}: {} usable, {}",
+        count(loaded.documents, "document"),
+        count(loaded.files, "file"),
+        loaded.policies.len(),
+        count(errors, "problem"),
+    );
+    if warnings > 0 {
+        let _ = write!(text, ", {}", count(warnings, "warning"));
+    }
+    text.push('\n');
+    text
+}
+
+fn list(loaded: &Loaded) -> String {
+    let mut text = String::new();
+    for found in &loaded.policies {
+        let object = output::printable(&found.policy.object.to_string());
+        let _ = writeln!(text, "{}:{}: {object}", found.file, found.place.line);
+    }
+    text
+}
+
+fn report(loaded: &Loaded, valid: bool) -> Report {
+    Report {
+        valid,
+        files: loaded.files,
+        documents: loaded.documents,
+        items: loaded
+            .policies
+            .iter()
+            .map(|found| Item {
+                kind: found.policy.object.kind.clone(),
+                namespace: found.policy.object.namespace.clone(),
+                name: found.policy.object.name.clone().unwrap_or_default(),
+                file: found.file.clone(),
+                line: found.place.line,
+            })
+            .collect(),
+        problems: loaded.findings.iter().map(row).collect(),
+    }
+}
+
+fn row(finding: &Finding) -> Row {
+    let Finding { file, place, problem } = finding;
+    Row {
+        file: file.clone(),
+        line: place.line,
+        column: place.column,
+        object: problem.object.as_ref().map(ToString::to_string),
+        field: problem.field.to_string(),
+        severity: match problem.severity() {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        },
+        code: problem.code.as_str(),
+        message: problem.detail.clone(),
+        hint: problem.hint.clone(),
+    }
+}
