@@ -71,12 +71,10 @@ pub enum Fact {
     Window {
         /// The rule of the windows, in words.
         rule: String,
-        /// The day it opened on.
-        date: Date,
-        /// When it opened.
-        start: Instant,
-        /// When it closes by itself.
-        end: Instant,
+        /// When it opened, with the windows that touch it; none if there never was a pause.
+        start: Option<Instant>,
+        /// When it closes, with the windows that touch it.
+        end: Option<Instant>,
     },
     /// The windows follow each other without a gap.
     AlwaysOpen {
@@ -144,7 +142,11 @@ fn window_fact(scheduled: &Scheduled, windows: &TimeSet, at: Instant) -> Fact {
     let rule = rule::sentence(scheduled);
     match windows.why(at).cause {
         Cause::Always => Fact::AlwaysOpen { rule },
-        Cause::Window { date, start, end } => Fact::Window { rule, date, start, end },
+        // Windows that touch are one (TIME-9), so the edges are those of the whole stretch.
+        Cause::Window { .. } => {
+            let schedule::Stretch { start, end, .. } = windows.stretch(at);
+            Fact::Window { rule, start, end }
+        }
         Cause::NoWindow { next } => Fact::NoWindow { rule, next },
         // The windows alone are one leaf that knows neither ranges nor exclusions.
         Cause::Never
@@ -183,10 +185,21 @@ pub fn sentence(lowered: &Lowered, at: Instant) -> String {
         Verdict::Paused => tree.because.iter().rev().find(|part| part.verdict == Verdict::Paused),
         Verdict::Permitted => tree.because.first(),
     };
-    deciding.unwrap_or(&tree).text(&lowered.scheduled.zone)
+    deciding.unwrap_or(&tree).brief()
 }
 
 impl Reason {
+    /// The reason in words that stay the same as long as it holds: no instant in it, because those around it have their own
+    /// fields, and an idle cluster is written zero times (POL-7).
+    fn brief(&self) -> String {
+        match &self.fact {
+            Fact::Window { rule, .. } => format!("a maintenance window is open: {rule}"),
+            Fact::NoWindow { rule, .. } => format!("no maintenance window is open: {rule}"),
+            Fact::NotExcluded { .. } => "not an excluded day".into(),
+            _ => self.text(&Zone::utc()),
+        }
+    }
+
     /// The reason in words, without its verdict and without a full stop.
     pub fn text(&self, zone: &Zone) -> String {
         match &self.fact {
@@ -201,16 +214,16 @@ impl Reason {
             Fact::OnlyExclusions => {
                 "no permit is given: whatever is not excluded is permitted".into()
             }
-            Fact::AlwaysOpen { rule } => format!("windows {rule} leave no gap"),
-            Fact::Window { rule, start, end, .. } => format!(
-                "a window is open, from {} until {} ({rule})",
-                when(*start, zone),
-                when(*end, zone)
-            ),
-            Fact::NoWindow { rule, next: Some(next) } => {
-                format!("no window is open; the next one opens at {} ({rule})", when(*next, zone))
+            Fact::AlwaysOpen { rule } => format!("windows {rule}: they leave no gap"),
+            Fact::Window { rule, start, end } => {
+                let from = start.map_or_else(String::new, |at| format!(" from {}", when(at, zone)));
+                let until = end.map_or_else(String::new, |at| format!(" until {}", when(at, zone)));
+                format!("windows {rule}: one is open{from}{until}")
             }
-            Fact::NoWindow { rule, next: None } => format!("no window ever opens again ({rule})"),
+            Fact::NoWindow { rule, next: Some(next) } => {
+                format!("windows {rule}: none is open, the next opens at {}", when(*next, zone))
+            }
+            Fact::NoWindow { rule, next: None } => format!("windows {rule}: none ever opens again"),
             Fact::Excluded { from, until, reason } => {
                 let mut text = format!("{} excluded", days(*from, *until));
                 if let Some(reason) = reason {

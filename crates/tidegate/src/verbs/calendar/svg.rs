@@ -18,7 +18,7 @@ use crate::text;
 const CELL: usize = 38;
 const CELL_HEIGHT: usize = 34;
 const CARD: usize = 7 * CELL + 32;
-const CARD_HEIGHT: usize = 6 * CELL_HEIGHT + 74;
+const CARD_FRAME: usize = 70;
 const GAP: usize = 18;
 const MARGIN: usize = 32;
 
@@ -80,10 +80,12 @@ fn policy(drawn: &Drawn<'_>, columns: usize, top: usize, body: &mut String) -> u
     );
     let mut y = top + 54;
     for row in drawn.months.chunks(columns) {
+        // Cards of one row are as high as the month with the most weeks needs.
+        let height = CARD_FRAME + row.iter().map(weeks).max().unwrap_or(0) * CELL_HEIGHT;
         for (place, month) in row.iter().enumerate() {
-            card(month, drawn, MARGIN + place * (CARD + GAP), y, body);
+            card(month, drawn, (MARGIN + place * (CARD + GAP), y), height, body);
         }
-        y += CARD_HEIGHT + GAP;
+        y += height + GAP;
     }
     for exclusion in drawn.exclusions() {
         let reason = exclusion.reason.as_deref().unwrap_or("no reason given");
@@ -103,10 +105,22 @@ fn policy(drawn: &Drawn<'_>, columns: usize, top: usize, body: &mut String) -> u
     y + 14
 }
 
-fn card(month: &Month, drawn: &Drawn<'_>, x: usize, y: usize, body: &mut String) {
+/// How many weeks a month touches.
+fn weeks(month: &Month) -> usize {
+    let mondays = month.days.iter().skip(1).filter(|day| day.date.weekday() == Weekday::Monday);
+    1 + mondays.count()
+}
+
+fn card(
+    month: &Month,
+    drawn: &Drawn<'_>,
+    (x, y): (usize, usize),
+    height: usize,
+    body: &mut String,
+) {
     let _ = writeln!(
         body,
-        "<g transform=\"translate({x} {y})\"><rect class=\"card\" width=\"{CARD}\" height=\"{CARD_HEIGHT}\" rx=\"8\"/>\n\
+        "<g transform=\"translate({x} {y})\"><rect class=\"card\" width=\"{CARD}\" height=\"{height}\" rx=\"8\"/>\n\
          <text class=\"month\" x=\"16\" y=\"26\">{}</text>\
          <text class=\"faint\" x=\"{}\" y=\"26\" text-anchor=\"end\">{} permitted</text>",
         month_name(month.first),
@@ -227,11 +241,11 @@ fn legend(y: usize) -> String {
     [
         box_at(x, "open", ""),
         word(x + 24, "permitted hours, midnight to midnight"),
-        box_at(x + 262, "shut", ""),
-        box_at(x + 262, "excluded", "fill=\"url(#hatch)\""),
-        word(x + 286, "excluded"),
-        box_at(x + 362, "today", ""),
-        word(x + 386, "today"),
+        box_at(x + 276, "shut", ""),
+        box_at(x + 276, "excluded", "fill=\"url(#hatch)\""),
+        word(x + 300, "excluded"),
+        box_at(x + 388, "today", ""),
+        word(x + 412, "today"),
     ]
     .concat()
         + "\n"
