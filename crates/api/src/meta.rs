@@ -10,7 +10,8 @@ use serde_json::Value;
 
 /// Standard object metadata.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct ObjectMeta {
     /// The name, unique for its kind within the cluster, or within the namespace for a namespaced kind.
     #[schemars(extend("format" = "dns-subdomain"))]
@@ -64,7 +65,8 @@ pub struct ObjectMeta {
 
 /// One aspect of an object's state, as Kubernetes writes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct Condition {
     /// The aspect, in CamelCase.
     #[serde(rename = "type")]

@@ -6,6 +6,9 @@
 //!   check of files and the rules of the CRD are made.
 //! - POL-3, POL-5: the shape of `status.behavior`.
 //!
+//! Unknown fields are refused by the schema, for people who mistype, and skipped by the decoder, for objects of a newer version:
+//! the server has pruned or refused them before anyone decodes.
+//!
 //! Dates, times and durations stay text here: the wire type says how they are spelled, the lowering says what they mean. Enums
 //! that a newer writer may extend keep an unknown variant, which lowers to a problem and a closed gate.
 
@@ -16,7 +19,8 @@ use crate::meta::{Condition, ObjectMeta};
 
 /// Says when material changes may be initiated in this cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct ChangeManagementPolicy {
     /// The group and version: `changemanagement.openshift.io/v1alpha1`.
     pub api_version: String,
@@ -33,7 +37,8 @@ pub struct ChangeManagementPolicy {
 
 /// Says when material changes may be initiated in the hosted clusters of its namespace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct HostedChangeManagementPolicy {
     /// The group and version: `changemanagement.openshift.io/v1alpha1`.
     pub api_version: String,
@@ -50,7 +55,8 @@ pub struct HostedChangeManagementPolicy {
 
 /// When material changes may be initiated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct PolicySpec {
     /// How the policy decides: `Permissive` (always), `Restrictive` (never) or `MaintenanceSchedule` (as the stanza of that name
     /// says).
@@ -78,7 +84,8 @@ pub enum Strategy {
 
 /// Recurring windows, and the days that are excluded from them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct MaintenanceSchedule {
     /// The IANA time zone of all dates and times of day here, such as `Europe/Berlin`. UTC if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,7 +103,8 @@ pub struct MaintenanceSchedule {
 
 /// Recurring windows: on which days they open, at what time, and for how long.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-tidegate-exclusive" = ["duration", "endTime"]))]
 pub struct Permit {
     /// The days on which a window opens. Every day if absent.
@@ -119,7 +127,8 @@ pub struct Permit {
 
 /// The days on which a window opens. `frequency` names the one stanza that is given with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-tidegate-union" = {
     "discriminator": "frequency",
     "arms": { "Daily": "daily", "Weekly": "weekly", "Monthly": "monthly", "Yearly": "yearly" },
@@ -160,7 +169,8 @@ pub enum Frequency {
 
 /// Every so many days.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct Daily {
     /// A window opens every so many days, counted from 1970-01-01. 1 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,7 +180,8 @@ pub struct Daily {
 
 /// On days of the week.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct Weekly {
     /// The days of the week on which a window opens.
     #[schemars(length(min = 1, max = 7))]
@@ -183,7 +194,8 @@ pub struct Weekly {
 
 /// On dates or weekdays of a month. `by` names the one stanza that is given with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-tidegate-union" = {
     "discriminator": "by",
     "arms": { "Day": "day", "Date": "date" },
@@ -214,7 +226,8 @@ pub enum By {
 
 /// On dates, every so many months.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct MonthlyDate {
     /// The dates, 1 to 31. A month that does not have a date has no window on it.
     #[schemars(length(min = 1, max = 31), inner(range(min = 1, max = 31)))]
@@ -227,7 +240,8 @@ pub struct MonthlyDate {
 
 /// On weekdays, every so many months.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct MonthlyDay {
     /// The days, such as the first Saturday.
     #[schemars(length(min = 1, max = 42))]
@@ -240,7 +254,8 @@ pub struct MonthlyDay {
 
 /// On dates or weekdays of one month of the year. `by` names the one stanza that is given with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 #[schemars(extend("x-tidegate-union" = {
     "discriminator": "by",
     "arms": { "Day": "day", "Date": "date" },
@@ -258,7 +273,8 @@ pub struct Yearly {
 
 /// On dates of one month of the year.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct YearlyDate {
     /// The dates, 1 to 31. 29 February occurs in leap years only.
     #[schemars(length(min = 1, max = 31), inner(range(min = 1, max = 31)))]
@@ -269,7 +285,8 @@ pub struct YearlyDate {
 
 /// On weekdays of one month of the year.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct YearlyDay {
     /// The days, such as the first Saturday.
     #[schemars(length(min = 1, max = 42))]
@@ -280,7 +297,8 @@ pub struct YearlyDay {
 
 /// A weekday of a month, such as the first Saturday.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct WeekdayOfMonth {
     /// Which of them. A month without a fifth such day has no window on it.
     pub week_of_month: WeekOfMonth,
@@ -351,7 +369,8 @@ pub enum Month {
 
 /// Whole days on which nothing may be initiated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct Exclusion {
     /// The first excluded day, `YYYY-MM-DD`.
     #[schemars(extend("format" = "date", "pattern" = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))]
@@ -368,7 +387,8 @@ pub struct Exclusion {
 
 /// What the controller found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct PolicyStatus {
     /// Whether changes may be initiated now, and what comes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -380,7 +400,8 @@ pub struct PolicyStatus {
 
 /// Whether changes may be initiated now, what comes next, and what was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct Behavior {
     /// The stretch of one state around now.
     pub current: Stretch,
@@ -404,7 +425,8 @@ pub enum State {
 
 /// The longest stretch of one state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct Stretch {
     /// Whether changes may be initiated.
     pub state: State,
@@ -422,7 +444,8 @@ pub struct Stretch {
 
 /// A stretch that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
 pub struct PastStretch {
     /// The strategy that was in force.
     pub strategy: Strategy,

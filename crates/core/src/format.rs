@@ -5,6 +5,8 @@
 
 use schedule::{Date, Instant, TimeOfDay, Zone};
 
+use crate::problem::quoted;
+
 /// What is wrong with a text, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
@@ -47,7 +49,7 @@ pub fn time_of_day(text: &str) -> Result<TimeOfDay, Flaw> {
             },
         );
     if !digits {
-        return Err(Flaw::new(format!("{text:?} is not a time of day"), hint));
+        return Err(Flaw::new(format!("{} is not a time of day", quoted(text)), hint));
     }
     TimeOfDay::parse(text).map_err(|_| {
         let hint = if text == "24:00" {
@@ -68,7 +70,7 @@ pub fn date(text: &str) -> Result<Date, Flaw> {
             .enumerate()
             .all(|(i, byte)| if matches!(i, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() });
     if !digits {
-        return Err(Flaw::new(format!("{text:?} is not a date"), hint));
+        return Err(Flaw::new(format!("{} is not a date", quoted(text)), hint));
     }
     Date::parse(text).map_err(|_| {
         Flaw::new(format!("there is no day {text}"), "write a day that the calendar has")
@@ -77,10 +79,10 @@ pub fn date(text: &str) -> Result<Date, Flaw> {
 
 /// An instant as RFC 3339 has it.
 pub fn date_time(text: &str) -> Result<Instant, Flaw> {
-    Instant::parse(text).map_err(|error| {
+    Instant::parse(text).map_err(|_| {
         Flaw::new(
-            error.to_string(),
-            "write the date, the time and the offset, such as 2026-12-24T18:00:00Z",
+            format!("{} is not an instant", quoted(text)),
+            "write RFC 3339: date, time and offset, such as 2026-12-24T18:00:00Z",
         )
     })
 }
@@ -89,7 +91,7 @@ pub fn date_time(text: &str) -> Result<Instant, Flaw> {
 pub fn zone(text: &str) -> Result<Zone, Flaw> {
     Zone::named(text).map_err(|_| {
         Flaw::new(
-            format!("there is no time zone {text:?} in the IANA database"),
+            format!("there is no time zone {} in the IANA database", quoted(text)),
             "write a name such as Europe/Berlin or America/New_York, or leave the field out for UTC",
         )
     })
@@ -99,30 +101,37 @@ pub fn zone(text: &str) -> Result<Zone, Flaw> {
 pub fn duration(text: &str) -> Result<u32, Flaw> {
     const HINT: &str = "write hours, minutes and seconds, such as 8h, 1h30m or 45s; a day is 24h";
     if text.starts_with('-') {
-        return Err(Flaw::new(format!("{text:?} is negative"), "a window lasts more than zero"));
+        return Err(Flaw::new(
+            format!("{} is negative", quoted(text)),
+            "a window lasts more than zero",
+        ));
     }
     let nanoseconds = nanoseconds(text).map_err(|unit| match unit {
-        Some(unit) if matches!(unit.as_str(), "d" | "day" | "days" | "w" | "y") => {
-            Flaw::new(format!("{text:?} uses the unit {unit:?}, which durations do not have"), HINT)
-        }
+        Some(unit) if matches!(unit.as_str(), "d" | "day" | "days" | "w" | "y") => Flaw::new(
+            format!("{} uses the unit {unit:?}, which durations do not have", quoted(text)),
+            HINT,
+        ),
         Some(unit) if !unit.is_empty() => {
-            Flaw::new(format!("{text:?} uses the unit {unit:?}, which is not known"), HINT)
+            Flaw::new(format!("{} uses the unit {unit:?}, which is not known", quoted(text)), HINT)
         }
-        Some(_) => Flaw::new(format!("{text:?} has a number without a unit"), HINT),
-        None => Flaw::new(format!("{text:?} is not a duration"), HINT),
+        Some(_) => Flaw::new(format!("{} has a number without a unit", quoted(text)), HINT),
+        None => Flaw::new(format!("{} is not a duration", quoted(text)), HINT),
     })?;
     if nanoseconds == 0 {
-        return Err(Flaw::new(format!("{text:?} is zero"), "a window lasts more than zero"));
+        return Err(Flaw::new(
+            format!("{} is zero", quoted(text)),
+            "a window lasts more than zero",
+        ));
     }
     if nanoseconds > u128::from(LONGEST_WINDOW) * SECOND {
         return Err(Flaw::new(
-            format!("{text:?} is longer than 366 days"),
+            format!("{} is longer than 366 days", quoted(text)),
             "a window lasts at most 366 days, which is 8784h",
         ));
     }
     if nanoseconds % SECOND != 0 {
         return Err(Flaw::new(
-            format!("{text:?} has a fraction of a second"),
+            format!("{} has a fraction of a second", quoted(text)),
             "windows are kept to the second",
         ));
     }
@@ -205,7 +214,7 @@ fn dns_name(text: &str, longest: usize, dots: Dots) -> Result<(), Flaw> {
     }
     let dots = if matches!(dots, Dots::Allowed) { ", `-` and `.`" } else { " and `-`" };
     Err(Flaw::new(
-        format!("{text:?} is not a name that Kubernetes accepts"),
+        format!("{} is not a name that Kubernetes accepts", quoted(text)),
         format!(
             "use at most {longest} lower-case letters, digits{dots}, with a letter or digit at both ends"
         ),

@@ -48,6 +48,21 @@ pub struct Scheduled {
     pub set: TimeSet,
 }
 
+impl Scheduled {
+    /// A schedule that says nothing, and so permits nothing (TIME-11).
+    fn empty(zone: Zone) -> Self {
+        Self {
+            zone,
+            recurrence: None,
+            start: TimeOfDay::MIDNIGHT,
+            length: Length::RestOfDay,
+            windows: None,
+            exclusions: Vec::new(),
+            set: TimeSet::never(),
+        }
+    }
+}
+
 /// Lowers a specification.
 pub fn lower(spec: &policy::PolicySpec) -> Lowered {
     let policy::PolicySpec { strategy, maintenance_schedule } = spec;
@@ -81,15 +96,7 @@ fn lower_schedule(
         .map(format::zone)
         .and_then(|zone| keep(zone, &path.key("timeZone"), problems))
         .unwrap_or_else(Zone::utc);
-    let mut scheduled = Scheduled {
-        zone,
-        recurrence: None,
-        start: TimeOfDay::MIDNIGHT,
-        length: Length::RestOfDay,
-        windows: None,
-        exclusions: Vec::new(),
-        set: TimeSet::never(),
-    };
+    let mut scheduled = Scheduled::empty(zone);
     let mut windows = None;
     if let Some(permit) = permit {
         windows = lower_permit(permit, &mut scheduled, &path.key("permit"), problems);
@@ -170,6 +177,21 @@ fn lower_permit(
             None
         }
     }
+}
+
+/// What is wrong with a permit alone.
+pub fn permit_problems(permit: &policy::Permit, path: &FieldPath) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut scheduled = Scheduled::empty(Zone::utc());
+    lower_permit(permit, &mut scheduled, path, &mut problems);
+    problems
+}
+
+/// What is wrong with an exclusion alone.
+pub fn exclusion_problems(exclusion: &policy::Exclusion, path: &FieldPath) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    lower_exclusion(exclusion, path, &mut problems);
+    problems
 }
 
 fn never(recurrence: &Recurrence) -> &'static str {

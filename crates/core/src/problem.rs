@@ -3,7 +3,7 @@
 //! A problem is a value, found by pure code and shown by whoever holds it: as a line with file, line and column by the command,
 //! as a condition by the controller, as a refusal at admission. Checks collect all problems, never the first alone.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 /// Which object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,12 +18,9 @@ pub struct Object {
 
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.kind)?;
-        if let Some(namespace) = &self.namespace {
-            write!(f, "/{namespace}")?;
-        }
-        if let Some(name) = &self.name {
-            write!(f, "/{name}")?;
+        f.write_str(&shortened(&self.kind))?;
+        for part in [&self.namespace, &self.name].into_iter().flatten() {
+            write!(f, "/{}", shortened(part))?;
         }
         Ok(())
     }
@@ -65,6 +62,11 @@ impl FieldPath {
         self.then(Step::Index(place))
     }
 
+    /// Whether another path leads to this field or to a part of it.
+    pub fn holds(&self, other: &Self) -> bool {
+        other.0.starts_with(&self.0)
+    }
+
     /// The steps from the object to the field.
     pub fn steps(&self) -> &[Step] {
         &self.0
@@ -80,12 +82,16 @@ impl FieldPath {
 impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, step) in self.0.iter().enumerate() {
+            let step = match step {
+                Step::Key(key) => Step::Key(shortened(key).into_owned()),
+                Step::Index(index) => Step::Index(*index),
+            };
             match step {
                 // A label such as `app.kubernetes.io/name` would read as several fields.
                 Step::Key(key) if key.is_empty() || key.contains(['.', '[', ']']) => {
                     write!(f, "[{key:?}]")?;
                 }
-                Step::Key(key) if place == 0 => f.write_str(key)?,
+                Step::Key(key) if place == 0 => f.write_str(&key)?,
                 Step::Key(key) => write!(f, ".{key}")?,
                 Step::Index(index) => write!(f, "[{index}]")?,
             }
@@ -207,3 +213,18 @@ impl Problem {
         self.severity() == Severity::Error
     }
 }
+
+/// A text as it is quoted in a sentence: a page of input must not become a page of output.
+pub fn quoted(text: &str) -> String {
+    format!("{:?}", shortened(text))
+}
+
+fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LONGEST_QUOTE) {
+        Some((end, _)) => Cow::Owned(format!("{}...", text.get(..end).unwrap_or_default())),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// How many characters of the input a sentence repeats. A zone or a date is shorter, and a name is told by its beginning.
+const LONGEST_QUOTE: usize = 80;

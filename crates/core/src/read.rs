@@ -10,9 +10,9 @@ use api::{
 use serde_json::Value;
 
 use crate::{
-    lower::{Lowered, lower},
+    lower::{Lowered, exclusion_problems, lower, permit_problems},
     nearest::nearest,
-    problem::{Code, FieldPath, Object, Problem},
+    problem::{Code, FieldPath, Object, Problem, quoted},
     shape,
 };
 
@@ -49,21 +49,24 @@ pub fn policy(document: &Value) -> Judged {
             problems = shape::check(&kind.schema(), document);
             problems.extend(scope_problem(kind, document));
             // Both kinds share one specification, and differ on the wire by name only.
-            if let Ok(typed) = serde_json::from_value::<ChangeManagementPolicy>(document.clone()) {
-                let lowered = lower(&typed.spec);
-                for problem in &lowered.problems {
-                    let said = |earlier: &Problem| earlier.field == problem.field;
-                    if !problems.iter().any(said) {
-                        problems.push(problem.clone());
-                    }
+            let meant = match serde_json::from_value::<ChangeManagementPolicy>(document.clone()) {
+                Ok(typed) => {
+                    let lowered = lower(&typed.spec);
+                    let problems = lowered.problems.clone();
+                    policy = Some(Policy { object: object.clone(), spec: typed.spec, lowered });
+                    problems
                 }
-                policy = Some(Policy { object: object.clone(), spec: typed.spec, lowered });
-            } else if !problems.iter().any(Problem::is_error) {
-                problems.push(Problem::new(
-                    &FieldPath::root(),
-                    Code::WrongType,
-                    "the document does not decode, though its schema allows it",
-                ));
+                Err(_) => parts_problems(document),
+            };
+            for problem in meant {
+                // What the shape check says is in the author's words, and once is enough.
+                if !problems.iter().any(|said| problem.field.holds(&said.field)) {
+                    problems.push(problem);
+                }
+            }
+            if policy.is_none() && !problems.iter().any(Problem::is_error) {
+                let detail = "the document does not decode, though its schema allows it";
+                problems.push(Problem::new(&FieldPath::root(), Code::WrongType, detail));
             }
         }
     }
@@ -74,6 +77,28 @@ pub fn policy(document: &Value) -> Judged {
         policy = None;
     }
     Judged { object, policy, problems }
+}
+
+/// What is wrong with those parts of a specification that decode, where the whole does not: a fault in one stanza must not hide
+/// those of the others.
+fn parts_problems(document: &Value) -> Vec<Problem> {
+    let path = FieldPath::of("spec.maintenanceSchedule");
+    let schedule = document.pointer("/spec/maintenanceSchedule");
+    let mut problems = Vec::new();
+    if let Some(permit) = decoded(schedule.and_then(|schedule| schedule.get("permit"))) {
+        problems.extend(permit_problems(&permit, &path.key("permit")));
+    }
+    let exclude = schedule.and_then(|schedule| schedule.get("exclude")).and_then(Value::as_array);
+    for (place, entry) in exclude.into_iter().flatten().enumerate() {
+        if let Some(exclusion) = decoded(Some(entry)) {
+            problems.extend(exclusion_problems(&exclusion, &path.key("exclude").index(place)));
+        }
+    }
+    problems
+}
+
+fn decoded<T: serde::de::DeserializeOwned>(value: Option<&Value>) -> Option<T> {
+    value.and_then(|value| serde_json::from_value(value.clone()).ok())
 }
 
 /// What a document says it is, as far as it says so.
@@ -99,7 +124,7 @@ fn kind_of(document: &Value) -> Result<&'static Kind, Problem> {
         return Err(problem.hint(format!("set kind to {}", known())));
     };
     let Some(kind) = kind_named(name) else {
-        let mut detail = format!("unknown kind {name:?}");
+        let mut detail = format!("unknown kind {}", quoted(name));
         if let Some(meant) = nearest(name, KINDS.iter().map(|kind| kind.name)) {
             detail = format!("{detail}; did you mean {meant}?");
         }
@@ -109,7 +134,7 @@ fn kind_of(document: &Value) -> Result<&'static Kind, Problem> {
     match document.get("apiVersion").and_then(Value::as_str) {
         Some(version) if version == kind.api_version => Ok(kind),
         Some(version) => {
-            let detail = format!("there is no {name} in {version:?}");
+            let detail = format!("there is no {name} in {}", quoted(version));
             let problem = Problem::new(&root.key("apiVersion"), Code::UnknownKind, detail);
             Err(problem.hint(format!("set apiVersion to {}", kind.api_version)))
         }

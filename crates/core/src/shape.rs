@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::{
     format,
     nearest::nearest,
-    problem::{Code, FieldPath, Problem},
+    problem::{Code, FieldPath, Problem, quoted},
 };
 
 /// Every departure of a value from a schema, in the order of the document.
@@ -171,7 +171,7 @@ fn visit_text(schema: &Value, text: &str, path: &FieldPath, problems: &mut Vec<P
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
         let names = || values.iter().filter_map(Value::as_str);
         if !names().any(|name| name == text) {
-            let mut detail = format!("{} is not allowed", shortened(text));
+            let mut detail = format!("{} is not allowed", quoted(text));
             if let Some(meant) = nearest(text, names()) {
                 detail = format!("{detail}; did you mean {meant}?");
             }
@@ -200,7 +200,7 @@ fn unknown_field<'a>(
     path: &FieldPath,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Problem {
-    let shown = shortened(name);
+    let shown = quoted(name);
     let (detail, hint) = match nearest(name, known.clone()) {
         Some(meant) => {
             (format!("unknown field {shown}; did you mean {meant}?"), format!("write {meant}"))
@@ -214,15 +214,6 @@ fn unknown_field<'a>(
         ),
     };
     Problem::new(path, Code::UnknownField, detail).hint(hint)
-}
-
-/// A text as it is quoted in a sentence: a page of input must not become a page of output.
-fn shortened(text: &str) -> String {
-    if text.chars().count() <= 60 {
-        return format!("{text:?}");
-    }
-    let start: String = text.chars().take(57).collect();
-    format!("{:?}", format!("{start}..."))
 }
 
 fn types_of(schema: &Value) -> Vec<&str> {
@@ -263,7 +254,7 @@ fn wrong_type(schema: &Value, value: &Value, path: &FieldPath) -> Problem {
         Value::Null => "nothing".to_owned(),
         Value::Bool(found) => format!("{found}"),
         Value::Number(number) => format!("the number {number}"),
-        Value::String(text) => format!("the text {}", shortened(text)),
+        Value::String(text) => format!("the text {}", quoted(text)),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "a stanza with fields of its own".to_owned(),
     };
@@ -277,12 +268,24 @@ fn wrong_type(schema: &Value, value: &Value, path: &FieldPath) -> Problem {
         ("a whole number", Value::String(text)) if text.parse::<i64>().is_ok() => {
             problem.hint("take the quotes away")
         }
+        ("a stanza with fields of its own", Value::String(text)) if text.contains("FREQ=") => {
+            problem.hint("an RRULE is not read here; `tidegate convert` writes it in this form")
+        }
         ("a list", _) => problem.hint("write each entry on its own line, after `- `"),
+        ("a stanza with fields of its own", _) => match field_names(schema) {
+            names if names.is_empty() => problem,
+            names => problem.hint(format!("its fields are {names}")),
+        },
         _ => match allowed_values(schema) {
             Some(values) => problem.hint(format!("use {values}")),
             None => problem,
         },
     }
+}
+
+fn field_names(schema: &Value) -> String {
+    let known = schema.get("properties").and_then(Value::as_object);
+    known.into_iter().flatten().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 fn allowed_values(schema: &Value) -> Option<String> {

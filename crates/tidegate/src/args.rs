@@ -212,13 +212,9 @@ fn read_ahead(text: &str) -> Option<Ahead> {
 /// How a verb writes its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
     Table,
-    /// For people who want more of it
     Wide,
-    /// For programs
     Json,
-    /// For programs and people
     Yaml,
 }
 

@@ -182,7 +182,7 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
         let problem = Problem::new(&FieldPath::root(), Code::NotText, detail).hint(hint);
         return loaded.report(name, place, problem);
     }
-    let before = loaded.documents + loaded.findings.len();
+    let (documents, findings) = (loaded.documents, loaded.findings.len());
     for chunk in split::documents(text) {
         match tree::parse(chunk.text, chunk.line) {
             Err(failure) => {
@@ -193,8 +193,12 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
             Ok(Some(parsed)) => judge(&parsed.root, &parsed.duplicates, name, loaded),
         }
     }
-    if loaded.documents + loaded.findings.len() == before {
+    if loaded.documents == documents && loaded.findings.len() == findings {
         loaded.refuse(name, Code::Empty, "the file holds no document", "write a policy into it");
+    }
+    // In the order a person reads the file, whichever check found it.
+    if let Some(found) = loaded.findings.get_mut(findings..) {
+        found.sort_by_key(|finding| finding.place);
     }
 }
 
@@ -213,7 +217,8 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
     let judged = read::policy(&root.value());
     for problem in judged.problems {
         let place = match problem.code {
-            Code::UnknownField => root.place_of_key(problem.field.steps()),
+            // Here the name of the field is at fault and not its value.
+            Code::UnknownField | Code::Conflict => root.place_of_key(problem.field.steps()),
             _ => root.place_of(problem.field.steps()),
         };
         loaded.report(name, place, problem);

@@ -67,10 +67,8 @@ pub(crate) fn command() -> Command {
         .hide_default_value(true);
     let root = Command::new("tidegate")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Decides when a cluster may change")
-        .long_about(
-            "Decides when a cluster may change: maintenance windows, freezes and what they mean.\n\n\
-             The verbs below read policy files and need no cluster.",
+        .about(
+            "Decides when a cluster may change: maintenance windows, freezes, and what they mean",
         )
         .after_help(
             "Exit codes: 0 yes or done, 1 no, 2 usage or failure.\n\n\
@@ -84,11 +82,13 @@ pub(crate) fn command() -> Command {
         .max_term_width(100)
         .arg(colour);
     VERBS.iter().fold(root, |root, verb| {
-        let command = Command::new(verb.name)
+        // After the arguments, because shared ones bring a description of their own.
+        let command = (verb.args)(Command::new(verb.name))
             .about(verb.about)
+            .long_about(None)
             .after_help(verb.more)
             .hide(verb.listed == Listed::No);
-        root.subcommand((verb.args)(command))
+        root.subcommand(command)
     })
 }
 

@@ -1,19 +1,19 @@
 //! What does a document hold, and where does each part of it stand?
 //!
 //! The YAML parser yields events with positions; this builds a small tree of them and refuses early what would cost too much:
-//! nesting beyond 64, more than 200,000 values, aliases counted as often as they stand. JSON is read by the same way, being YAML.
+//! nesting beyond 64, more than 100,000 values, aliases counted as often as they stand. JSON is read by the same way, being YAML.
 
 use std::{collections::BTreeMap, rc::Rc};
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 use serde_json::{Map, Number, Value};
-use tidegate_core::problem::{Code, FieldPath, Problem, Step};
+use tidegate_core::problem::{Code, FieldPath, Problem, Step, quoted};
 
 /// How deep values may be nested. A policy needs eight levels.
 const DEEPEST: usize = 64;
 
-/// How many values a document may hold, with every alias written out. Two thousand policies fit.
-const MOST: usize = 200_000;
+/// How many values a document may hold, with every alias written out. A thousand policies fit.
+const MOST: usize = 100_000;
 
 /// A place in a file, line and column counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,14 +169,29 @@ pub(crate) fn parse(text: &str, first_line: usize) -> Result<Option<Parsed>, Fai
     let mut parser = Parser::new(StrInput::new(text));
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {
+            let place = builder.place(error.marker());
+            // The parser has a bound of its own, where it must look ahead of the value it is in.
+            if error.info().contains("recursion limit") {
+                return builder.too_deep(place);
+            }
             let problem = Problem::new(
                 &FieldPath::root(),
                 Code::Syntax,
                 format!("not YAML: {}", error.info()),
             );
-            Failure {
-                place: builder.place(error.marker()),
-                problem: problem.hint(syntax_hint(text)),
+            match tab_indent(text) {
+                Some(line) => {
+                    let place = Place { line: first_line + line, column: 1 };
+                    Failure {
+                        place,
+                        problem: problem.hint("indent with spaces: YAML does not take tabs"),
+                    }
+                }
+                None => {
+                    let hint =
+                        "check the indentation, the quotes and the brackets before this place";
+                    Failure { place, problem: problem.hint(hint) }
+                }
             }
         })?;
         builder.accept(event, builder.place(&span.start))?;
@@ -184,13 +199,11 @@ pub(crate) fn parse(text: &str, first_line: usize) -> Result<Option<Parsed>, Fai
     Ok(builder.root.map(|root| Parsed { root, duplicates: builder.duplicates }))
 }
 
-fn syntax_hint(text: &str) -> &'static str {
-    let tabbed = text.lines().any(|line| line.trim_start_matches(' ').starts_with('\t'));
-    if tabbed && !text.trim_start().starts_with(['{', '[']) {
-        "indent with spaces: YAML does not take tabs"
-    } else {
-        "check the indentation, the quotes and the brackets before this place"
-    }
+/// The first line that is indented with a tab, from 0, where that is a fault: JSON may.
+fn tab_indent(text: &str) -> Option<usize> {
+    let is_json = text.trim_start_matches("---").trim_start().starts_with(['{', '[']);
+    let tabbed = |line: &str| line.trim_start_matches(' ').starts_with('\t');
+    if is_json { None } else { text.lines().position(tabbed) }
 }
 
 /// A list or a stanza that is still being read.
@@ -340,7 +353,7 @@ impl Builder {
         }
         if let Some((first, _)) = fields.iter().find(|(earlier, _)| earlier.name == key.name) {
             let detail =
-                format!("{:?} is given twice, first on line {}", key.name, first.place.line);
+                format!("{} is given twice, first on line {}", quoted(&key.name), first.place.line);
             let problem = Problem::new(&self.path(), Code::DuplicateField, detail);
             let place = key.place;
             self.duplicates.push((place, problem.hint("keep one of the two")));

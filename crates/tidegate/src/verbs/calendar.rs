@@ -51,17 +51,11 @@ struct Calendar {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CalendarFormat {
-    /// Months
     Table,
-    /// Months with every hour of every day
     Wide,
-    /// For programs
     Json,
-    /// For programs and people
     Yaml,
-    /// A feed for calendar programs (RFC 5545)
     Ics,
-    /// A picture
     Svg,
 }
 

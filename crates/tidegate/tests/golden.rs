@@ -1,0 +1,149 @@
+//! The whole output of every verb, with a fixed now. `UPDATE_EXPECT=1 cargo test -p tidegate --test golden` writes the files anew.
+
+#[path = "support/run.rs"]
+mod run;
+
+use run::{Run, tidegate};
+
+/// What a person types and what they see, as one text.
+fn transcript(args: &[&str], run: &Run) -> String {
+    let mut text = format!("$ tidegate {}\n", args.join(" "));
+    text.push_str(&run.stdout);
+    if !run.stderr.is_empty() {
+        text.push_str("--- standard error\n");
+        text.push_str(&run.stderr);
+    }
+    text.push_str(&format!("--- exit code {}\n", run.code));
+    text
+}
+
+fn check(name: &str, args: &[&str]) {
+    let run = tidegate(args, b"");
+    let path = format!("{}/tests/golden/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    // A feed ends its lines as RFC 5545 demands; its own test looks at that.
+    let found = transcript(args, &run).replace("\r\n", "\n");
+    expect_test::expect_file![path].assert_eq(&found);
+}
+
+const NOW: &str = "--at=2026-11-15T12:00:00Z";
+
+#[test]
+fn help() {
+    check("help", &["--help"]);
+    for verb in ["calendar", "next", "explain", "validate", "diff", "convert", "completion", "man"]
+    {
+        check(&format!("help-{verb}"), &[verb, "--help"]);
+    }
+}
+
+#[test]
+fn calendar() {
+    check("calendar", &["calendar", "-f", "examples/weekend.yaml", NOW]);
+    check("calendar-color", &["calendar", "-f", "examples/weekend.yaml", NOW, "--color=always"]);
+    check("calendar-folder", &["calendar", "-f", "examples", NOW, "--for=1d"]);
+    check(
+        "calendar-wide",
+        &[
+            "calendar",
+            "-f",
+            "examples/berlin-nights.yaml",
+            "--at=2026-12-24",
+            "--for=1d",
+            "-o",
+            "wide",
+        ],
+    );
+    check(
+        "calendar-clock-change",
+        &["calendar", "examples/berlin-nights.yaml", NOW, "--from=2027-03-01", "--for=31d"],
+    );
+    check(
+        "calendar-json",
+        &["calendar", "-f", "examples/monthly-first-saturday.yaml", NOW, "--for=1d", "-o", "json"],
+    );
+    check(
+        "calendar-ics",
+        &["calendar", "-f", "examples/weekend.yaml", NOW, "--for=60d", "-o", "ics"],
+    );
+    check("calendar-svg", &["calendar", "-f", "examples/weekend.yaml", NOW, "-o", "svg"]);
+}
+
+#[test]
+fn next() {
+    check("next", &["next", "-f", "examples", NOW]);
+    check(
+        "next-wide",
+        &["next", "-f", "examples/berlin-nights.yaml", NOW, "--for=1w", "-o", "wide"],
+    );
+    check("next-json", &["next", "-f", "examples", NOW, "-o", "json"]);
+    check("next-yaml", &["next", "-f", "examples/freeze.yaml", NOW, "-o", "yaml"]);
+    check(
+        "next-from-until",
+        &["next", "examples/weekend.yaml", NOW, "--from=2026-12-01", "--until=2027-02-01"],
+    );
+}
+
+#[test]
+fn explain() {
+    check("explain", &["explain", "-f", "examples", NOW]);
+    check("explain-color", &["explain", "-f", "examples/freeze.yaml", NOW, "--color=always"]);
+    check(
+        "explain-excluded",
+        &["explain", "-f", "examples/weekend.yaml", "--at=2026-12-24T12:00:00Z", "-o", "wide"],
+    );
+    check(
+        "explain-json",
+        &["explain", "-f", "examples/weekend.yaml", "--at=2026-12-24T12:00:00Z", "-o", "json"],
+    );
+    check("explain-yaml", &["explain", "-f", "examples/hosted.yaml", NOW, "-o", "yaml"]);
+    check("explain-quiet", &["explain", "-q", "-f", "examples/weekend.yaml", "--at=2026-12-24"]);
+}
+
+#[test]
+fn validate() {
+    check("validate", &["validate", "examples"]);
+    check("validate-wide", &["validate", "-f", "examples", "-o", "wide"]);
+    check("validate-bad", &["validate", "crates/tidegate/tests/inputs/many-faults.yaml"]);
+    check(
+        "validate-bad-json",
+        &["validate", "crates/tidegate/tests/inputs/many-faults.yaml", "-o", "json"],
+    );
+    check("validate-never-fires", &["validate", "crates/tidegate/tests/inputs/never-fires.yaml"]);
+    check(
+        "validate-strict",
+        &["validate", "--strict", "crates/tidegate/tests/inputs/never-fires.yaml"],
+    );
+    check(
+        "validate-several",
+        &["validate", "crates/tidegate/tests/inputs/several.yaml", "-o", "wide"],
+    );
+    check("next-of-several", &["next", "crates/tidegate/tests/inputs/several.yaml", NOW]);
+}
+
+#[test]
+fn diff() {
+    let (old, new) =
+        ("crates/tidegate/tests/inputs/old.yaml", "crates/tidegate/tests/inputs/new.yaml");
+    check("diff", &["diff", old, new, "--for=1y", NOW]);
+    check("diff-wide", &["diff", old, new, "--for=2mo", NOW, "-o", "wide"]);
+    check("diff-json", &["diff", old, new, "--for=1mo", NOW, "-o", "json"]);
+    check("diff-same", &["diff", "--exit-code", old, old, NOW]);
+    check(
+        "diff-exit-code",
+        &["diff", "--exit-code", "examples", "examples/weekend.yaml", "--for=1w", NOW],
+    );
+}
+
+#[test]
+fn usage() {
+    check("usage-nothing-named", &["next"]);
+    check("usage-no-verb", &["nxt"]);
+    check("usage-bad-time", &["next", "-f", "examples", "--at=2025-02-30"]);
+    check("usage-bad-length", &["next", "-f", "examples", "--for=soon"]);
+    check(
+        "usage-empty-range",
+        &["next", "-f", "examples", "--from=2026-12-01", "--until=2026-12-01"],
+    );
+    check("usage-long-range", &["next", "-f", "examples", "--from=2026-12-01", "--for=200y"]);
+    check("usage-no-file", &["explain", "-f", "examples/nothing.yaml", NOW]);
+}
