@@ -9,10 +9,10 @@ pub const VERSION: &str = "v1alpha1";
 /// `apiVersion` of both kinds of policy.
 pub const API_VERSION: &str = "changemanagement.openshift.io/v1alpha1";
 
-/// The cluster-scoped policy, which ClusterVersion and MachineConfigPool refer to.
+/// The cluster-scoped policy, which `ClusterVersion` and `MachineConfigPool` refer to.
 pub const CHANGE_MANAGEMENT_POLICY: &str = "ChangeManagementPolicy";
 
-/// The namespaced policy, which HostedCluster and NodePool refer to.
+/// The namespaced policy, which `HostedCluster` and `NodePool` refer to.
 pub const HOSTED_CHANGE_MANAGEMENT_POLICY: &str = "HostedChangeManagementPolicy";
 
 /// Condition: the policy has been understood, and for this generation (POL-6).

@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(length(&month.days[24].range), 25 * 3600, "the clocks go back");
         assert_eq!(month.days[24].excluded, Some(0));
         assert_eq!(month.days[2].cover(), Cover::Part);
-        assert_eq!(month.permitted(), (4 * 8 + 4 - 4 + 4) * 3600);
+        assert_eq!(month.permitted(), (3 * 8 + 4 + 4) * 3600);
     }
 
     #[test]

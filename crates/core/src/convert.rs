@@ -1,1 +1,202 @@
-//! Placeholder.
+//! How is a rule written in the other form? Structured recurrences and RFC 5545 rules.
+//!
+//! Each way says what cannot be said in the other form, and never drops it in silence: an RRULE that a structured recurrence cannot
+//! hold is refused with every reason, and what an RRULE lacks by nature (a length, exclusions) comes as a note beside it.
+
+use api::policy;
+use schedule::{Date, Form, Length, Ordinal, Recurrence, TimeOfDay, Weekday};
+
+use crate::{explain::length_text, lower::Scheduled};
+
+pub mod rrule;
+
+/// A schedule as an RFC 5545 rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The `DTSTART` line: the first window since 1970, in the zone of the schedule.
+    pub start: String,
+    /// The `RRULE` line.
+    pub rule: String,
+    /// What the rule cannot say.
+    pub notes: Vec<String>,
+}
+
+/// Writes a schedule as a rule. None if it has no windows of its own.
+pub fn to_rule(scheduled: &Scheduled) -> Option<Rule> {
+    let recurrence = scheduled.recurrence.as_ref()?;
+    let eve = Date::from_days_since_epoch(-1).ok()?;
+    // The first window itself, so that readers who count DTSTART as a window count no false one. It has the phase of the rule,
+    // which is anchored at 1970-01-01 (TIME-3).
+    let first = recurrence.next_date(eve);
+    let mut notes = Vec::new();
+    match scheduled.length {
+        Length::RestOfDay if scheduled.start == TimeOfDay::MIDNIGHT => {
+            notes.push("an RRULE has no length: each window goes on the whole day".into());
+        }
+        length => notes
+            .push(format!("an RRULE has no length: each window goes on {}", length_text(length))),
+    }
+    match scheduled.exclusions.len() {
+        0 => {}
+        1 => notes.push("an RRULE has no exclusions: 1 is left out".into()),
+        count => notes.push(format!("an RRULE has no exclusions: {count} are left out")),
+    }
+    if first.is_none() {
+        notes.push("the rule never fires".into());
+    }
+    let date = first.unwrap_or(eve.tomorrow()).to_string().replace('-', "");
+    let seconds = scheduled.start.seconds();
+    let time = format!("{:02}{:02}{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let start = if scheduled.zone.is_utc() {
+        format!("DTSTART:{date}T{time}Z")
+    } else {
+        format!("DTSTART;TZID={}:{date}T{time}", scheduled.zone.name())
+    };
+    Some(Rule { start, rule: format!("RRULE:{}", parts_of(recurrence)), notes })
+}
+
+fn parts_of(recurrence: &Recurrence) -> String {
+    let every = |frequency: &str, interval: u16| match interval {
+        1 => format!("FREQ={frequency}"),
+        n => format!("FREQ={frequency};INTERVAL={n}"),
+    };
+    let numbers =
+        |dates: &[u8]| dates.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    match recurrence.form() {
+        Form::Daily { interval } => every("DAILY", *interval),
+        Form::Weekly { interval, days } => {
+            let days: Vec<&str> = days.iter().copied().map(short).collect();
+            // Where weeks are skipped it matters where they begin (TIME-5).
+            let start = if *interval > 1 { ";WKST=MO" } else { "" };
+            format!("{};BYDAY={}{start}", every("WEEKLY", *interval), days.join(","))
+        }
+        Form::MonthlyByDate { interval, dates } => {
+            format!("{};BYMONTHDAY={}", every("MONTHLY", *interval), numbers(dates))
+        }
+        Form::MonthlyByDay { interval, days } => {
+            format!("{};BYDAY={}", every("MONTHLY", *interval), numbered(days))
+        }
+        Form::YearlyByDate { month, dates } => {
+            format!("FREQ=YEARLY;BYMONTH={};BYMONTHDAY={}", *month as u8 + 1, numbers(dates))
+        }
+        Form::YearlyByDay { month, days } => {
+            format!("FREQ=YEARLY;BYMONTH={};BYDAY={}", *month as u8 + 1, numbered(days))
+        }
+    }
+}
+
+fn numbered(days: &[(Ordinal, Weekday)]) -> String {
+    let number = |ordinal: Ordinal| match ordinal {
+        Ordinal::Last => -1,
+        counted => counted as i8 + 1,
+    };
+    let day = |(ordinal, day): &(Ordinal, Weekday)| format!("{}{}", number(*ordinal), short(*day));
+    days.iter().map(day).collect::<Vec<_>>().join(",")
+}
+
+/// The two letters of a weekday in RFC 5545.
+pub(crate) fn short(day: Weekday) -> &'static str {
+    match day {
+        Weekday::Monday => "MO",
+        Weekday::Tuesday => "TU",
+        Weekday::Wednesday => "WE",
+        Weekday::Thursday => "TH",
+        Weekday::Friday => "FR",
+        Weekday::Saturday => "SA",
+        Weekday::Sunday => "SU",
+    }
+}
+
+/// The wire form of a structured recurrence.
+pub fn on_the_wire(recurrence: &Recurrence) -> policy::Recurrence {
+    let mut wire = policy::Recurrence {
+        frequency: policy::Frequency::Daily,
+        daily: None,
+        weekly: None,
+        monthly: None,
+        yearly: None,
+    };
+    let interval = |interval: &u16| Some(i32::from(*interval));
+    let dates = |dates: &[u8]| dates.iter().map(|date| i32::from(*date)).collect();
+    let days = |days: &[(Ordinal, Weekday)]| days.iter().copied().map(weekday_of_month).collect();
+    match recurrence.form() {
+        Form::Daily { interval: n } => wire.daily = Some(policy::Daily { interval: interval(n) }),
+        Form::Weekly { interval: n, days } => {
+            wire.frequency = policy::Frequency::Weekly;
+            wire.weekly = Some(policy::Weekly {
+                days_of_week: days.iter().copied().map(day_of_week).collect(),
+                interval: interval(n),
+            });
+        }
+        Form::MonthlyByDate { interval: n, dates: given } => {
+            wire.frequency = policy::Frequency::Monthly;
+            let date = policy::MonthlyDate { dates_of_month: dates(given), interval: interval(n) };
+            wire.monthly =
+                Some(policy::Monthly { by: policy::By::Date, date: Some(date), day: None });
+        }
+        Form::MonthlyByDay { interval: n, days: given } => {
+            wire.frequency = policy::Frequency::Monthly;
+            let day = policy::MonthlyDay { days: days(given), interval: interval(n) };
+            wire.monthly =
+                Some(policy::Monthly { by: policy::By::Day, date: None, day: Some(day) });
+        }
+        Form::YearlyByDate { month: given, dates: dates_given } => {
+            wire.frequency = policy::Frequency::Yearly;
+            let date =
+                policy::YearlyDate { dates_of_month: dates(dates_given), month: month(*given) };
+            wire.yearly =
+                Some(policy::Yearly { by: policy::By::Date, date: Some(date), day: None });
+        }
+        Form::YearlyByDay { month: given, days: days_given } => {
+            wire.frequency = policy::Frequency::Yearly;
+            let day = policy::YearlyDay { days: days(days_given), month: month(*given) };
+            wire.yearly = Some(policy::Yearly { by: policy::By::Day, date: None, day: Some(day) });
+        }
+    }
+    wire
+}
+
+fn weekday_of_month((ordinal, day): (Ordinal, Weekday)) -> policy::WeekdayOfMonth {
+    let week_of_month = match ordinal {
+        Ordinal::First => policy::WeekOfMonth::First,
+        Ordinal::Second => policy::WeekOfMonth::Second,
+        Ordinal::Third => policy::WeekOfMonth::Third,
+        Ordinal::Fourth => policy::WeekOfMonth::Fourth,
+        Ordinal::Fifth => policy::WeekOfMonth::Fifth,
+        Ordinal::Last => policy::WeekOfMonth::Last,
+    };
+    policy::WeekdayOfMonth { week_of_month, day_of_week: day_of_week(day) }
+}
+
+fn day_of_week(day: Weekday) -> policy::DayOfWeek {
+    match day {
+        Weekday::Monday => policy::DayOfWeek::Monday,
+        Weekday::Tuesday => policy::DayOfWeek::Tuesday,
+        Weekday::Wednesday => policy::DayOfWeek::Wednesday,
+        Weekday::Thursday => policy::DayOfWeek::Thursday,
+        Weekday::Friday => policy::DayOfWeek::Friday,
+        Weekday::Saturday => policy::DayOfWeek::Saturday,
+        Weekday::Sunday => policy::DayOfWeek::Sunday,
+    }
+}
+
+fn month(month: schedule::Month) -> policy::Month {
+    use schedule::Month as M;
+    match month {
+        M::January => policy::Month::January,
+        M::February => policy::Month::February,
+        M::March => policy::Month::March,
+        M::April => policy::Month::April,
+        M::May => policy::Month::May,
+        M::June => policy::Month::June,
+        M::July => policy::Month::July,
+        M::August => policy::Month::August,
+        M::September => policy::Month::September,
+        M::October => policy::Month::October,
+        M::November => policy::Month::November,
+        M::December => policy::Month::December,
+    }
+}
+
+#[cfg(test)]
+mod tests;

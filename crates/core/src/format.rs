@@ -142,8 +142,8 @@ pub fn duration(text: &str) -> Result<u32, Flaw> {
 pub fn duration_text(seconds: u32) -> String {
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     let parts = [(hours, 'h'), (minutes, 'm'), (seconds, 's')];
-    let text: String =
-        parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
+    let given = parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}"));
+    let text = given.collect::<Vec<_>>().concat();
     if text.is_empty() { "0s".into() } else { text }
 }
 
@@ -191,6 +191,7 @@ fn nanoseconds(text: &str) -> Result<u128, Option<String>> {
     Ok(total)
 }
 
+#[derive(Clone, Copy)]
 enum Dots {
     Allowed,
     Refused,

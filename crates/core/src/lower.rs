@@ -213,7 +213,8 @@ fn recurrence_of(given: &policy::Recurrence) -> Result<Recurrence, String> {
         }
         Frequency::Weekly => {
             let weekly = given.weekly.as_ref().ok_or_else(|| missing("weekly"))?;
-            let days: Result<Vec<_>, _> = weekly.days_of_week.iter().map(weekday).collect();
+            let days: Result<Vec<_>, _> =
+                weekly.days_of_week.iter().copied().map(weekday).collect();
             Recurrence::weekly(interval(weekly.interval)?, &days?)
         }
         Frequency::Monthly => {
@@ -261,13 +262,13 @@ fn dates(given: &[i32]) -> Result<Vec<u8>, String> {
 fn weekdays(given: &[policy::WeekdayOfMonth]) -> Result<Vec<(Ordinal, Weekday)>, String> {
     let day = |day: &policy::WeekdayOfMonth| {
         let ordinal = Ordinal::from_name(&format!("{:?}", day.week_of_month));
-        Ok((ordinal.ok_or("weekOfMonth is not known")?, weekday(&day.day_of_week)?))
+        Ok((ordinal.ok_or("weekOfMonth is not known")?, weekday(day.day_of_week)?))
     };
     given.iter().map(day).collect()
 }
 
 // The wire and the engine spell days and months alike, by their English names, so the name is the bridge.
-fn weekday(given: &policy::DayOfWeek) -> Result<Weekday, String> {
+fn weekday(given: policy::DayOfWeek) -> Result<Weekday, String> {
     Weekday::from_name(&format!("{given:?}"))
         .ok_or_else(|| "the day of the week is not known".into())
 }

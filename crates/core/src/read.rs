@@ -44,7 +44,7 @@ pub fn policy(document: &Value) -> Judged {
     let mut problems = Vec::new();
     let mut policy = None;
     match kind_of(document) {
-        Err(problem) => problems.push(problem),
+        Err(problem) => problems.push(*problem),
         Ok(kind) => {
             problems = shape::check(&kind.schema(), document);
             problems.extend(scope_problem(kind, document));
@@ -111,17 +111,17 @@ pub fn object_of(document: &Value) -> Object {
     }
 }
 
-fn kind_of(document: &Value) -> Result<&'static Kind, Problem> {
+fn kind_of(document: &Value) -> Result<&'static Kind, Box<Problem>> {
     let root = FieldPath::root();
     let known = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(" or ");
     if !document.is_object() {
         let detail = "this is not an object with apiVersion, kind, metadata and spec";
         let problem = Problem::new(&root, Code::WrongType, detail);
-        return Err(problem.hint(format!("write a {}", known())));
+        return Err(Box::new(problem.hint(format!("write a {}", known()))));
     }
     let Some(name) = document.get("kind").and_then(Value::as_str) else {
         let problem = Problem::new(&root, Code::MissingField, "kind is missing");
-        return Err(problem.hint(format!("set kind to {}", known())));
+        return Err(Box::new(problem.hint(format!("set kind to {}", known()))));
     };
     let Some(kind) = kind_named(name) else {
         let mut detail = format!("unknown kind {}", quoted(name));
@@ -129,18 +129,18 @@ fn kind_of(document: &Value) -> Result<&'static Kind, Problem> {
             detail = format!("{detail}; did you mean {meant}?");
         }
         let problem = Problem::new(&root.key("kind"), Code::UnknownKind, detail);
-        return Err(problem.hint(format!("the kinds read here are {}", known())));
+        return Err(Box::new(problem.hint(format!("the kinds read here are {}", known()))));
     };
     match document.get("apiVersion").and_then(Value::as_str) {
         Some(version) if version == kind.api_version => Ok(kind),
         Some(version) => {
             let detail = format!("there is no {name} in {}", quoted(version));
             let problem = Problem::new(&root.key("apiVersion"), Code::UnknownKind, detail);
-            Err(problem.hint(format!("set apiVersion to {}", kind.api_version)))
+            Err(Box::new(problem.hint(format!("set apiVersion to {}", kind.api_version))))
         }
         None => {
             let problem = Problem::new(&root, Code::MissingField, "apiVersion is missing");
-            Err(problem.hint(format!("set apiVersion to {}", kind.api_version)))
+            Err(Box::new(problem.hint(format!("set apiVersion to {}", kind.api_version))))
         }
     }
 }

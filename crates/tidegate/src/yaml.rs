@@ -27,7 +27,11 @@ fn block(value: &Value, indent: usize, text: &mut String) {
                 text.push_str("- ");
                 match item {
                     Value::Object(fields) if !fields.is_empty() => block(item, indent + 2, text),
-                    Value::Array(_) => text.push_str(&format!("{item}\n")),
+                    // A list in a list stands on one line, as JSON does.
+                    Value::Array(_) => {
+                        text.push_str(&item.to_string());
+                        text.push('\n');
+                    }
                     _ => block(item, indent, text),
                 }
             }

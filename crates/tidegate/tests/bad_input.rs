@@ -1,9 +1,11 @@
 //! Whatever a person hands over: a clear answer that names file, line and field, soon, and the other documents are still judged.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 #[path = "support/run.rs"]
 mod run;
 
-use std::{fs, path::PathBuf};
+use std::{fmt::Write as _, fs, path::PathBuf};
 
 use run::tidegate;
 
@@ -37,14 +39,17 @@ fn check(name: &str, bytes: &[u8], expected: &[&str]) {
     assert!(run.stderr.contains(&expected[0].replace("FILE", path)), "{name}: {}", run.stderr);
 }
 
+fn indented(lines: &str, indent: &str) -> String {
+    lines.lines().flat_map(|line| [indent, line, "\n"]).collect()
+}
+
 fn spec(lines: &str) -> Vec<u8> {
-    let indented: String = lines.lines().map(|line| format!("  {line}\n")).collect();
-    format!("{HEAD}spec:\n{indented}").into_bytes()
+    format!("{HEAD}spec:\n{}", indented(lines, "  ")).into_bytes()
 }
 
 fn permit(lines: &str) -> Vec<u8> {
-    let indented: String = lines.lines().map(|line| format!("    {line}\n")).collect();
-    spec(&format!("strategy: MaintenanceSchedule\nmaintenanceSchedule:\n  permit:\n{indented}"))
+    let lines = indented(lines, "    ");
+    spec(&format!("strategy: MaintenanceSchedule\nmaintenanceSchedule:\n  permit:\n{lines}"))
 }
 
 #[test]
@@ -77,13 +82,13 @@ fn what_would_cost_too_much_is_refused() {
     let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..30 {
         let row = vec![format!("*a{}", level - 1); 10].join(", ");
-        bomb.push_str(&format!("a{level}: &a{level} [{row}]\n"));
+        let _ = writeln!(bomb, "a{level}: &a{level} [{row}]");
     }
     check("alias-bomb", bomb.as_bytes(), &["FILE:5:", "more than 100000 values"]);
     check("many-values", &b"- x\n".repeat(300_000), &["FILE:100000:", "more than 100000 values"]);
     check(
         "many-keys",
-        (0..20_000).map(|i| format!("k{i}: 1\n")).collect::<String>().as_bytes(),
+        (0..20_000).map(|i| format!("k{i}: 1\n")).collect::<Vec<_>>().concat().as_bytes(),
         &["too many fields"],
     );
     check(

@@ -1,5 +1,7 @@
 //! What scripts rely on: the JSON of each verb, the exit codes, the completion scripts, the manual.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 #[path = "support/run.rs"]
 mod run;
 

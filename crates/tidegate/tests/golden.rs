@@ -13,8 +13,7 @@ fn transcript(args: &[&str], run: &Run) -> String {
         text.push_str("--- standard error\n");
         text.push_str(&run.stderr);
     }
-    text.push_str(&format!("--- exit code {}\n", run.code));
-    text
+    text + &format!("--- exit code {}\n", run.code)
 }
 
 fn check(name: &str, args: &[&str]) {
@@ -132,6 +131,29 @@ fn diff() {
         "diff-exit-code",
         &["diff", "--exit-code", "examples", "examples/weekend.yaml", "--for=1w", NOW],
     );
+}
+
+#[test]
+fn convert() {
+    check(
+        "convert-to-policy",
+        &["convert", "FREQ=WEEKLY;BYDAY=SA,SU", "--start-time=20:00", "--duration=8h"],
+    );
+    check(
+        "convert-to-policy-zone",
+        &[
+            "convert",
+            "DTSTART;TZID=Europe/Berlin:20260103T200000\nRRULE:FREQ=MONTHLY;BYDAY=1SA",
+            "--name=patch-night",
+            "-o=json",
+        ],
+    );
+    check("convert-refused", &["convert", "FREQ=MONTHLY;BYMONTHDAY=-1;COUNT=3"]);
+    check("convert-sub-daily", &["convert", "FREQ=HOURLY;INTERVAL=2"]);
+    check("convert-broken", &["convert", "FREQ=WEEKLY;BYDAY=SX"]);
+    check("convert-to-rule", &["convert", "-f", "examples/berlin-nights.yaml"]);
+    check("convert-to-rules", &["convert", "-f", "examples"]);
+    check("convert-to-rules-json", &["convert", "-f", "examples", "-o", "json"]);
 }
 
 #[test]

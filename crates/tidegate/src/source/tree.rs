@@ -31,7 +31,7 @@ impl Place {
     /// The place of a byte.
     pub(crate) fn of_byte(bytes: &[u8], at: usize) -> Self {
         let before = bytes.get(..at).unwrap_or(bytes);
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = before.split(|byte| *byte == b'\n').count();
         let row = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
         Self { line, column: String::from_utf8_lossy(row).chars().count() + 1 }
     }
@@ -157,7 +157,7 @@ impl Node {
 }
 
 /// Reads one document that begins on a line of its file; none if it holds nothing.
-pub(crate) fn parse(text: &str, first_line: usize) -> Result<Option<Parsed>, Failure> {
+pub(crate) fn parse(text: &str, first_line: usize) -> Result<Option<Parsed>, Box<Failure>> {
     let mut builder = Builder {
         first_line,
         open: Vec::new(),
@@ -179,20 +179,14 @@ pub(crate) fn parse(text: &str, first_line: usize) -> Result<Option<Parsed>, Fai
                 Code::Syntax,
                 format!("not YAML: {}", error.info()),
             );
-            match tab_indent(text) {
-                Some(line) => {
+            let (place, hint) = tab_indent(text).map_or(
+                (place, "check the indentation, the quotes and the brackets before this place"),
+                |line| {
                     let place = Place { line: first_line + line, column: 1 };
-                    Failure {
-                        place,
-                        problem: problem.hint("indent with spaces: YAML does not take tabs"),
-                    }
-                }
-                None => {
-                    let hint =
-                        "check the indentation, the quotes and the brackets before this place";
-                    Failure { place, problem: problem.hint(hint) }
-                }
-            }
+                    (place, "indent with spaces: YAML does not take tabs")
+                },
+            );
+            Box::new(Failure { place, problem: problem.hint(hint) })
         })?;
         builder.accept(event, builder.place(&span.start))?;
     }
@@ -230,7 +224,7 @@ impl Builder {
         Place { line: self.first_line + marker.line().max(1) - 1, column: marker.col() + 1 }
     }
 
-    fn accept(&mut self, event: Event<'_>, place: Place) -> Result<(), Failure> {
+    fn accept(&mut self, event: Event<'_>, place: Place) -> Result<(), Box<Failure>> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let value = scalar(&text, style, tag.as_deref()).map_err(|detail| {
@@ -272,7 +266,7 @@ impl Builder {
         }
     }
 
-    fn begin(&mut self, kind: Kind, place: Place, anchor: usize) -> Result<(), Failure> {
+    fn begin(&mut self, kind: Kind, place: Place, anchor: usize) -> Result<(), Box<Failure>> {
         if let Some(open) = self.open.last()
             && matches!(open.kind, Kind::Fields(_))
             && open.key.is_none()
@@ -292,7 +286,7 @@ impl Builder {
         Ok(())
     }
 
-    fn finish(&mut self, node: Node, anchor: usize) -> Result<(), Failure> {
+    fn finish(&mut self, node: Node, anchor: usize) -> Result<(), Box<Failure>> {
         let place = node.place;
         let node = Rc::new(node);
         if anchor > 0 {
@@ -306,7 +300,7 @@ impl Builder {
     }
 
     /// Puts a value into the list or stanza that is being read, and counts what it brings.
-    fn attach(&mut self, node: Rc<Node>, place: Place) -> Result<(), Failure> {
+    fn attach(&mut self, node: Rc<Node>, place: Place) -> Result<(), Box<Failure>> {
         let deepest = self.open.len() + node.height > DEEPEST;
         let Some(open) = self.open.last_mut() else {
             // A second root cannot come: the stream was cut into documents before.
@@ -337,7 +331,7 @@ impl Builder {
     }
 
     /// Reports the field whose name was just read, if it was given before.
-    fn check_duplicate(&mut self) -> Result<(), Failure> {
+    fn check_duplicate(&mut self) -> Result<(), Box<Failure>> {
         let Some(Open { kind: Kind::Fields(fields), key: Some(key), .. }) = self.open.last() else {
             return Ok(());
         };
@@ -370,11 +364,18 @@ impl Builder {
         })
     }
 
-    fn failure(&self, place: Place, code: Code, detail: impl Into<String>, hint: &str) -> Failure {
-        Failure { place, problem: Problem::new(&self.path(), code, detail).hint(hint) }
+    fn failure(
+        &self,
+        place: Place,
+        code: Code,
+        detail: impl Into<String>,
+        hint: &str,
+    ) -> Box<Failure> {
+        let problem = Problem::new(&self.path(), code, detail).hint(hint);
+        Box::new(Failure { place, problem })
     }
 
-    fn too_deep(&self, place: Place) -> Failure {
+    fn too_deep(&self, place: Place) -> Box<Failure> {
         let mut failure = self.failure(
             place,
             Code::TooLarge,
@@ -386,7 +387,7 @@ impl Builder {
         failure
     }
 
-    fn too_many(&self, place: Place) -> Failure {
+    fn too_many(&self, place: Place) -> Box<Failure> {
         self.failure(
             place,
             Code::TooLarge,

@@ -1,15 +1,35 @@
 //! `tidegate convert`: how is a rule written in the other form?
 
+use std::{fmt::Write as _, io::Read as _, path::PathBuf};
+
+use anyhow::{Context as _, bail};
+use api::policy::{ChangeManagementPolicy, MaintenanceSchedule, Permit, PolicySpec, Strategy};
 use clap::{Args, FromArgMatches as _};
+use schedule::TimeOfDay;
+use serde::Serialize;
+use tidegate_core::{
+    convert::{self, rrule::Structured},
+    format::{self, Flaw},
+};
 
 use super::{Listed, Verb};
-use crate::{edge::Edge, output::Output};
+use crate::{
+    args::{Format, Formats},
+    edge::Edge,
+    output::{self, Exit, Output},
+    source::{self, Found},
+};
 
 pub(crate) fn verb() -> Verb {
     Verb {
         name: "convert",
-        about: "Turn an RRULE into a policy, and a policy into an RRULE",
-        more: "",
+        about: "Turn an RRULE into a policy, and policies into RRULEs",
+        more: "What the other form cannot say is said on standard error. An RRULE that a policy cannot hold is refused\n\
+               with every reason, exit code 1. Lengths and exclusions, which an RRULE lacks by nature, are notes.\n\n\
+               Examples:\n  \
+               tidegate convert 'FREQ=WEEKLY;BYDAY=SA,SU' --start-time 20:00 --duration 8h\n  \
+               tidegate convert 'DTSTART;TZID=Europe/Berlin:20260103T200000\n  RRULE:FREQ=MONTHLY;BYDAY=1SA' --name patch-night\n  \
+               tidegate convert -f policy.yaml",
         listed: Listed::Yes,
         args: Convert::augment_args,
         run: |matches, edge| run(&Convert::from_arg_matches(matches)?, edge),
@@ -17,8 +37,187 @@ pub(crate) fn verb() -> Verb {
 }
 
 #[derive(Args, Debug)]
-struct Convert {}
+struct Convert {
+    /// The rule, with or without its DTSTART line; - for standard input
+    #[arg(value_name = "RRULE", required_unless_present = "files", conflicts_with = "files")]
+    rule: Option<String>,
+    /// Policies to turn into rules: a file, a folder, or - for standard input
+    #[arg(short = 'f', long = "file", id = "files", value_name = "PATH")]
+    files: Vec<PathBuf>,
+    /// The name of the policy to write
+    #[arg(long, default_value = "converted")]
+    name: String,
+    /// When its windows open, if the rule does not say: HH:MM
+    #[arg(long, value_name = "HH:MM", value_parser = time_of_day)]
+    start_time: Option<TimeOfDay>,
+    /// How long its windows last, such as 8h [default: the rest of the day]
+    #[arg(long, value_name = "LENGTH", value_parser = duration)]
+    duration: Option<u32>,
+    #[command(flatten)]
+    formats: Formats,
+}
 
-fn run(_args: &Convert, _edge: &mut Edge) -> anyhow::Result<Output> {
-    Ok(Output::done(""))
+fn time_of_day(text: &str) -> Result<TimeOfDay, String> {
+    format::time_of_day(text).map_err(flaw)
+}
+
+fn duration(text: &str) -> Result<u32, String> {
+    format::duration(text).map_err(flaw)
+}
+
+fn flaw(flaw: Flaw) -> String {
+    let Flaw { detail, hint } = flaw;
+    format!("{detail}; {hint}")
+}
+
+fn run(args: &Convert, edge: &mut Edge) -> anyhow::Result<Output> {
+    match args.rule.as_deref() {
+        None => to_rules(args, edge),
+        Some("-") => {
+            let mut text = String::new();
+            edge.stdin
+                .by_ref()
+                .take(source::LARGEST)
+                .read_to_string(&mut text)
+                .context("cannot read standard input")?;
+            to_policy(&text, "<stdin>", args)
+        }
+        Some(text) => to_policy(text, "<rule>", args),
+    }
+}
+
+/// A policy as a rule, for programs (docs/reference/json.md).
+#[derive(Serialize)]
+struct Item {
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    name: String,
+    dtstart: Option<String>,
+    rrule: Option<String>,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Items {
+    items: Vec<Item>,
+}
+
+fn to_rules(args: &Convert, edge: &mut Edge) -> anyhow::Result<Output> {
+    let loaded = source::load(&args.files, &mut edge.stdin);
+    let items = Items { items: loaded.policies.iter().map(item).collect() };
+    let mut output = Output::done("");
+    match args.formats.output {
+        Format::Json => output.text = output::json(&items)?,
+        Format::Yaml => output.text = output::yaml(&items)?,
+        Format::Table | Format::Wide => {
+            for (found, item) in loaded.policies.iter().zip(&items.items) {
+                let object = output::printable(&found.policy.object.to_string());
+                // Of one policy there are only lines that calendar programs read; several must be told apart.
+                if items.items.len() > 1 && item.rrule.is_some() {
+                    let _ = writeln!(output.text, "# {object}");
+                }
+                if let (Some(start), Some(rule)) = (&item.dtstart, &item.rrule) {
+                    let _ = writeln!(output.text, "{start}\n{rule}");
+                }
+                for note in &item.notes {
+                    let _ = writeln!(output.talk, "{object}: {}", output::printable(note));
+                }
+            }
+        }
+    }
+    if items.items.iter().any(|item| item.rrule.is_none()) {
+        output.exit = Exit::No;
+    }
+    Ok(output.with_problems(&loaded))
+}
+
+fn item(found: &Found) -> Item {
+    let policy = &found.policy;
+    let (dtstart, rrule, notes) = match convert::to_rule(&policy.lowered.scheduled) {
+        Some(rule) => (Some(rule.start), Some(rule.rule), rule.notes),
+        None => (None, None, vec!["there are no recurring windows to write as a rule".to_owned()]),
+    };
+    Item {
+        kind: policy.object.kind.clone(),
+        namespace: policy.object.namespace.clone(),
+        name: policy.object.name.clone().unwrap_or_default(),
+        dtstart,
+        rrule,
+        notes,
+    }
+}
+
+fn to_policy(text: &str, name: &str, args: &Convert) -> anyhow::Result<Output> {
+    let canonical = text.to_owned();
+    let structured = match convert::rrule::structured(&canonical) {
+        Ok(structured) => structured,
+        Err(reasons) => {
+            let mut output = Output::done("");
+            let _ = writeln!(output.talk, "{name}: a policy cannot hold this rule");
+            for reason in reasons {
+                let _ = writeln!(output.talk, "  {reason}");
+            }
+            output.exit = Exit::No;
+            return Ok(output);
+        }
+    };
+    let (policy, mut notes) = policy_of(&structured, args)?;
+    notes.extend(structured.notes);
+    let mut output = Output::done(match args.formats.output {
+        Format::Json => output::json(&policy)?,
+        Format::Table | Format::Wide | Format::Yaml => output::yaml(&policy)?,
+    });
+    for note in notes {
+        let _ = writeln!(output.talk, "{name}: {note}");
+    }
+    Ok(output)
+}
+
+fn policy_of(
+    structured: &Structured,
+    args: &Convert,
+) -> anyhow::Result<(ChangeManagementPolicy, Vec<String>)> {
+    if let Err(flaw) = format::check("dns-subdomain", &args.name) {
+        bail!("--name: {}\n  hint: {}", flaw.detail, flaw.hint);
+    }
+    let mut notes = Vec::new();
+    if args.duration.is_none() {
+        notes.push(
+            "a rule has no length: windows last the rest of the day, unless --duration is given"
+                .to_owned(),
+        );
+    }
+    let start = match (args.start_time, structured.start) {
+        (Some(given), Some(said)) if given != said => {
+            bail!(
+                "the rule opens its windows at {said}, and --start-time says {given}\n  hint: give one of them"
+            );
+        }
+        (given, said) => given.or(said),
+    };
+    let zone = structured.zone.clone().filter(|zone| zone != "UTC");
+    let permit = Permit {
+        recurrence: Some(convert::on_the_wire(&structured.recurrence)),
+        start_time: start
+            .filter(|start| *start != TimeOfDay::MIDNIGHT)
+            .map(|start| start.to_string()),
+        duration: args.duration.map(format::duration_text),
+        end_time: None,
+    };
+    let policy = ChangeManagementPolicy {
+        api_version: api::names::API_VERSION.to_owned(),
+        kind: api::names::CHANGE_MANAGEMENT_POLICY.to_owned(),
+        metadata: api::meta::ObjectMeta { name: args.name.clone(), ..Default::default() },
+        spec: PolicySpec {
+            strategy: Strategy::MaintenanceSchedule,
+            maintenance_schedule: Some(MaintenanceSchedule {
+                time_zone: zone,
+                permit: Some(permit),
+                exclude: None,
+            }),
+        },
+        status: None,
+    };
+    Ok((policy, notes))
 }

@@ -87,7 +87,7 @@ struct Item {
     presence: &'static str,
     gained: Vec<Window>,
     lost: Vec<Window>,
-    months: Vec<Month>,
+    months: Vec<MonthItem>,
     hours: Figures,
     longest_gap_hours: Figures,
 }
@@ -99,7 +99,7 @@ struct Window {
 }
 
 #[derive(Serialize)]
-struct Month {
+struct MonthItem {
     month: String,
     old: f64,
     new: f64,
@@ -211,7 +211,7 @@ fn item(pair: &Pair, range: &Range<Instant>) -> Item {
         lost: windows(&pair.change.lost),
         months: months(pair, range)
             .into_iter()
-            .map(|(month, old, new)| Month { month, old: hours(old), new: hours(new) })
+            .map(|(month, old, new)| MonthItem { month, old: hours(old), new: hours(new) })
             .collect(),
         hours: Figures { old: total(&pair.old), new: total(&pair.new) },
         longest_gap_hours: Figures { old: gap(&pair.old), new: gap(&pair.new) },

@@ -1,6 +1,6 @@
 //! `tidegate man`: the manual, for those who package the command.
 
-use std::{fs, path::PathBuf};
+use std::{fmt::Write as _, fs, path::PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Command, FromArgMatches as _};
@@ -51,7 +51,7 @@ fn run(args: &Man) -> anyhow::Result<Output> {
             .render(&mut text)
             .context("cannot render a man page")?;
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        written.push_str(&format!("{}\n", path.display()));
+        let _ = writeln!(written, "{}", path.display());
     }
     Ok(Output::done(written))
 }

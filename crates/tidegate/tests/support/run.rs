@@ -8,17 +8,17 @@ use std::{
 
 /// What came of a run.
 #[derive(Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// Standard output.
-    pub stdout: String,
+    pub(crate) stdout: String,
     /// Standard error.
-    pub stderr: String,
+    pub(crate) stderr: String,
     /// The exit code.
-    pub code: i32,
+    pub(crate) code: i32,
 }
 
 /// Runs `tidegate` with arguments and standard input, without any of the caller's environment.
-pub fn tidegate(args: &[&str], stdin: &[u8]) -> Run {
+pub(crate) fn tidegate(args: &[&str], stdin: &[u8]) -> Run {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut child = Command::new(env!("CARGO_BIN_EXE_tidegate"))
         .args(args)

@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use serde_json::json;
 
 use super::*;
@@ -47,7 +49,7 @@ fn aliases_are_written_out_and_counted() {
     for level in 1..12 {
         let alias = format!("*a{}", level - 1);
         let row = vec![alias; 10].join(", ");
-        bomb.push_str(&format!("a{level}: &a{level} [{row}]\n"));
+        let _ = writeln!(bomb, "a{level}: &a{level} [{row}]");
     }
     let failure = parse(&bomb, 1).unwrap_err();
     assert_eq!(failure.problem.code, Code::TooLarge);
@@ -60,7 +62,7 @@ fn nesting_is_bounded_however_it_is_made() {
     assert_eq!(parse(&deep, 1).unwrap_err().problem.code, Code::TooLarge);
     let mut chain = "a0: &a0 [x]\n".to_owned();
     for level in 1..200 {
-        chain.push_str(&format!("a{level}: &a{level} [*a{}]\n", level - 1));
+        let _ = writeln!(chain, "a{level}: &a{level} [*a{}]", level - 1);
     }
     assert_eq!(parse(&chain, 1).unwrap_err().problem.code, Code::TooLarge);
     assert!(parse("a: &x [*x]\n", 1).is_err(), "a value cannot hold itself");

@@ -45,7 +45,7 @@ fn draw_month(month: &Month, drawn: &Drawn<'_>, colour: Colour) -> String {
         colour.paint(Style::Strong, &name),
         text::hours(month.permitted())
     );
-    let hours: String = (0..24).step_by(3).map(|hour| format!("{hour:<6}")).collect();
+    let hours = (0..24).step_by(3).map(|hour| format!("{hour:<6}")).collect::<Vec<_>>().concat();
     let _ = writeln!(text, "           {}", colour.paint(Style::Faint, &format!("{hours}24")));
     for day in &month.days {
         if day.date.weekday() == Weekday::Monday && day.date.day() > 1 {
