@@ -1,14 +1,12 @@
 //! How is a rule written in the other form? Structured recurrences and RFC 5545 rules.
 //!
 //! Each way says what cannot be said in the other form, and never drops it in silence: an RRULE that a structured recurrence cannot
-//! hold is refused with every reason, and what an RRULE lacks by nature (a length, exclusions) comes as a note beside it.
+//! hold is refused with the reason, and what an RRULE lacks by nature (a length, exclusions) comes as a note beside it.
 
 use api::policy;
-use schedule::{Date, Form, Length, Ordinal, Recurrence, TimeOfDay, Weekday};
+use schedule::{Date, Form, Length, Ordinal, Recurrence, Rrule, TimeOfDay, Weekday, Zone};
 
 use crate::{explain::length_text, lower::Scheduled};
-
-pub mod rrule;
 
 /// A schedule as an RFC 5545 rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,14 +26,12 @@ pub fn to_rule(scheduled: &Scheduled) -> Option<Rule> {
     // The first window itself, so that readers who count DTSTART as a window count no false one. It has the phase of the rule,
     // which is anchored at 1970-01-01 (TIME-3).
     let first = recurrence.next_date(eve);
-    let mut notes = Vec::new();
-    match scheduled.length {
+    let mut notes = vec![match scheduled.length {
         Length::RestOfDay if scheduled.start == TimeOfDay::MIDNIGHT => {
-            notes.push("an RRULE has no length: each window goes on the whole day".into());
+            "an RRULE has no length: each window goes on the whole day".into()
         }
-        length => notes
-            .push(format!("an RRULE has no length: each window goes on {}", length_text(length))),
-    }
+        length => format!("an RRULE has no length: each window goes on {}", length_text(length)),
+    }];
     match scheduled.exclusions.len() {
         0 => {}
         1 => notes.push("an RRULE has no exclusions: 1 is left out".into()),
@@ -52,59 +48,38 @@ pub fn to_rule(scheduled: &Scheduled) -> Option<Rule> {
     } else {
         format!("DTSTART;TZID={}:{date}T{time}", scheduled.zone.name())
     };
-    Some(Rule { start, rule: format!("RRULE:{}", parts_of(recurrence)), notes })
+    Some(Rule { start, rule: format!("RRULE:{}", Rrule::from_recurrence(recurrence)), notes })
 }
 
-fn parts_of(recurrence: &Recurrence) -> String {
-    let every = |frequency: &str, interval: u16| match interval {
-        1 => format!("FREQ={frequency}"),
-        n => format!("FREQ={frequency};INTERVAL={n}"),
-    };
-    let numbers =
-        |dates: &[u8]| dates.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    match recurrence.form() {
-        Form::Daily { interval } => every("DAILY", *interval),
-        Form::Weekly { interval, days } => {
-            let days: Vec<&str> = days.iter().copied().map(short).collect();
-            // Where weeks are skipped it matters where they begin (TIME-5).
-            let start = if *interval > 1 { ";WKST=MO" } else { "" };
-            format!("{};BYDAY={}{start}", every("WEEKLY", *interval), days.join(","))
-        }
-        Form::MonthlyByDate { interval, dates } => {
-            format!("{};BYMONTHDAY={}", every("MONTHLY", *interval), numbers(dates))
-        }
-        Form::MonthlyByDay { interval, days } => {
-            format!("{};BYDAY={}", every("MONTHLY", *interval), numbered(days))
-        }
-        Form::YearlyByDate { month, dates } => {
-            format!("FREQ=YEARLY;BYMONTH={};BYMONTHDAY={}", *month as u8 + 1, numbers(dates))
-        }
-        Form::YearlyByDay { month, days } => {
-            format!("FREQ=YEARLY;BYMONTH={};BYDAY={}", *month as u8 + 1, numbered(days))
-        }
+/// What a rule says in the structured form.
+#[derive(Clone, Debug)]
+pub struct Structured {
+    /// The days on which windows open.
+    pub recurrence: Recurrence,
+    /// The time at which they open, if the rule says so.
+    pub start: Option<TimeOfDay>,
+    /// The zone, if the rule names one.
+    pub zone: Option<Zone>,
+    /// What is not quite the same.
+    pub notes: Vec<String>,
+}
+
+/// Reads a rule into the structured form; the error says which part has none, at its place in the rule as it prints.
+pub fn structured(rule: &Rrule) -> Result<Structured, schedule::Error> {
+    let schedule::Lowered { recurrence, begins } = rule.recurrence()?;
+    let mut notes = Vec::new();
+    if let Some(begins) = begins {
+        notes.push(format!(
+            "DTSTART: a recurrence has no first day, so there are windows before {begins} too"
+        ));
     }
-}
-
-fn numbered(days: &[(Ordinal, Weekday)]) -> String {
-    let number = |ordinal: Ordinal| match ordinal {
-        Ordinal::Last => -1,
-        counted => counted as i8 + 1,
-    };
-    let day = |(ordinal, day): &(Ordinal, Weekday)| format!("{}{}", number(*ordinal), short(*day));
-    days.iter().map(day).collect::<Vec<_>>().join(",")
-}
-
-/// The two letters of a weekday in RFC 5545.
-pub(crate) fn short(day: Weekday) -> &'static str {
-    match day {
-        Weekday::Monday => "MO",
-        Weekday::Tuesday => "TU",
-        Weekday::Wednesday => "WE",
-        Weekday::Thursday => "TH",
-        Weekday::Friday => "FR",
-        Weekday::Saturday => "SA",
-        Weekday::Sunday => "SU",
+    let mut start = rule.start_time();
+    if let Some(said) = start.filter(|start| start.seconds() % 60 != 0) {
+        let minute = TimeOfDay::from_seconds(said.seconds() / 60 * 60).unwrap_or(said);
+        notes.push(format!("DTSTART: windows open on a full minute, so {said} becomes {minute}"));
+        start = Some(minute);
     }
+    Ok(Structured { recurrence, start, zone: rule.zone(), notes })
 }
 
 /// The wire form of a structured recurrence.

@@ -47,6 +47,7 @@ pub fn policy(document: &Value) -> Judged {
         Err(problem) => problems.push(*problem),
         Ok(kind) => {
             problems = shape::check(&kind.schema(), document);
+            problems.iter_mut().for_each(|problem| judge_rrule(problem, document));
             problems.extend(scope_problem(kind, document));
             // Both kinds share one specification, and differ on the wire by name only.
             let meant = match serde_json::from_value::<ChangeManagementPolicy>(document.clone()) {
@@ -77,6 +78,23 @@ pub fn policy(document: &Value) -> Judged {
         policy = None;
     }
     Judged { object, policy, problems }
+}
+
+/// An RRULE where a recurrence belongs, as older designs write it: is it at least a rule?
+fn judge_rrule(problem: &mut Problem, document: &Value) {
+    let text = document.pointer("/spec/maintenanceSchedule/permit/recurrence");
+    let Some(text) = text.and_then(Value::as_str).filter(|text| text.contains("FREQ=")) else {
+        return;
+    };
+    if problem.field != FieldPath::of("spec.maintenanceSchedule.permit.recurrence") {
+        return;
+    }
+    let said = match schedule::Rrule::parse(text).and_then(|rule| rule.recurrence()) {
+        Ok(_) => "an RRULE is not read here".to_owned(),
+        Err(error) => format!("an RRULE is not read here, and this one could not be: {error}"),
+    };
+    problem.detail = said;
+    problem.hint = Some("`tidegate convert` writes an RRULE in the form of a policy".to_owned());
 }
 
 /// What is wrong with those parts of a specification that decode, where the whole does not: a fault in one stanza must not hide

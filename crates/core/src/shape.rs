@@ -268,9 +268,6 @@ fn wrong_type(schema: &Value, value: &Value, path: &FieldPath) -> Problem {
         ("a whole number", Value::String(text)) if text.parse::<i64>().is_ok() => {
             problem.hint("take the quotes away")
         }
-        ("a stanza with fields of its own", Value::String(text)) if text.contains("FREQ=") => {
-            problem.hint("an RRULE is not read here; `tidegate convert` writes it in this form")
-        }
         ("a list", _) => problem.hint("write each entry on its own line, after `- `"),
         ("a stanza with fields of its own", _) => match field_names(schema) {
             names if names.is_empty() => problem,

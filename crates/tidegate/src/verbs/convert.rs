@@ -5,10 +5,10 @@ use std::{fmt::Write as _, io::Read as _, path::PathBuf};
 use anyhow::{Context as _, bail};
 use api::policy::{ChangeManagementPolicy, MaintenanceSchedule, Permit, PolicySpec, Strategy};
 use clap::{Args, FromArgMatches as _};
-use schedule::TimeOfDay;
+use schedule::{Rrule, TimeOfDay};
 use serde::Serialize;
 use tidegate_core::{
-    convert::{self, rrule::Structured},
+    convert::{self, Structured},
     format::{self, Flaw},
 };
 
@@ -25,7 +25,7 @@ pub(crate) fn verb() -> Verb {
         name: "convert",
         about: "Turn an RRULE into a policy, and policies into RRULEs",
         more: "What the other form cannot say is said on standard error. An RRULE that a policy cannot hold is refused\n\
-               with every reason, exit code 1. Lengths and exclusions, which an RRULE lacks by nature, are notes.\n\n\
+               with the reason, exit code 1. Lengths and exclusions, which an RRULE lacks by nature, are notes.\n\n\
                Examples:\n  \
                tidegate convert 'FREQ=WEEKLY;BYDAY=SA,SU' --start-time 20:00 --duration 8h\n  \
                tidegate convert 'DTSTART;TZID=Europe/Berlin:20260103T200000\n  RRULE:FREQ=MONTHLY;BYDAY=1SA' --name patch-night\n  \
@@ -149,18 +149,14 @@ fn item(found: &Found) -> Item {
 }
 
 fn to_policy(text: &str, name: &str, args: &Convert) -> anyhow::Result<Output> {
-    let canonical = text.to_owned();
-    let structured = match convert::rrule::structured(&canonical) {
+    let rule = match Rrule::parse(text) {
+        Ok(rule) => rule,
+        Err(error) => return Ok(refused(name, text, &error, Exit::Failure)),
+    };
+    let structured = match convert::structured(&rule) {
         Ok(structured) => structured,
-        Err(reasons) => {
-            let mut output = Output::done("");
-            let _ = writeln!(output.talk, "{name}: a policy cannot hold this rule");
-            for reason in reasons {
-                let _ = writeln!(output.talk, "  {reason}");
-            }
-            output.exit = Exit::No;
-            return Ok(output);
-        }
+        // The error points into the rule as it prints, which is the same rule in canonical order.
+        Err(error) => return Ok(refused(name, &rule.to_string(), &error, Exit::No)),
     };
     let (policy, mut notes) = policy_of(&structured, args)?;
     notes.extend(structured.notes);
@@ -172,6 +168,35 @@ fn to_policy(text: &str, name: &str, args: &Convert) -> anyhow::Result<Output> {
         let _ = writeln!(output.talk, "{name}: {note}");
     }
     Ok(output)
+}
+
+/// Shows where in a rule the fault is: place, part, sentence, and a caret below it.
+fn refused(name: &str, text: &str, error: &schedule::Error, exit: Exit) -> Output {
+    let at = error.position().unwrap_or(0).min(text.len());
+    let before = text.get(..at).unwrap_or_default();
+    let line = before.matches('\n').count();
+    let row = text.lines().nth(line).unwrap_or_default();
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
+    let start = before.rfind([';', ':', '\n']).map_or(0, |separator| separator + 1);
+    let part = text.get(start..).unwrap_or_default();
+    let part = part.split(['=', ';', ':', '\n']).next().unwrap_or_default().trim();
+    let mut talk = format!("{name}:{}:{}: ", line + 1, column + 1);
+    if !part.is_empty() {
+        let _ = write!(talk, "{}: ", output::printable(part));
+    }
+    let _ = writeln!(talk, "{}", output::printable(&error.to_string()));
+    // A rule is a line or two; a page of something else is not worth repeating.
+    if row.len() <= 500 {
+        let _ = writeln!(talk, "  {}\n  {}^", output::printable(row), " ".repeat(column));
+    }
+    let hint = match exit {
+        Exit::No => "a policy cannot hold this rule; it could hold a simpler one",
+        Exit::Done | Exit::Failure => {
+            "write FREQ=DAILY, WEEKLY, MONTHLY or YEARLY with INTERVAL, BYDAY, BYMONTHDAY, BYMONTH"
+        }
+    };
+    let _ = writeln!(talk, "  hint: {hint}");
+    Output { text: String::new(), talk, exit }
 }
 
 fn policy_of(
@@ -196,7 +221,7 @@ fn policy_of(
         }
         (given, said) => given.or(said),
     };
-    let zone = structured.zone.clone().filter(|zone| zone != "UTC");
+    let zone = structured.zone.as_ref().filter(|zone| !zone.is_utc());
     let permit = Permit {
         recurrence: Some(convert::on_the_wire(&structured.recurrence)),
         start_time: start
@@ -212,7 +237,7 @@ fn policy_of(
         spec: PolicySpec {
             strategy: Strategy::MaintenanceSchedule,
             maintenance_schedule: Some(MaintenanceSchedule {
-                time_zone: zone,
+                time_zone: zone.map(|zone| zone.name().to_owned()),
                 permit: Some(permit),
                 exclude: None,
             }),
