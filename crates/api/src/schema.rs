@@ -2,6 +2,8 @@
 //!
 //! One schema serves both the check of files and, later, the CRDs, so that the two cannot disagree.
 
+use std::sync::LazyLock;
+
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
@@ -25,15 +27,21 @@ pub struct Kind {
     pub api_version: &'static str,
     /// Whether its objects live in a namespace.
     pub scope: Scope,
-    schema: fn() -> Value,
+    schema: &'static LazyLock<Value>,
 }
 
 impl Kind {
     /// The schema of the kind, with every reference resolved in place.
-    pub fn schema(&self) -> Value {
-        (self.schema)()
+    pub fn schema(&self) -> &'static Value {
+        self.schema
     }
 }
+
+// Made once and when first asked for: a file may hold thousands of policies, and most verbs need one kind.
+static CHANGE_MANAGEMENT_POLICY: LazyLock<Value> =
+    LazyLock::new(schema_of::<policy::ChangeManagementPolicy>);
+static HOSTED_CHANGE_MANAGEMENT_POLICY: LazyLock<Value> =
+    LazyLock::new(schema_of::<policy::HostedChangeManagementPolicy>);
 
 /// Every kind, in the order they are shown.
 pub const KINDS: &[Kind] = &[
@@ -41,13 +49,13 @@ pub const KINDS: &[Kind] = &[
         name: names::CHANGE_MANAGEMENT_POLICY,
         api_version: names::API_VERSION,
         scope: Scope::Cluster,
-        schema: schema_of::<policy::ChangeManagementPolicy>,
+        schema: &CHANGE_MANAGEMENT_POLICY,
     },
     Kind {
         name: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
         api_version: names::API_VERSION,
         scope: Scope::Namespaced,
-        schema: schema_of::<policy::HostedChangeManagementPolicy>,
+        schema: &HOSTED_CHANGE_MANAGEMENT_POLICY,
     },
 ];
 

@@ -44,6 +44,7 @@ mod tests {
             "permit": {"recurrence": {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday", "Sunday"]}}},
             "exclude": [{"fromDate": "2026-11-21", "reason": "board visits"}]}}}"#;
 
+    /// TIME-9
     #[test]
     fn touching_windows_are_one_stretch() {
         let found = at(WEEKEND, "2026-11-14T12:00:00Z");
@@ -52,6 +53,7 @@ mod tests {
         assert_eq!(found.current.end_time.as_deref(), Some("2026-11-16T00:00:00Z"));
     }
 
+    /// POL-3
     #[test]
     fn next_begins_where_current_ends() {
         let found = at(WEEKEND, "2026-11-16T00:00:00Z");
@@ -72,6 +74,7 @@ mod tests {
         assert_eq!(found.current.reason, "2026-11-21 is excluded: board visits");
     }
 
+    /// POL-3
     #[test]
     fn a_state_that_never_ends_has_no_next() {
         let found = at(

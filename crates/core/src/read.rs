@@ -7,6 +7,7 @@ use api::{
     policy::{ChangeManagementPolicy, PolicySpec},
     schema::{KINDS, Kind, Scope, kind_named},
 };
+use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
@@ -46,11 +47,11 @@ pub fn policy(document: &Value) -> Judged {
     match kind_of(document) {
         Err(problem) => problems.push(*problem),
         Ok(kind) => {
-            problems = shape::check(&kind.schema(), document);
+            problems = shape::check(kind.schema(), document);
             problems.iter_mut().for_each(|problem| judge_rrule(problem, document));
             problems.extend(scope_problem(kind, document));
             // Both kinds share one specification, and differ on the wire by name only.
-            let meant = match serde_json::from_value::<ChangeManagementPolicy>(document.clone()) {
+            let meant = match ChangeManagementPolicy::deserialize(document) {
                 Ok(typed) => {
                     let lowered = lower(&typed.spec);
                     let problems = lowered.problems.clone();
@@ -115,8 +116,8 @@ fn parts_problems(document: &Value) -> Vec<Problem> {
     problems
 }
 
-fn decoded<T: serde::de::DeserializeOwned>(value: Option<&Value>) -> Option<T> {
-    value.and_then(|value| serde_json::from_value(value.clone()).ok())
+fn decoded<T: DeserializeOwned>(value: Option<&Value>) -> Option<T> {
+    value.and_then(|value| T::deserialize(value).ok())
 }
 
 /// What a document says it is, as far as it says so.

@@ -132,7 +132,8 @@ impl Colour {
             Style::Faint => "2",
             Style::Open => "32",
             Style::OpenDay => "30;42",
-            Style::Excluded => "33",
+            // Not yellow, which a light terminal swallows.
+            Style::Excluded => "35",
             Style::Paused => "31",
             Style::Today => "1;7",
         };

@@ -21,6 +21,7 @@ fn json_of(args: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
+/// TIME-1
 #[test]
 fn next_lists_windows_that_meet_the_range_with_their_true_edges() {
     let found = json_of(&[
@@ -89,6 +90,7 @@ fn hosted_policies_carry_their_namespace() {
     assert_eq!(found["items"][0]["namespace"], "clusters");
 }
 
+/// POL-3
 #[test]
 fn explain_has_next_exactly_when_current_ends() {
     let items = json_of(&["explain", "-f", "examples", "--at=2026-12-24T12:00:00Z", "-o", "json"]);

@@ -23,7 +23,7 @@ fn without_description(path: &str, schema: &Value, found: &mut Vec<String>) {
 fn every_field_of_every_kind_has_a_description() {
     for kind in KINDS {
         let mut found = Vec::new();
-        without_description(kind.name, &kind.schema(), &mut found);
+        without_description(kind.name, kind.schema(), &mut found);
         assert_eq!(found, Vec::<String>::new());
     }
 }
@@ -33,7 +33,7 @@ fn limits_of_time_4_to_time_6_are_in_the_schema() {
     let schema = kind_named(names::CHANGE_MANAGEMENT_POLICY).unwrap().schema();
     let check = |path: &str, minimum: i64, maximum: i64| {
         let path = format!("spec.maintenanceSchedule.permit.recurrence.{path}");
-        let field = at(&schema, &path);
+        let field = at(schema, &path);
         assert_eq!(field["minimum"], minimum, "{path}");
         assert_eq!(field["maximum"], maximum, "{path}");
     };

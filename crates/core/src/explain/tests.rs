@@ -83,6 +83,7 @@ fn schedules_without_a_permit_say_so() {
     assert_eq!(found[1], (Verdict::Paused, "2026-11-14 is excluded".into()));
 }
 
+/// POL-7
 #[test]
 fn the_sentence_does_not_change_while_its_reason_holds() {
     let policy = policy(&json!({"permit": {"recurrence": {"frequency": "Weekly", "weekly": {

@@ -20,6 +20,7 @@ fn check(schedule: &Value, at: &str, inside: bool, until: Option<&str>) {
     assert_eq!((state.inside, state.until), (inside, until.map(instant)), "{schedule} at {at}");
 }
 
+/// TIME-11
 #[test]
 fn the_four_rows_of_time_11() {
     let exclude = json!([{"fromDate": "2026-12-24", "untilDate": "2026-12-27"}]);
@@ -46,6 +47,7 @@ fn a_window_past_midnight_is_open_on_the_next_day() {
     check(&friday, "2026-11-14T02:00:00Z", false, Some("2026-11-20T22:00:00Z"));
 }
 
+/// POL-2, TIME-4, TIME-6
 #[test]
 fn every_arm_of_the_union_lowers() {
     let monthly_day = json!({"permit": {"recurrence": {"frequency": "Monthly", "monthly": {
@@ -65,6 +67,7 @@ fn every_arm_of_the_union_lowers() {
     check(&daily, "1970-01-02T00:00:00Z", false, Some("1970-01-06T00:00:00Z"));
 }
 
+/// TIME-12
 #[test]
 fn civil_times_follow_the_zone() {
     let nights =
@@ -73,6 +76,7 @@ fn civil_times_follow_the_zone() {
     check(&nights, "2026-11-14T20:30:00Z", false, Some("2026-11-14T21:00:00Z"));
 }
 
+/// TIME-7
 #[test]
 fn a_rule_that_never_fires_is_empty_and_reported() {
     let found = lowered(&json!({"permit": {"recurrence": {"frequency": "Yearly", "yearly": {
@@ -84,6 +88,7 @@ fn a_rule_that_never_fires_is_empty_and_reported() {
     assert!(problem.detail.contains("never fires"), "{}", problem.detail);
 }
 
+/// POL-8, TIME-10
 #[test]
 fn whatever_cannot_be_lowered_closes_the_gate() {
     let check = |schedule: Value, field: &str, code: Code| {
@@ -119,6 +124,7 @@ fn whatever_cannot_be_lowered_closes_the_gate() {
     );
 }
 
+/// POL-1
 #[test]
 fn the_schedule_is_checked_under_every_strategy() {
     let spec =

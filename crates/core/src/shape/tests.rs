@@ -7,7 +7,7 @@ fn policy_with(spec: &Value) -> Vec<Problem> {
     let object = json!({
         "apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": "p"}, "spec": spec,
     });
-    super::check(&kind.schema(), &object)
+    super::check(kind.schema(), &object)
 }
 
 /// A recurrence in an otherwise good policy, and the problems expected: field below `recurrence`, code, part of the text.
@@ -39,6 +39,7 @@ fn good_recurrences_pass() {
     );
 }
 
+/// POL-2
 #[test]
 fn a_union_has_exactly_the_arm_its_discriminator_names() {
     check(

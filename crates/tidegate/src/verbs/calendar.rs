@@ -163,6 +163,7 @@ struct Items {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Item {
     kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]

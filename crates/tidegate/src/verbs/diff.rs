@@ -79,6 +79,7 @@ struct Report {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Item {
     kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]

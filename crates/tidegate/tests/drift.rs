@@ -1,0 +1,48 @@
+//! Do the generated pages say what the command says? `UPDATE_EXPECT=1 cargo test -p tidegate --test drift` writes them anew.
+
+#[path = "support/run.rs"]
+mod run;
+
+use run::tidegate;
+
+/// Compares a file of the repository with what the command prints today.
+fn check(path: &str, text: &str) {
+    expect_test::expect_file![format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))]
+        .assert_eq(text);
+}
+
+#[test]
+fn picture_of_the_readme_has_no_drift() {
+    let args = [
+        "calendar",
+        "-f",
+        "examples/weekend.yaml",
+        "--at=2026-11-15T12:00:00Z",
+        "--for=60d",
+        "-o=svg",
+    ];
+    check("docs/images/weekend.svg", &tidegate(&args, b"").stdout);
+}
+
+#[test]
+fn command_line_reference_has_no_drift() {
+    let mut text = String::from(
+        "# The command line\n\n\
+         Generated from the help of the command; edit that instead. The output for programs is described in [json.md](json.md).\n\n\
+         Exit codes: 0 yes or done, 1 no, 2 usage or failure. Output goes to standard output, everything else to standard error.\n\
+         Colour is used only on a terminal, never if `NO_COLOR` is set, and never carries meaning alone.\n",
+    );
+    let root = tidegate(&["--help"], b"").stdout;
+    let verbs = root.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let verbs = verbs
+        .map_while(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|verb| *verb != "help");
+    let mut sections = vec![("tidegate".to_owned(), root.clone())];
+    sections.extend(
+        verbs.map(|verb| (format!("tidegate {verb}"), tidegate(&[verb, "--help"], b"").stdout)),
+    );
+    for (name, help) in sections {
+        text += &format!("\n## {name}\n\n```text\n{}\n```\n", help.trim_end());
+    }
+    check("docs/reference/cli.md", &text);
+}
