@@ -12,7 +12,12 @@ const FIRST_MINUTE: i64 = 1_293_840_000;
 const YEARS: i64 = 40;
 
 /// Every minute of a year: is it inside?
-fn minutes_agree(plan: &Plan, asked: &Asked, written: &WrittenOut, year: i64) -> Result<(), TestCaseError> {
+fn minutes_agree(
+    plan: &Plan,
+    asked: &Asked,
+    written: &WrittenOut,
+    year: i64,
+) -> Result<(), TestCaseError> {
     let first = FIRST_MINUTE + year * 365 * 86_400;
     let until = first + 366 * 86_400;
     let mut spans = written.spans.iter().skip_while(|span| span.1 <= first).peekable();
@@ -25,14 +30,25 @@ fn minutes_agree(plan: &Plan, asked: &Asked, written: &WrittenOut, year: i64) ->
 }
 
 /// Every query at one instant.
-fn all_queries_agree(plan: &Plan, asked: &Asked, written: &WrittenOut, at: i64) -> Result<(), TestCaseError> {
+fn all_queries_agree(
+    plan: &Plan,
+    asked: &Asked,
+    written: &WrittenOut,
+    at: i64,
+) -> Result<(), TestCaseError> {
     let found = asked.answer(at).between(horizons());
     prop_assert_eq!(found, written.at(at), "{:?} at {} ({})", plan, at, shown(at));
     let begun = written.starts.partition_point(|&start| start <= at);
     let previous = begun.checked_sub(1).map(|index| written.starts[index]);
     let found = asked.windows.previous_start(unix(at)).map(schedule::Instant::unix);
     let low = horizons().0;
-    prop_assert_eq!(found.filter(|&t| t > low), previous.filter(|&t| t > low), "{:?} at {}", plan, shown(at));
+    prop_assert_eq!(
+        found.filter(|&t| t > low),
+        previous.filter(|&t| t > low),
+        "{:?} at {}",
+        plan,
+        shown(at)
+    );
     Ok(())
 }
 

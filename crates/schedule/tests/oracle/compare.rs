@@ -26,7 +26,12 @@ fn compare(asked: &Asked, row: &Row) -> Result<(), String> {
     if found == row.expect {
         Ok(())
     } else {
-        Err(format!("at {} ({}):\n  found    {found:?}\n  recorded {:?}", row.at, shown(row.at), row.expect))
+        Err(format!(
+            "at {} ({}):\n  found    {found:?}\n  recorded {:?}",
+            row.at,
+            shown(row.at),
+            row.expect
+        ))
     }
 }
 
@@ -38,8 +43,9 @@ fn engine_agrees_with_dateutil_on_every_recorded_row() {
         let (name, asked) = match &vector.rule {
             Rule::Structured(plan) => (format!("{plan:?}"), Asked::plan(plan)),
             Rule::Rfc5545 { text, seconds, excluded } => {
-                let rule = Rrule::parse(&text.replace('|', "\n")).unwrap_or_else(|e| panic!("{text}: {e}"));
-                let windows = windows_of_rrule(rule, *seconds);
+                let rule = Rrule::parse(&text.replace('|', "\n"))
+                    .unwrap_or_else(|e| panic!("{text}: {e}"));
+                let windows = windows_of_rrule(&rule, *seconds);
                 let name = format!("{text} for {seconds} s, excluded {excluded:?}");
                 (name, Asked::windows(windows, excluded, &Zone::utc()))
             }
@@ -55,7 +61,9 @@ fn engine_agrees_with_dateutil_on_every_recorded_row() {
         }
         first_of_rule.extend(first.map(|message| format!("{name}\n {message}")));
     }
-    println!("{pairs} pairs compared, {near_edge} within a second of an edge of a stretch, {wrong} mismatches");
+    println!(
+        "{pairs} pairs compared, {near_edge} within a second of an edge of a stretch, {wrong} mismatches"
+    );
     let shown = first_of_rule.iter().take(10).map(String::as_str).collect::<Vec<_>>().join("\n");
     assert_eq!(wrong, 0, "{} rules disagree, the first of them:\n{shown}", first_of_rule.len());
     assert!(pairs >= PAIRS_AT_LEAST, "{pairs} pairs are too few");

@@ -3,8 +3,8 @@
 use jiff::civil;
 use jiff::tz::TimeZone;
 use schedule::{
-    Date, Exclusion, Instant, Length, Month, Ordinal, Recurrence, Schedule, TimeOfDay, TimeSet, Weekday,
-    Windows, Zone,
+    Date, Exclusion, Instant, Length, Month, Ordinal, Recurrence, Rrule, Schedule, TimeOfDay,
+    TimeSet, Weekday, Windows, Zone,
 };
 
 use crate::reading::{Answer, Lasts, Plan, Shape};
@@ -37,6 +37,12 @@ pub(crate) fn permitted(windows: Windows, zone: &Zone) -> TimeSet {
 /// The set of windows in UTC alone.
 pub(crate) fn windows_in_utc(recurrence: &Recurrence, start: &str, length: Length) -> TimeSet {
     permitted(Windows::new(recurrence, time(start), length, Zone::utc()).unwrap(), &Zone::utc())
+}
+
+/// The windows of an RFC 5545 rule that has a DTSTART.
+pub(crate) fn windows_of_rrule(rule: &Rrule, seconds: i64) -> Windows {
+    let length = Length::Elapsed(seconds as u32);
+    Windows::from_rrule(rule, TimeOfDay::MIDNIGHT, length, Zone::utc()).unwrap()
 }
 
 /// A civil date of the oracle as one of the engine.
@@ -100,16 +106,24 @@ impl Asked {
         let length = match plan.lasts {
             Lasts::RestOfDay => Length::RestOfDay,
             Lasts::Seconds(seconds) => Length::Elapsed(seconds as u32),
-            Lasts::UntilSecondOfDay(end) => Length::Until(TimeOfDay::from_seconds(end as u32).unwrap()),
+            Lasts::UntilSecondOfDay(end) => {
+                Length::Until(TimeOfDay::from_seconds(end as u32).unwrap())
+            }
         };
         let start = TimeOfDay::from_seconds(plan.start as u32).unwrap();
-        let windows = Windows::new(&recurrence_of(&plan.shape), start, length, zone_of(&plan.zone)).unwrap();
+        let windows =
+            Windows::new(&recurrence_of(&plan.shape), start, length, zone_of(&plan.zone)).unwrap();
         Self::windows(windows, &plan.excluded, &zone_of(&plan.zone))
     }
 
     /// What the engine makes of windows and exclusions.
-    pub(crate) fn windows(windows: Windows, excluded: &[(civil::Date, civil::Date)], zone: &Zone) -> Self {
-        let schedule = Schedule::new(Some(windows.clone()), &exclusions_of(excluded), zone).unwrap();
+    pub(crate) fn windows(
+        windows: Windows,
+        excluded: &[(civil::Date, civil::Date)],
+        zone: &Zone,
+    ) -> Self {
+        let schedule =
+            Schedule::new(Some(windows.clone()), &exclusions_of(excluded), zone).unwrap();
         Self { windows, set: TimeSet::from(schedule) }
     }
 
@@ -119,7 +133,11 @@ impl Asked {
         let stretch = self.set.stretch(at);
         let (inside, start) = (self.set.contains(at), self.set.previous_change(at));
         let next = self.set.next_change(at);
-        assert_eq!((stretch.inside, stretch.start, stretch.end), (inside, start, next), "stretch at {at}");
+        assert_eq!(
+            (stretch.inside, stretch.start, stretch.end),
+            (inside, start, next),
+            "stretch at {at}"
+        );
         Answer {
             inside,
             stretch_start: start.map(Instant::unix),

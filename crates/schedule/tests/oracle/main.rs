@@ -33,3 +33,9 @@ mod zones;
 
 #[cfg(test)]
 mod peers;
+
+#[cfg(test)]
+mod rfc5545;
+
+#[cfg(test)]
+mod rrules;

@@ -85,7 +85,9 @@ fn thirty_first_clamped_to_the_last_day_is_caught() {
 
 #[test]
 fn inclusive_end_is_caught() {
-    caught(Reading::InclusiveEnd, |plan| plan.lasts != Lasts::RestOfDay && plan.excluded.is_empty());
+    caught(Reading::InclusiveEnd, |plan| {
+        plan.lasts != Lasts::RestOfDay && plan.excluded.is_empty()
+    });
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! The faults were found in public code and threads of the projects named; the expectations are TIME-1 to TIME-12.
 
 use schedule::{
-    Date, Exclusion, Instant, Length, Month, Ordinal, Recurrence, Schedule, TimeOfDay, TimeSet, Weekday,
-    Windows, Zone,
+    Date, Exclusion, Instant, Length, Month, Ordinal, Recurrence, Schedule, TimeOfDay, TimeSet,
+    Weekday, Windows, Zone,
 };
 
 use crate::engine::{at, permitted, time, windows_in_utc, zone};
@@ -58,17 +58,24 @@ fn kured_compares_the_weekday_with_today_not_with_the_day_the_window_opened() {
 #[test]
 fn argo_cd_shrinks_and_stretches_windows_when_clocks_change() {
     // An hour at 02:00 is an hour on both days; in spring it begins when the gap ends.
-    let hour = windows_in("Europe/Berlin", &Recurrence::every_day(), "02:00", Length::Elapsed(HOUR));
+    let hour =
+        windows_in("Europe/Berlin", &Recurrence::every_day(), "02:00", Length::Elapsed(HOUR));
     check_stretch(&hour, "2026-03-29T01:30:00Z", "2026-03-29T01:00:00Z", "2026-03-29T02:00:00Z");
     check_stretch(&hour, "2026-10-25T00:30:00Z", "2026-10-25T00:00:00Z", "2026-10-25T01:00:00Z");
     check(&hour, &[("2026-10-25T01:00:00Z", false), ("2026-10-25T01:30:00Z", false)]);
     // Eight hours overnight are eight hours on every night.
-    let night = windows_in("Europe/Berlin", &Recurrence::every_day(), "22:00", Length::Elapsed(8 * HOUR));
+    let night =
+        windows_in("Europe/Berlin", &Recurrence::every_day(), "22:00", Length::Elapsed(8 * HOUR));
     check_stretch(&night, "2026-03-29T01:00:00Z", "2026-03-28T21:00:00Z", "2026-03-29T05:00:00Z");
     check_stretch(&night, "2026-10-25T01:00:00Z", "2026-10-24T20:00:00Z", "2026-10-25T04:00:00Z");
     check_stretch(&night, "2026-11-15T01:00:00Z", "2026-11-14T21:00:00Z", "2026-11-15T05:00:00Z");
     // Who asks for the wall clock gets the wall clock: seven hours in spring, nine in autumn.
-    let wall = windows_in("Europe/Berlin", &Recurrence::every_day(), "22:00", Length::Until(time("06:00")));
+    let wall = windows_in(
+        "Europe/Berlin",
+        &Recurrence::every_day(),
+        "22:00",
+        Length::Until(time("06:00")),
+    );
     check_stretch(&wall, "2026-03-29T01:00:00Z", "2026-03-28T21:00:00Z", "2026-03-29T04:00:00Z");
     check_stretch(&wall, "2026-10-25T01:00:00Z", "2026-10-24T20:00:00Z", "2026-10-25T05:00:00Z");
     check_stretch(&wall, "2026-11-15T01:00:00Z", "2026-11-14T21:00:00Z", "2026-11-15T05:00:00Z");
@@ -134,7 +141,8 @@ fn gke_window_beyond_a_day_on_saturday_and_sunday_runs_into_monday() {
 fn rust_rrule_doubles_and_drops_occurrences_when_clocks_change() {
     let recurrence = Recurrence::every_day();
     let windows =
-        Windows::new(&recurrence, time("02:30"), Length::Elapsed(60), zone("Europe/Berlin")).unwrap();
+        Windows::new(&recurrence, time("02:30"), Length::Elapsed(60), zone("Europe/Berlin"))
+            .unwrap();
     let mut cursor = at("2026-01-01T00:00:00Z");
     let mut days = Vec::new();
     while let Some(start) = windows.next_start(cursor).filter(|&s| s < at("2027-01-01T00:00:00Z")) {
@@ -164,7 +172,8 @@ fn robfig_cron_skips_a_trigger_inside_the_spring_gap() {
         ("Australia/Lord_Howe", "02:10", "2026-10-03T15:30:00Z"),
     ] {
         let windows =
-            Windows::new(&Recurrence::every_day(), time(start), Length::Elapsed(HOUR), zone(name)).unwrap();
+            Windows::new(&Recurrence::every_day(), time(start), Length::Elapsed(HOUR), zone(name))
+                .unwrap();
         let expect = at(expect);
         assert_eq!(windows.next_start(expect.saturating_add(-1)), Some(expect), "{name}");
     }
@@ -172,7 +181,11 @@ fn robfig_cron_skips_a_trigger_inside_the_spring_gap() {
 
 #[test]
 fn spinnaker_days_without_hours_never_ran() {
-    let set = windows_in_utc(&weekly(&[Monday, Tuesday, Wednesday, Thursday, Friday]), "00:00", Length::RestOfDay);
+    let set = windows_in_utc(
+        &weekly(&[Monday, Tuesday, Wednesday, Thursday, Friday]),
+        "00:00",
+        Length::RestOfDay,
+    );
     check_stretch(&set, "2026-11-18T12:00:00Z", "2026-11-16T00:00:00Z", "2026-11-21T00:00:00Z");
     check(&set, &[("2026-11-15T23:59:59Z", false), ("2026-11-21T00:00:00Z", false)]);
 }
@@ -215,9 +228,12 @@ fn rebootmgr_opens_one_second_early() {
 
 #[test]
 fn kured_black_friday_freeze_cuts_the_window_and_lets_it_resume() {
-    let windows = Windows::new(&weekly(&[Thursday]), time("12:00"), Length::Elapsed(72 * HOUR), Zone::utc());
-    let freeze = Exclusion::new(Date::parse("2026-11-27").unwrap(), None, Some("Black Friday")).unwrap();
-    let set = TimeSet::from(Schedule::new(Some(windows.unwrap()), &[freeze], &Zone::utc()).unwrap());
+    let windows =
+        Windows::new(&weekly(&[Thursday]), time("12:00"), Length::Elapsed(72 * HOUR), Zone::utc());
+    let freeze =
+        Exclusion::new(Date::parse("2026-11-27").unwrap(), None, Some("Black Friday")).unwrap();
+    let set =
+        TimeSet::from(Schedule::new(Some(windows.unwrap()), &[freeze], &Zone::utc()).unwrap());
     check_stretch(&set, "2026-11-26T13:00:00Z", "2026-11-26T12:00:00Z", "2026-11-27T00:00:00Z");
     check(&set, &[("2026-11-27T00:00:00Z", false), ("2026-11-27T23:59:59Z", false)]);
     check_stretch(&set, "2026-11-28T13:00:00Z", "2026-11-28T00:00:00Z", "2026-11-29T12:00:00Z");
@@ -229,7 +245,10 @@ fn octopus_third_saturday_of_the_month() {
     let windows = Windows::new(&third, time("00:00"), Length::RestOfDay, Zone::utc()).unwrap();
     assert_eq!(windows.next_start(at("2026-11-15T00:00:00Z")), Some(at("2026-11-21T00:00:00Z")));
     assert_eq!(windows.next_start(at("2026-11-21T00:00:00Z")), Some(at("2026-12-19T00:00:00Z")));
-    assert_eq!(windows.previous_start(at("2026-11-15T00:00:00Z")), Some(at("2026-10-17T00:00:00Z")));
+    assert_eq!(
+        windows.previous_start(at("2026-11-15T00:00:00Z")),
+        Some(at("2026-10-17T00:00:00Z"))
+    );
 }
 
 #[test]
@@ -241,7 +260,8 @@ fn libical_takes_the_opposite_weeks_for_sunday() {
         (Wednesday, "1970-01-14T00:00:00Z"),
     ] {
         let every_other = Recurrence::weekly(2, &[day]).unwrap();
-        let windows = Windows::new(&every_other, time("00:00"), Length::RestOfDay, Zone::utc()).unwrap();
+        let windows =
+            Windows::new(&every_other, time("00:00"), Length::RestOfDay, Zone::utc()).unwrap();
         assert_eq!(windows.next_start(at("1969-12-31T23:59:59Z")), Some(at(first)), "{day}");
     }
 }
@@ -259,7 +279,15 @@ fn recurring_clamps_the_thirty_first_and_drifts() {
     let last = Recurrence::monthly_by_date(1, &[31]).unwrap();
     let windows = Windows::new(&last, time("00:00"), Length::RestOfDay, Zone::utc()).unwrap();
     let mut cursor = at("2026-01-01T00:00:00Z");
-    for expect in ["2026-01-31", "2026-03-31", "2026-05-31", "2026-07-31", "2026-08-31", "2026-10-31", "2026-12-31"] {
+    for expect in [
+        "2026-01-31",
+        "2026-03-31",
+        "2026-05-31",
+        "2026-07-31",
+        "2026-08-31",
+        "2026-10-31",
+        "2026-12-31",
+    ] {
         let start = windows.next_start(cursor).unwrap();
         assert_eq!(Zone::utc().date_of(start).to_string(), expect);
         cursor = start;
@@ -280,7 +308,8 @@ fn dateutil_hangs_on_an_interval_of_zero() {
 
 #[test]
 fn cron_users_cannot_write_a_window_of_seconds_or_of_a_year() {
-    let windows = |length| Windows::new(&Recurrence::every_day(), TimeOfDay::MIDNIGHT, length, Zone::utc());
+    let windows =
+        |length| Windows::new(&Recurrence::every_day(), TimeOfDay::MIDNIGHT, length, Zone::utc());
     assert!(windows(Length::Elapsed(0)).is_err());
     assert!(windows(Length::Elapsed(366 * 86_400 + 1)).is_err());
     assert!(windows(Length::Elapsed(366 * 86_400)).is_ok());

@@ -77,8 +77,9 @@ pub(crate) fn plan() -> impl Strategy<Value = Plan> {
         let day = |n: i32| date(1970, 1, 1) + Span::new().days(n);
         ranges.into_iter().map(|(from, days)| (day(from), day(from + days))).collect()
     });
-    (shape(), start, lasts(), zone, excluded)
-        .prop_map(|(shape, start, lasts, zone, excluded)| Plan { shape, start, lasts, zone, excluded })
+    (shape(), start, lasts(), zone, excluded).prop_map(|(shape, start, lasts, zone, excluded)| {
+        Plan { shape, start, lasts, zone, excluded }
+    })
 }
 
 /// So many cases, the same ones on every machine and every day.

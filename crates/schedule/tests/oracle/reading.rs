@@ -103,9 +103,13 @@ impl Shape {
                 let week = (day.since_epoch + before_epoch).div_euclid(7);
                 week.rem_euclid(*n) == 0 && weekdays.contains(&day.weekday)
             }
-            Shape::MonthlyByDate(n, dates) => month.rem_euclid(*n) == 0 && day.is_among(dates, reading),
+            Shape::MonthlyByDate(n, dates) => {
+                month.rem_euclid(*n) == 0 && day.is_among(dates, reading)
+            }
             Shape::MonthlyByDay(n, days) => month.rem_euclid(*n) == 0 && day.is_nth(days, reading),
-            Shape::YearlyByDate(month, dates) => date.month() == *month && day.is_among(dates, reading),
+            Shape::YearlyByDate(month, dates) => {
+                date.month() == *month && day.is_among(dates, reading)
+            }
             Shape::YearlyByDay(month, days) => date.month() == *month && day.is_nth(days, reading),
         }
     }
@@ -169,7 +173,9 @@ impl Plan {
         let mut holes: Vec<(i64, i64)> = self
             .excluded
             .iter()
-            .map(|&(from, until)| (instant_of(&self.zone, from, 0), instant_of(&self.zone, until, 0)))
+            .map(|&(from, until)| {
+                (instant_of(&self.zone, from, 0), instant_of(&self.zone, until, 0))
+            })
             .collect();
         holes.sort_unstable();
         if reading == Reading::ExclusionDropsWindow {
@@ -184,7 +190,9 @@ impl Plan {
         let end = match self.lasts {
             Lasts::Seconds(seconds) => start + seconds,
             Lasts::RestOfDay => instant_of(&self.zone, tomorrow(), 0),
-            Lasts::UntilSecondOfDay(end) if end > self.start => instant_of(&self.zone, day.date, end),
+            Lasts::UntilSecondOfDay(end) if end > self.start => {
+                instant_of(&self.zone, day.date, end)
+            }
             Lasts::UntilSecondOfDay(end) => instant_of(&self.zone, tomorrow(), end),
         };
         (start, if reading == Reading::InclusiveEnd { end + 1 } else { end.max(start) })

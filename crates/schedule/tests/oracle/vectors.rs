@@ -54,7 +54,8 @@ pub(crate) fn recorded() -> impl Iterator<Item = Vector<'static>> {
 fn rule_of(line: &'static str) -> Rule<'static> {
     let mut words = line.split(' ');
     let mut word = || words.next().unwrap_or_else(|| panic!("too short: {line}"));
-    let number = |text: &str| -> i64 { text.parse().unwrap_or_else(|_| panic!("{text} in {line}")) };
+    let number =
+        |text: &str| -> i64 { text.parse().unwrap_or_else(|_| panic!("{text} in {line}")) };
     match word() {
         "S" => {
             let name = word();
@@ -117,7 +118,9 @@ impl Edge {
         match text {
             "n" => Edge::Never,
             "h" => Edge::Horizon,
-            number => Edge::At(base + number.parse::<i64>().unwrap_or_else(|_| panic!("edge {text}"))),
+            number => {
+                Edge::At(base + number.parse::<i64>().unwrap_or_else(|_| panic!("edge {text}")))
+            }
         }
     }
 

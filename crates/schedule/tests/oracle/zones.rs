@@ -86,20 +86,33 @@ fn every_zone_resolves_starts_in_gaps_and_overlaps() {
         let zone = Zone::named(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
         zones += 1;
         for change in changes(&jiff_zone) {
-            if change.after > change.before { gaps += 1 } else { overlaps += 1 }
+            if change.after > change.before {
+                gaps += 1
+            } else {
+                overlaps += 1
+            }
             for wall in walls_at(&change) {
                 let (date, second) = split(wall);
                 let time = TimeOfDay::from_seconds(second).unwrap();
                 let found = zone.first_instant_of(date_of(date), time).unix();
                 let expect = first_reached(&jiff_zone, wall);
                 assert_eq!(found, expect, "{name}: {}", civil_of(wall));
-                assert_eq!(instant_of(&jiff_zone, date, i64::from(second)), expect, "oracle, {name}: {}", civil_of(wall));
+                assert_eq!(
+                    instant_of(&jiff_zone, date, i64::from(second)),
+                    expect,
+                    "oracle, {name}: {}",
+                    civil_of(wall)
+                );
                 asked += 1;
             }
             for at in [change.at - 1, change.at, change.at + 1] {
                 let timestamp = Timestamp::from_second(at).unwrap();
                 let civil = jiff_zone.to_datetime(timestamp);
-                assert_eq!(zone.offset_at(unix(at)), jiff_zone.to_offset(timestamp).seconds(), "{name}: {timestamp}");
+                assert_eq!(
+                    zone.offset_at(unix(at)),
+                    jiff_zone.to_offset(timestamp).seconds(),
+                    "{name}: {timestamp}"
+                );
                 assert_eq!(zone.date_of(unix(at)), date_of(civil.date()), "{name}: {timestamp}");
                 let second = wall(civil).rem_euclid(86_400) as u32;
                 assert_eq!(zone.time_of(unix(at)).seconds(), second, "{name}: {timestamp}");
@@ -118,19 +131,29 @@ fn every_zone_opens_windows_where_the_clock_first_reaches_the_start() {
         let zone = Zone::named(&name).unwrap();
         let changes = changes(&jiff_zone);
         // All changes of the first years and then every seventh: rules repeat, the odd ones are old.
-        for change in changes.iter().enumerate().filter(|(n, _)| *n < 40 || n % 7 == 0).map(|(_, change)| change) {
+        for change in changes
+            .iter()
+            .enumerate()
+            .filter(|(n, _)| *n < 40 || n % 7 == 0)
+            .map(|(_, change)| change)
+        {
             let middle = walls_at(change)[3];
             let (date, second) = split(middle);
             let start = TimeOfDay::from_seconds(second).unwrap();
             let windows =
-                Windows::new(&Recurrence::every_day(), start, Length::Elapsed(600), zone.clone()).unwrap();
+                Windows::new(&Recurrence::every_day(), start, Length::Elapsed(600), zone.clone())
+                    .unwrap();
             let expect = first_reached(&jiff_zone, middle);
             let message = || format!("{name}: daily at {start} about {date}");
             assert_eq!(windows.next_start(unix(expect - 1)), Some(unix(expect)), "{}", message());
             assert_eq!(windows.previous_start(unix(expect)), Some(unix(expect)), "{}", message());
             let set = permitted(windows, &zone);
             assert!(!set.contains(unix(expect - 1)), "{}", message());
-            assert!(set.contains(unix(expect)) && set.contains(unix(expect + 599)), "{}", message());
+            assert!(
+                set.contains(unix(expect)) && set.contains(unix(expect + 599)),
+                "{}",
+                message()
+            );
             assert_eq!(set.next_change(unix(expect)), Some(unix(expect + 600)), "{}", message());
             assert!(!set.contains(unix(expect + 600)), "{}", message());
             asked += 1;
@@ -142,7 +165,9 @@ fn every_zone_opens_windows_where_the_clock_first_reaches_the_start() {
 
 #[test]
 fn zones_that_do_not_exist_are_refused() {
-    for name in ["Mars/Base", "Europe/Berlim", "", "europe berlin", "Local", "+02:00", "Europe/Berlin "] {
+    for name in
+        ["Mars/Base", "Europe/Berlim", "", "europe berlin", "Local", "+02:00", "Europe/Berlin "]
+    {
         let error = Zone::named(name).expect_err(name);
         assert!(error.is_unknown_zone(), "{name}: {error}");
     }
@@ -153,23 +178,78 @@ fn zones_that_do_not_exist_are_refused() {
 fn excluded_days_are_the_days_of_the_zone() {
     // (zone, from, until, begin, end); begin = end where the day does not exist.
     for (name, from, until, begin, end) in [
-        ("Pacific/Apia", "2011-12-30", "2011-12-31", "2011-12-30T10:00:00Z", "2011-12-30T10:00:00Z"),
-        ("Pacific/Apia", "2011-12-29", "2012-01-01", "2011-12-29T10:00:00Z", "2011-12-31T10:00:00Z"),
-        ("America/Sao_Paulo", "2018-11-04", "2018-11-05", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"),
-        ("America/Sao_Paulo", "2018-02-17", "2018-02-18", "2018-02-17T02:00:00Z", "2018-02-18T03:00:00Z"),
-        ("Europe/Berlin", "2026-03-29", "2026-03-30", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"),
-        ("Europe/Berlin", "2026-10-25", "2026-10-26", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"),
+        (
+            "Pacific/Apia",
+            "2011-12-30",
+            "2011-12-31",
+            "2011-12-30T10:00:00Z",
+            "2011-12-30T10:00:00Z",
+        ),
+        (
+            "Pacific/Apia",
+            "2011-12-29",
+            "2012-01-01",
+            "2011-12-29T10:00:00Z",
+            "2011-12-31T10:00:00Z",
+        ),
+        (
+            "America/Sao_Paulo",
+            "2018-11-04",
+            "2018-11-05",
+            "2018-11-04T03:00:00Z",
+            "2018-11-05T02:00:00Z",
+        ),
+        (
+            "America/Sao_Paulo",
+            "2018-02-17",
+            "2018-02-18",
+            "2018-02-17T02:00:00Z",
+            "2018-02-18T03:00:00Z",
+        ),
+        (
+            "Europe/Berlin",
+            "2026-03-29",
+            "2026-03-30",
+            "2026-03-28T23:00:00Z",
+            "2026-03-29T22:00:00Z",
+        ),
+        (
+            "Europe/Berlin",
+            "2026-10-25",
+            "2026-10-26",
+            "2026-10-24T22:00:00Z",
+            "2026-10-25T23:00:00Z",
+        ),
         // Clocks went back at one minute past midnight: the day begins at the first midnight of two.
-        ("America/St_Johns", "2006-10-29", "2006-10-30", "2006-10-29T02:30:00Z", "2006-10-30T03:30:00Z"),
-        ("America/Havana", "2026-11-01", "2026-11-02", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"),
+        (
+            "America/St_Johns",
+            "2006-10-29",
+            "2006-10-30",
+            "2006-10-29T02:30:00Z",
+            "2006-10-30T03:30:00Z",
+        ),
+        (
+            "America/Havana",
+            "2026-11-01",
+            "2026-11-02",
+            "2026-11-01T04:00:00Z",
+            "2026-11-02T05:00:00Z",
+        ),
         ("Asia/Beirut", "2026-03-29", "2026-03-30", "2026-03-28T22:00:00Z", "2026-03-29T21:00:00Z"),
-        ("Africa/Cairo", "2026-04-24", "2026-04-25", "2026-04-23T22:00:00Z", "2026-04-24T21:00:00Z"),
+        (
+            "Africa/Cairo",
+            "2026-04-24",
+            "2026-04-25",
+            "2026-04-23T22:00:00Z",
+            "2026-04-24T21:00:00Z",
+        ),
         ("Kwajalein", "1993-08-21", "1993-08-22", "1993-08-21T12:00:00Z", "1993-08-21T12:00:00Z"),
     ] {
         let zone = Zone::named(name).unwrap();
         let [from, until] = [from, until].map(|date| Date::parse(date).unwrap());
         let exclusion = schedule::Exclusion::new(from, Some(until), None).unwrap();
-        let set = schedule::TimeSet::from(schedule::Schedule::new(None, &[exclusion], &zone).unwrap());
+        let set =
+            schedule::TimeSet::from(schedule::Schedule::new(None, &[exclusion], &zone).unwrap());
         let [begin, end] = [begin, end].map(|text| crate::engine::at(text).unix());
         let label = format!("{name} {from}");
         assert!(set.contains(unix(begin - 1)), "{label}");

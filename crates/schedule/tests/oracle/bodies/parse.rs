@@ -6,13 +6,85 @@ use schedule::{Date, Error, Instant, Rrule, TimeOfDay, Zone};
 
 /// Words that rules are made of, and words that they must not be made of. A byte of input picks one.
 const WORDS: &[&str] = &[
-    "FREQ=", "DAILY", "WEEKLY", "MONTHLY", "YEARLY", "HOURLY", "SECONDLY", ";", ";", ";", ",", ",", "=", ":", "\n", "\r\n", " ",
-    "INTERVAL=", "COUNT=", "UNTIL=", "BYDAY=", "BYMONTHDAY=", "BYMONTH=", "BYSETPOS=", "WKST=", "BYHOUR=", "BYWEEKNO=", "BYYEARDAY=",
-    "DTSTART:", "DTSTART;TZID=", "RRULE:", "EXDATE:", "Europe/Berlin:", "America/New_York:", "Mars/Base:", "UTC:", "Z",
-    "19970902T090000", "19970902T090000Z", "19970902", "20260229T000000Z", "99991231T235959Z", "00010101T000000", "T",
-    "MO", "TU", "WE", "TH", "FR", "SA", "SU", "1", "2", "5", "-1", "-", "+", "0", "53", "31", "-31", "366", "-366", "12", "13",
-    "65535", "65536", "4294967296", "99999999999999999999", "é", "\u{0}", "freq=daily", "X-NAME=1", "2026-11-15", "23:59",
-    "2026-11-15T00:00:00Z", "FREQ=DAILY", "FREQ=WEEKLY;BYDAY=MO,SU", "DTSTART:20260101T000000Z\nRRULE:",
+    "FREQ=",
+    "DAILY",
+    "WEEKLY",
+    "MONTHLY",
+    "YEARLY",
+    "HOURLY",
+    "SECONDLY",
+    ";",
+    ";",
+    ";",
+    ",",
+    ",",
+    "=",
+    ":",
+    "\n",
+    "\r\n",
+    " ",
+    "INTERVAL=",
+    "COUNT=",
+    "UNTIL=",
+    "BYDAY=",
+    "BYMONTHDAY=",
+    "BYMONTH=",
+    "BYSETPOS=",
+    "WKST=",
+    "BYHOUR=",
+    "BYWEEKNO=",
+    "BYYEARDAY=",
+    "DTSTART:",
+    "DTSTART;TZID=",
+    "RRULE:",
+    "EXDATE:",
+    "Europe/Berlin:",
+    "America/New_York:",
+    "Mars/Base:",
+    "UTC:",
+    "Z",
+    "19970902T090000",
+    "19970902T090000Z",
+    "19970902",
+    "20260229T000000Z",
+    "99991231T235959Z",
+    "00010101T000000",
+    "T",
+    "MO",
+    "TU",
+    "WE",
+    "TH",
+    "FR",
+    "SA",
+    "SU",
+    "1",
+    "2",
+    "5",
+    "-1",
+    "-",
+    "+",
+    "0",
+    "53",
+    "31",
+    "-31",
+    "366",
+    "-366",
+    "12",
+    "13",
+    "65535",
+    "65536",
+    "4294967296",
+    "99999999999999999999",
+    "é",
+    "\u{0}",
+    "freq=daily",
+    "X-NAME=1",
+    "2026-11-15",
+    "23:59",
+    "2026-11-15T00:00:00Z",
+    "FREQ=DAILY",
+    "FREQ=WEEKLY;BYDAY=MO,SU",
+    "DTSTART:20260101T000000Z\nRRULE:",
 ];
 
 /// Feeds the bytes to every parser, as they are and as a choice of words.
@@ -31,7 +103,11 @@ fn every_parser(text: &str) {
     read(text, Instant::parse(text), |printed| Instant::parse(printed));
     read(text, TimeOfDay::parse(text), |printed| TimeOfDay::parse(printed));
     if let Ok(zone) = Zone::named(text) {
-        assert!(Zone::named(zone.name()).is_ok(), "{text:?} is known as {} and that is not known", zone.name());
+        assert!(
+            Zone::named(zone.name()).is_ok(),
+            "{text:?} is known as {} and that is not known",
+            zone.name()
+        );
     }
 }
 
@@ -55,7 +131,11 @@ fn read<T: PartialEq + std::fmt::Debug + std::fmt::Display>(
         Err(error) => {
             assert!(!error.to_string().is_empty(), "{text:?} is refused without a word");
             if let Some(position) = error.position() {
-                assert!(text.is_char_boundary(position), "{text:?}: byte {position} of {} is none: {error}", text.len());
+                assert!(
+                    text.is_char_boundary(position),
+                    "{text:?}: byte {position} of {} is none: {error}",
+                    text.len()
+                );
             }
         }
     }
