@@ -54,7 +54,7 @@ fn weekday_of(weekday: u8) -> Weekday {
     Weekday::ALL[usize::from(weekday)]
 }
 
-fn nth_of(&(ordinal, weekday): &(i8, u8)) -> (Ordinal, Weekday) {
+fn nth_of((ordinal, weekday): (i8, u8)) -> (Ordinal, Weekday) {
     let ordinal = if ordinal == -1 { Ordinal::Last } else { Ordinal::ALL[ordinal as usize - 1] };
     (ordinal, weekday_of(weekday))
 }
@@ -62,7 +62,7 @@ fn nth_of(&(ordinal, weekday): &(i8, u8)) -> (Ordinal, Weekday) {
 /// The recurrence of a shape.
 pub(crate) fn recurrence_of(shape: &Shape) -> Recurrence {
     let dates = |dates: &[i8]| dates.iter().map(|&d| d as u8).collect::<Vec<_>>();
-    let nths = |days: &[(i8, u8)]| days.iter().map(nth_of).collect::<Vec<_>>();
+    let nths = |days: &[(i8, u8)]| days.iter().copied().map(nth_of).collect::<Vec<_>>();
     let month = |month: i8| Month::ALL[month as usize - 1];
     match shape {
         Shape::Daily(n) => Recurrence::daily(*n as u16),

@@ -87,9 +87,9 @@ fn every_zone_resolves_starts_in_gaps_and_overlaps() {
         zones += 1;
         for change in changes(&jiff_zone) {
             if change.after > change.before {
-                gaps += 1
+                gaps += 1;
             } else {
-                overlaps += 1
+                overlaps += 1;
             }
             for wall in walls_at(&change) {
                 let (date, second) = split(wall);

@@ -247,13 +247,13 @@ pub(crate) fn queries_agree(expression: &Expression, instants: &[Instant]) {
     for &at in instants {
         let inside = expression.has(at);
         assert_eq!(set.contains(at), inside, "contains at {at}: {expression:?}");
-        assert!(!(set.is_always() && !inside), "always, but not at {at}: {expression:?}");
-        assert!(!(set.is_never() && inside), "never, but at {at}: {expression:?}");
+        assert!(inside || !set.is_always(), "always, but not at {at}: {expression:?}");
+        assert!(!inside || !set.is_never(), "never, but at {at}: {expression:?}");
         let (start, end) = (set.previous_change(at), set.next_change(at));
         match expression.next_change(at) {
             Walked::Never => assert_eq!(end, None, "next change after {at}: {expression:?}"),
             Walked::At(edge) => {
-                assert_eq!(end, Some(edge), "next change after {at}: {expression:?}")
+                assert_eq!(end, Some(edge), "next change after {at}: {expression:?}");
             }
             Walked::Beyond(edge) => assert!(
                 end.is_none_or(|end| end > edge),
@@ -263,7 +263,7 @@ pub(crate) fn queries_agree(expression: &Expression, instants: &[Instant]) {
         match expression.previous_change(at) {
             Walked::Never => assert_eq!(start, None, "previous change at {at}: {expression:?}"),
             Walked::At(edge) => {
-                assert_eq!(start, Some(edge), "previous change at {at}: {expression:?}")
+                assert_eq!(start, Some(edge), "previous change at {at}: {expression:?}");
             }
             Walked::Beyond(edge) => {
                 assert!(

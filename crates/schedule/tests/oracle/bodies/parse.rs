@@ -98,10 +98,10 @@ pub(crate) fn run(bytes: &[u8]) {
 }
 
 fn every_parser(text: &str) {
-    read(text, Rrule::parse(text), |printed| Rrule::parse(printed));
-    read(text, Date::parse(text), |printed| Date::parse(printed));
-    read(text, Instant::parse(text), |printed| Instant::parse(printed));
-    read(text, TimeOfDay::parse(text), |printed| TimeOfDay::parse(printed));
+    read(text, Rrule::parse(text), Rrule::parse);
+    read(text, Date::parse(text), Date::parse);
+    read(text, Instant::parse(text), Instant::parse);
+    read(text, TimeOfDay::parse(text), TimeOfDay::parse);
     if let Ok(zone) = Zone::named(text) {
         assert!(
             Zone::named(zone.name()).is_ok(),
