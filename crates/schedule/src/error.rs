@@ -58,12 +58,6 @@ impl Error {
         self
     }
 
-    /// The same error where the input it was found in begins `offset` bytes into a larger one.
-    pub(crate) fn shifted(self, offset: usize) -> Self {
-        let position = self.position.unwrap_or(0) as usize + offset;
-        self.at(position)
-    }
-
     /// The byte offset into the input at which the fault was found, where there is an input.
     pub fn position(&self) -> Option<usize> {
         self.position.map(|position| position as usize)
