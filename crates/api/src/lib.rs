@@ -4,6 +4,7 @@
 //! policy *means* is lowered to a set of instants in `tidegate-core`, and nowhere else. Every doc comment on a field is its
 //! description in the schema, so it speaks to the person who writes the object.
 
+pub mod crds;
 pub mod meta;
 pub mod names;
 pub mod policy;

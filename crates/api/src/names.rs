@@ -26,3 +26,9 @@ pub const AS_EXPECTED: &str = "AsExpected";
 
 /// Reason of [`CHANGES_RESTRICTED`] while the policy is not ready: doubt closes the gate (POL-6).
 pub const POLICY_NOT_READY: &str = "PolicyNotReady";
+
+/// The plural of a kind's name in lower case, as in paths and on the command line.
+pub fn plural(kind: &str) -> String {
+    let singular = kind.to_lowercase();
+    singular.strip_suffix('y').map_or_else(|| format!("{singular}s"), |stem| format!("{stem}ies"))
+}
