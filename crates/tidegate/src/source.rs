@@ -14,6 +14,7 @@ use tidegate_core::{
     read::{self, Policy},
 };
 
+mod json;
 pub(crate) mod split;
 pub(crate) mod tree;
 
@@ -184,7 +185,7 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
     }
     let (documents, findings) = (loaded.documents, loaded.findings.len());
     for chunk in split::documents(text) {
-        match tree::parse(chunk.text, chunk.line) {
+        match tree::parse(&json::joined(chunk.text), chunk.line) {
             Err(failure) => {
                 loaded.documents += 1;
                 loaded.report(name, failure.place, failure.problem);
