@@ -252,3 +252,6 @@ fn too_large(name: &str, loaded: &mut Loaded) {
     let detail = format!("the file is larger than {} MiB", LARGEST / 1024 / 1024);
     loaded.refuse(name, Code::TooLarge, detail, "split it into several files");
 }
+
+#[cfg(test)]
+mod tests;
