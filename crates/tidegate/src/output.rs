@@ -131,7 +131,7 @@ impl Colour {
             Style::Strong => "1",
             Style::Faint => "2",
             Style::Open => "32",
-            Style::OpenDay => "30;42",
+            Style::OpenDay => "1;32",
             // Not yellow, which a light terminal swallows.
             Style::Excluded => "35",
             Style::Paused => "31",

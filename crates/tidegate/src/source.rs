@@ -14,6 +14,7 @@ use tidegate_core::{
     read::{self, Policy},
 };
 
+mod json;
 pub(crate) mod split;
 pub(crate) mod tree;
 
@@ -21,6 +22,10 @@ use tree::{Node, Place};
 
 /// The largest file that is read. A policy is a kilobyte; eight thousand of them fit.
 pub(crate) const LARGEST: u64 = 8 * 1024 * 1024;
+
+/// How many documents of one file are judged, and after how many problems with one file nobody reads on.
+const MOST_DOCUMENTS: usize = 10_000;
+const MOST_PROBLEMS: usize = 1_000;
 
 /// How deep folders may be nested.
 const DEEPEST_FOLDER: usize = 32;
@@ -184,7 +189,22 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
     }
     let (documents, findings) = (loaded.documents, loaded.findings.len());
     for chunk in split::documents(text) {
-        match tree::parse(chunk.text, chunk.line) {
+        let place = Place { line: chunk.line, column: 1 };
+        if loaded.findings.len() - findings >= MOST_PROBLEMS {
+            let detail =
+                format!("more than {MOST_PROBLEMS} problems; nothing is judged from here on");
+            let problem = Problem::new(&FieldPath::root(), Code::TooLarge, detail);
+            loaded.report(name, place, problem.hint("mend those above first"));
+            break;
+        }
+        if loaded.documents - documents >= MOST_DOCUMENTS {
+            let detail =
+                format!("more than {MOST_DOCUMENTS} documents; nothing is judged from here on");
+            let problem = Problem::new(&FieldPath::root(), Code::TooLarge, detail);
+            loaded.report(name, place, problem.hint("split the file into several"));
+            break;
+        }
+        match tree::parse(&json::joined(chunk.text), chunk.line) {
             Err(failure) => {
                 loaded.documents += 1;
                 loaded.report(name, failure.place, failure.problem);
@@ -251,3 +271,6 @@ fn too_large(name: &str, loaded: &mut Loaded) {
     let detail = format!("the file is larger than {} MiB", LARGEST / 1024 / 1024);
     loaded.refuse(name, Code::TooLarge, detail, "split it into several files");
 }
+
+#[cfg(test)]
+mod tests;

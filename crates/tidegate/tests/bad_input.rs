@@ -72,7 +72,7 @@ fn what_is_no_document_is_refused() {
 
 #[test]
 fn what_would_cost_too_much_is_refused() {
-    check("deep-flow", &b"[".repeat(1_000_000), &["FILE:1:", "nested more than 64 deep"]);
+    check("deep-flow", &b"[".repeat(100_000), &["FILE:1:", "nested more than 64 deep"]);
     let mut deep = String::new();
     for level in 0..2_000 {
         deep.push_str(&" ".repeat(level));
@@ -91,11 +91,26 @@ fn what_would_cost_too_much_is_refused() {
         (0..20_000).map(|i| format!("k{i}: 1\n")).collect::<Vec<_>>().concat().as_bytes(),
         &["too many fields"],
     );
+    let line = format!("{{\"items\": [{}1]}}", "{\"a\":1},".repeat(900_000));
+    check("one-line", line.as_bytes(), &["FILE:1:1: the document holds more than 100000 values"]);
     check(
         "long-scalar",
         format!("kind: {}\n", "x".repeat(7_000_000)).as_bytes(),
         &["unknown kind"],
     );
+}
+
+#[test]
+fn nobody_reads_a_million_problems() {
+    let run = tidegate(&["validate", "-"], &b"---\na\n".repeat(1_000_000));
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains("<stdin>:2001:1: more than 1000 problems"), "{}", run.stderr.len());
+    assert_eq!(run.stderr.matches("<stdin>:").count(), 1_001);
+    let good = String::from_utf8(spec("strategy: Permissive")).unwrap();
+    let run = tidegate(&["validate", "-"], format!("---\n{good}").repeat(10_001).as_bytes());
+    assert_eq!(run.code, 1);
+    assert!(run.stderr.contains(":1: more than 10000 documents"), "{}", run.stderr);
+    assert!(run.stdout.contains("10000 usable"), "{}", run.stdout);
 }
 
 #[test]

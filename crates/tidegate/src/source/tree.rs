@@ -166,6 +166,13 @@ pub(crate) fn parse(text: &str, first_line: usize) -> Result<Option<Parsed>, Box
         root: None,
         duplicates: Vec::new(),
     };
+    // On one long line the parser reads ahead to the end before it says anything, and takes a hundred bytes of memory for each
+    // of these; so they are counted before it begins. A value brings one or two of them.
+    let signs = text.bytes().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count();
+    if signs > 2 * MOST {
+        let place = Place { line: first_line, column: 1 };
+        return Err(builder.too_many(place));
+    }
     let mut parser = Parser::new(StrInput::new(text));
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {

@@ -48,6 +48,8 @@ fn run(args: &Man) -> anyhow::Result<Output> {
         clap_mangen::Man::new(page)
             .title(name.to_uppercase())
             .date("")
+            .source(format!("tidegate {}", env!("CARGO_PKG_VERSION")))
+            .manual("Tidegate")
             .render(&mut text)
             .context("cannot render a man page")?;
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;

@@ -36,7 +36,6 @@ pub(super) fn feed(policies: &[Found], range: &Range<Instant>, now: Instant) -> 
 
 fn windows(policy: &Policy, range: &Range<Instant>, now: Instant, lines: &mut Vec<String>) {
     let name = policy.object.name.as_deref().unwrap_or_default();
-    let zone = &policy.lowered.scheduled.zone;
     for span in policy.lowered.set.spans(range.clone()) {
         // A feed has no room for "always": a window without an edge is cut where the feed begins or ends.
         let shown = clipped(&span, range);
@@ -51,10 +50,7 @@ fn windows(policy: &Policy, range: &Range<Instant>, now: Instant, lines: &mut Ve
             format!("DTSTART:{}", stamp(start)),
             format!("DTEND:{}", stamp(end)),
             format!("SUMMARY:{}", escaped(&format!("Changes permitted: {name}"))),
-            format!(
-                "DESCRIPTION:{}",
-                escaped(&format!("{}: {reason}. Times in {}.", policy.object, zone.name()))
-            ),
+            format!("DESCRIPTION:{}", escaped(&format!("{}: {reason}", policy.object))),
             "CATEGORIES:MAINTENANCE".into(),
             "TRANSP:TRANSPARENT".into(),
             "END:VEVENT".into(),

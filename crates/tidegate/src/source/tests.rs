@@ -1,0 +1,102 @@
+use super::*;
+
+const GOOD: &str = include_str!("../../../../examples/berlin-nights.yaml");
+const JSON: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion":
+    "changemanagement.openshift.io/v1alpha1", "kind": "HostedChangeManagementPolicy", "metadata": {"name": "x"},
+    "spec": {"strategy": "Permissive", "maintenanceSchedule": {"exclude": [{"fromDate": "2026-12-24"}]}}}]}"#;
+
+fn read(text: &[u8]) -> Loaded {
+    let mut loaded = Loaded::default();
+    load_bytes(text, "x.yaml", &mut loaded);
+    loaded
+}
+
+/// A small generator of numbers, the same on every machine.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+}
+
+/// Good documents with parts torn out, put in or doubled: never a panic, never silence, and every problem has a place in the file.
+#[test]
+fn damaged_documents_are_judged_and_never_break_the_reader() {
+    const PIECES: &[&str] = &[
+        ":",
+        "- ",
+        "\n",
+        "---\n",
+        "...\n",
+        "&a ",
+        "*a",
+        "!x ",
+        "!!str ",
+        "{",
+        "}",
+        "[",
+        "]",
+        "\"",
+        "'",
+        "|\n",
+        ">\n",
+        "#",
+        "%",
+        "\t",
+        "? ",
+        "<<: ",
+        "\u{1F384}",
+        "\\",
+        "  ",
+        "0x",
+        "1e9",
+        "~",
+        "@",
+        "`",
+    ];
+    let mut chance = Chance(1);
+    let mut usable = 0;
+    for round in 0..3_000 {
+        let mut text = if round % 4 == 0 { JSON } else { GOOD }.to_owned();
+        for _ in 0..=chance.below(4) {
+            let boundary = |mut at: usize| {
+                while !text.is_char_boundary(at) {
+                    at -= 1;
+                }
+                at
+            };
+            let (from, to) = (chance.below(text.len()), chance.below(text.len()));
+            let (from, to) = (boundary(from.min(to)), boundary(from.max(to)));
+            match chance.below(3) {
+                0 => text.replace_range(from..to.min(boundary(from + (to - from) % 20)), ""),
+                1 => text.insert_str(from, PIECES[chance.below(PIECES.len())]),
+                _ => {
+                    let copy = text[from..boundary(from + (to - from) % 40)].to_owned();
+                    text.insert_str(to, &copy);
+                }
+            }
+        }
+        let loaded = read(text.as_bytes());
+        usable += loaded.policies.len();
+        assert!(
+            !loaded.policies.is_empty() || !loaded.findings.is_empty(),
+            "neither a policy nor a problem: {text:?}"
+        );
+        let lines = text.lines().count() + 1;
+        for finding in &loaded.findings {
+            let line = finding.place.line;
+            assert!((1..=lines).contains(&line), "line {line} of {lines}: {finding:?} in {text:?}");
+        }
+    }
+    assert!(usable > 100, "some of them survive: {usable}");
+}
+
+#[test]
+fn one_broken_document_hides_no_other() {
+    let text = format!("{GOOD}---\na: [\n---\n{GOOD}---\nkind: 7\n---\n{GOOD}");
+    let loaded = read(text.as_bytes());
+    assert_eq!((loaded.documents, loaded.policies.len(), loaded.findings.len()), (5, 3, 2));
+}
