@@ -79,7 +79,9 @@ fn convert(schema: &Value) -> Value {
     let mut rules = Vec::new();
     for (key, value) in fields {
         match (key.as_str(), value) {
-            ("title" | "$schema", _) | ("additionalProperties", Value::Bool(_)) | ("default", Value::Null) => {}
+            ("title" | "$schema", _)
+            | ("additionalProperties", Value::Bool(_))
+            | ("default", Value::Null) => {}
             ("type", Value::Array(types)) => {
                 let named = types.iter().find(|name| *name != "null");
                 converted.insert(key.clone(), named.cloned().unwrap_or(Value::Null));
@@ -90,8 +92,10 @@ fn convert(schema: &Value) -> Value {
             ("x-tidegate-exclusive", Value::Array(names)) => rules.push(exclusive_rule(names)),
             ("x-tidegate-rules", Value::Array(given)) => rules.extend(given.iter().cloned()),
             ("properties", Value::Object(properties)) => {
-                let properties: Map<String, Value> =
-                    properties.iter().map(|(name, schema)| (name.clone(), convert(schema))).collect();
+                let properties: Map<String, Value> = properties
+                    .iter()
+                    .map(|(name, schema)| (name.clone(), convert(schema)))
+                    .collect();
                 converted.insert(key.clone(), properties.into());
             }
             ("items" | "additionalProperties", inner) => {

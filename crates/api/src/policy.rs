@@ -117,7 +117,15 @@ pub struct Permit {
     /// How long a window stays open, such as `8h` or `1h30m`; elapsed time, more than zero, at most 366 days (`8784h`). The rest
     /// of the day if neither this nor `endTime` is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "go-duration", "pattern" = r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"))]
+    #[schemars(extend(
+        "format" = "go-duration",
+        "pattern" = r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$",
+        "maxLength" = 64,
+        "x-tidegate-rules" = [{
+            "rule": "duration(self) > duration('0s') && duration(self) <= duration('8784h')",
+            "message": "duration must be longer than none and at most 366 days (8784h)",
+        }],
+    ))]
     pub duration: Option<String>,
     /// The time of day at which a window closes, `HH:MM`; on the next day if it is not after `startTime`. Excludes `duration`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -371,6 +379,10 @@ pub enum Month {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-tidegate-rules" = [{
+    "rule": "!has(self.untilDate) || self.untilDate > self.fromDate",
+    "message": "untilDate must be after fromDate",
+}]))]
 pub struct Exclusion {
     /// The first excluded day, `YYYY-MM-DD`.
     #[schemars(extend("format" = "date", "pattern" = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))]
