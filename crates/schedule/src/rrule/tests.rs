@@ -1,4 +1,4 @@
-//! Laws of rules as values: what prints is read back, and nothing read panics.
+//! Laws of rules as values (TIME-13): what prints is read back, and nothing read panics.
 
 pub(super) mod naive;
 pub(super) mod random;

@@ -1,4 +1,4 @@
-//! Every way a rule can be wrong, and the byte it is wrong at.
+//! Every way a rule can be wrong, and the byte it is wrong at (TIME-13).
 
 use crate::{Error, Rrule};
 

@@ -1,4 +1,4 @@
-//! The days of rules: the standard's own examples, the rims, and a slow evaluator that does it by definition.
+//! The days of rules (TIME-13): the standard's own examples, the rims, and a slow evaluator that does it by definition.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::super::tests::{naive, random};
 use super::*;
 use crate::civil::{date_of, day_of};
 use crate::days::Days;
-use crate::{Instant, Length, Windows};
+use crate::{Instant, Length, Schedule, TimeSet, Windows};
 
 const NEW_YORK: &str = "DTSTART;TZID=America/New_York:";
 
@@ -92,9 +92,9 @@ fn examples_of_the_standard_by_number() {
     }
 }
 
+/// TIME-3, and TIME-5: 1970-01-01 was a Thursday of the week that began on Monday, 29 December.
 #[test]
 fn rules_without_a_start_are_anchored_at_the_epoch() {
-    // 1970-01-01 was a Thursday of the week that began on Monday, 29 December.
     for (parts, around_epoch) in [
         ("FREQ=WEEKLY", "1969-12:25 1970-1:1,8"),
         ("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO", "1969-12:15,29 1970-1:12"),
@@ -117,6 +117,7 @@ fn rules_without_a_start_are_anchored_at_the_epoch() {
     check("FREQ=DAILY;INTERVAL=3;COUNT=3", "1970-1:1,4,7.");
 }
 
+/// TIME-6: a date or weekday that the month does not have gives no occurrence.
 #[test]
 fn leap_days_and_fifth_weekdays_are_not_moved() {
     check("DTSTART:20200229\nRRULE:FREQ=YEARLY", "2020-2:29 2024-2:29 2028-2:29");
@@ -139,6 +140,40 @@ fn leap_days_and_fifth_weekdays_are_not_moved() {
 #[test]
 fn a_start_that_does_not_fit_its_rule_is_no_occurrence() {
     check("DTSTART:20260101\nRRULE:FREQ=WEEKLY;BYDAY=SA;COUNT=2", "2026-1:3,10.");
+}
+
+/// Where other implementations differ. A list of weekdays is a union, ordinals or not; BYSETPOS counts in the whole period, also in
+/// the one that DTSTART cuts.
+#[test]
+fn lists_are_unions_and_positions_count_in_whole_periods() {
+    check(
+        "DTSTART:20180501\nRRULE:FREQ=MONTHLY;BYDAY=3TH,TU",
+        "2018-5:1,8,15,17,22,29 6:5,12,19,21,26",
+    );
+    check("DTSTART:20140101\nRRULE:FREQ=WEEKLY;BYDAY=MO,SU;BYSETPOS=2", "2014-1:5,12,19");
+    check(
+        "DTSTART:20190501\nRRULE:FREQ=WEEKLY;INTERVAL=4;BYDAY=WE,FR,MO;BYSETPOS=1",
+        "2019-5:27 6:24",
+    );
+    check("DTSTART:20190515\nRRULE:FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=1,-1", "2019-5:28 6:3,25");
+}
+
+/// TIME-14: no cap. Days of a rule that fires once in thousands of years, against a walk over its candidates.
+#[test]
+fn rare_days_are_found_however_far() {
+    for (every, far) in [(25, 500), (29, 500), (31, 500), (997, 0), (2_003, 0), (9_999, 0)] {
+        let text = format!("FREQ=DAILY;INTERVAL={every};BYMONTH=2;BYMONTHDAY=29;BYDAY=MO");
+        let seek = seek(&rule(&text));
+        let fires = |day: &i32| matches!(date_of(*day), (_, 2, 29)) && civil::weekday_of(*day) == 0;
+        let last = CEILING - CEILING.rem_euclid(every);
+        let candidates = || (0..=last / every).map(|step| step * every);
+        let ahead: Vec<i32> = candidates().filter(fires).collect();
+        let behind = candidates().map(|day| -day).take_while(|day| *day >= FLOOR).find(fires);
+        assert_eq!(seek.days_of(0, CEILING).collect::<Vec<_>>(), ahead, "{text}");
+        assert_eq!(seek.prev_on_or_before(0), behind, "{text}");
+        let years = ahead.windows(2).map(|pair| (pair[1] - pair[0]) / 366).max().unwrap_or(0);
+        assert!(years >= far, "{text}: the longest gap is {years} years");
+    }
 }
 
 #[test]
@@ -313,6 +348,18 @@ fn windows_open_on_the_days_of_a_rule() {
         Windows::from_rrule(&rule(text), TimeOfDay::parse("22:00").unwrap(), length, Zone::utc())
             .unwrap()
     };
+    // From its first day on without a gap: one stretch, with no end (TIME-9).
+    for start in ["DTSTART:20260101T000000Z", "DTSTART;TZID=Europe/Berlin:20260101T010000"] {
+        let rule = rule(&format!("{start}\nRRULE:FREQ=DAILY"));
+        let zone = rule.zone().unwrap();
+        let length = Length::Elapsed(25 * 3_600);
+        let daily = Windows::from_rrule(&rule, TimeOfDay::MIDNIGHT, length, zone.clone()).unwrap();
+        let set = TimeSet::from(Schedule::new(Some(daily), &[], &zone).unwrap());
+        let begins = at("2026-01-01T00:00:00Z");
+        assert!(!set.is_always() && !set.contains(begins.saturating_add(-1)));
+        assert_eq!(set.next_change(Instant::EPOCH), Some(begins));
+        assert_eq!(set.next_change(begins), None);
+    }
     let fridays = open("FREQ=WEEKLY;BYDAY=FR", Length::Elapsed(4 * 3_600));
     assert_eq!(fridays.next_start(at("2026-11-16T00:00:00Z")), Some(at("2026-11-20T22:00:00Z")));
     let berlin = open(
