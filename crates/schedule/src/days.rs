@@ -135,18 +135,23 @@ impl Days {
     /// The days of the rule after `day`, in order, each cheaper than a query.
     pub(crate) fn cursor(&self, day: i32) -> Cursor<'_> {
         match self {
-            Self::Never | Self::Always => Cursor::Ended,
+            Self::Bounded(rule) => {
+                Cursor { last: rule.last, ..rule.days.cursor(day.max(rule.first - 1)) }
+            }
+            days => Cursor { steps: days.steps(day), last: i32::MAX },
+        }
+    }
+
+    fn steps(&self, day: i32) -> Steps<'_> {
+        match self {
+            Self::Never | Self::Always | Self::Bounded(_) => Steps::Ended,
             Self::Daily { every, .. } => match self.after(day) {
-                Some(next) => Cursor::Daily { every: i32::from(*every), next },
-                None => Cursor::Ended,
+                Some(next) => Steps::Daily { every: i32::from(*every), next },
+                None => Steps::Ended,
             },
-            Self::Weekly(rule) => Cursor::Weekly(rule.cursor(day)),
-            Self::Monthly(rule) => Cursor::Monthly(rule.cursor(day)),
-            Self::General(rule) => Cursor::General { rule, from: day.saturating_add(1) },
-            Self::Bounded(rule) => Cursor::Bounded {
-                last: rule.last,
-                inner: Box::new(rule.days.cursor(day.max(rule.first - 1))),
-            },
+            Self::Weekly(rule) => Steps::Weekly(rule.cursor(day)),
+            Self::Monthly(rule) => Steps::Monthly(rule.cursor(day)),
+            Self::General(rule) => Steps::General { rule, from: day.saturating_add(1) },
         }
     }
 }
@@ -163,35 +168,44 @@ impl Bounded {
 
 /// A place in a rule that moves forward day by day.
 #[derive(Debug)]
-pub(crate) enum Cursor<'a> {
+pub(crate) struct Cursor<'a> {
+    steps: Steps<'a>,
+    /// The last day that counts.
+    last: i32,
+}
+
+#[derive(Debug)]
+enum Steps<'a> {
     Ended,
     Daily { every: i32, next: i32 },
     Weekly(weekly::Cursor<'a>),
     Monthly(monthly::Cursor<'a>),
     General { rule: &'a Seek, from: i32 },
-    Bounded { last: i32, inner: Box<Cursor<'a>> },
 }
 
 impl Cursor<'_> {
+    /// Behind the last day.
+    pub(crate) const ENDED: Self = Self { steps: Steps::Ended, last: i32::MIN };
+
     /// The next day of the rule. Beyond the last representable day there is none.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<i32> {
-        match self {
-            Self::Ended => None,
-            Self::Daily { every, next } => {
+        let day = match &mut self.steps {
+            Steps::Ended => return None,
+            Steps::Daily { every, next } => {
                 let day = *next;
                 *next += *every;
-                Some(day)
+                day
             }
-            Self::Weekly(cursor) => Some(cursor.next()),
-            Self::Monthly(cursor) => Some(cursor.next()),
-            Self::General { rule, from } => {
+            Steps::Weekly(cursor) => cursor.next(),
+            Steps::Monthly(cursor) => cursor.next(),
+            Steps::General { rule, from } => {
                 let day = rule.next_on_or_after(*from)?;
                 *from = day + 1;
-                Some(day)
+                day
             }
-            Self::Bounded { last, inner } => inner.next().filter(|day| day <= last),
-        }
+        };
+        (day <= self.last).then_some(day)
     }
 }
 

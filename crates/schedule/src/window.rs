@@ -324,7 +324,17 @@ impl Windows {
         if let Days::Bounded(rule) = &self.days
             && self.may_touch()
         {
-            let solid = self.touch_throughout(rule.first, rule.last);
+            // What touches for a whole period, and in a zone for one after its irregular years, touches for ever.
+            let last = rule.days.period().map_or(i64::from(rule.last), |period| {
+                let first = i64::from(rule.first);
+                match self.zone.unsettled() {
+                    None => first.saturating_add(period),
+                    Some((_, until)) => first
+                        .max(until.div_euclid(DAY) + 1)
+                        .saturating_add(lcm(period, i64::from(civil::CYCLE_DAYS))),
+                }
+            });
+            let solid = self.touch_throughout(rule.first, last.min(i64::from(rule.last)) as i32);
             let rule = crate::days::Bounded { solid, ..rule.as_ref().clone() };
             self.days = Days::Bounded(rule.into());
         }

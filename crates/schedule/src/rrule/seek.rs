@@ -47,19 +47,20 @@ impl Seek {
         let begins = rule.start.is_some() || counted.is_some();
         let first = if begins { rule.anchor().max(FLOOR) } else { FLOOR };
         let last = rule.until_day(time, zone).unwrap_or(CEILING).min(CEILING);
-        let mut seek = Self::within(Selection::of(rule).pattern(), first, last);
-        if let Some(last) = counted.and_then(|count| seek.nth(count)) {
-            seek = Self::within(seek.pattern, first, last);
-        }
-        // Bounds that are days of the rule themselves, so that nobody has to search at the rim; and never is known at once.
-        match (seek.next_on_or_after(first), seek.prev_on_or_before(last)) {
-            (Some(head), Some(tail)) => {
-                let first = if begins { head } else { first };
-                let last = if rule.end.is_some() { tail } else { last };
-                Self::within(seek.pattern, first, last)
-            }
-            _ => Self::within(seek.pattern, 0, -1),
-        }
+        let seek = Self::within(Selection::of(rule).pattern(), first, last);
+        // What does not fire within one period never does, which spares the walk to the end of time (TIME-7).
+        let period_ends = i64::from(first).saturating_add(seek.period_days());
+        let seek = seek.cut(first, period_ends.min(i64::from(last)) as i32);
+        let Some(head) = seek.next_on_or_after(first) else {
+            return seek.cut(0, -1);
+        };
+        let seek = seek.cut(first, last);
+        let tail =
+            counted.and_then(|count| seek.nth(count)).or_else(|| seek.prev_on_or_before(last));
+        // Bounds that are days of the rule themselves, so that nobody has to search at the rim.
+        let first = if begins { head } else { first };
+        let last = if rule.end.is_some() { tail.unwrap_or(last) } else { last };
+        seek.cut(first, last)
     }
 
     /// The days of the rule from `start` to before `end`, as if it had neither beginning nor end itself.
@@ -72,12 +73,12 @@ impl Seek {
         Self { pattern, first, last, first_period, last_period }
     }
 
-    /// Whether the rule never fires (TIME-7).
-    pub(crate) fn is_never(&self) -> bool {
-        self.first > self.last
+    /// The same days within other bounds.
+    fn cut(self, first: i32, last: i32) -> Self {
+        Self::within(self.pattern, first, last)
     }
 
-    /// The first and the last day that fire. None if none does.
+    /// The first and the last day that fire. None if the rule never fires (TIME-7).
     pub(crate) fn hull(&self) -> Option<(i32, i32)> {
         self.next_on_or_after(self.first).zip(self.prev_on_or_before(self.last))
     }

@@ -172,14 +172,13 @@ impl Rrule {
             }
         }
         let mut whole = Cases::default();
-        if year.iter().all(|cases| whole.merge(cases)) {
-            if let Some(weekdays) = month::whole_weeks(&whole) {
-                return if weekdays.len() == 7 {
-                    Ok(Recurrence::every_day())
-                } else {
-                    Recurrence::weekly(1, &weekdays)
-                };
-            }
+        if year.iter().all(|cases| whole.merge(cases))
+            && let Some(weekdays) = month::whole_weeks(&whole)
+        {
+            return match weekdays.len() {
+                7 => Ok(Recurrence::every_day()),
+                _ => Recurrence::weekly(1, &weekdays),
+            };
         }
         for interval in [1, 2, 3, 4, 6] {
             let mut counting = Cases::default();

@@ -1,4 +1,4 @@
-//! Laws of rules as values: what prints is read back, and nothing read panics.
+//! Laws of rules as values (TIME-13): what prints is read back, and nothing read panics.
 
 pub(super) mod naive;
 pub(super) mod random;
@@ -17,9 +17,7 @@ fn canonical_text_prints_to_itself() {
         "FREQ=WEEKLY;WKST=MO;BYDAY=SA,SA",
         "FREQ=MONTHLY;BYDAY=MO;BYSETPOS=-1",
         "FREQ=MONTHLY;BYDAY=5MO,-1FR,TU;BYMONTHDAY=-31,31",
-        "FREQ=YEARLY;INTERVAL=9999;COUNT=4294967295;BYMONTH=12,1;BYDAY=-53SU;BYSETPOS=-366,366"
-            .replace("-53SU", "-5SU")
-            .as_str(),
+        "FREQ=YEARLY;INTERVAL=9999;COUNT=4294967295;BYMONTH=12,1;BYDAY=-5SU;BYSETPOS=-366,366",
         "FREQ=YEARLY;BYDAY=-53SU,20MO",
         "FREQ=DAILY;UNTIL=20301231",
         "FREQ=DAILY;UNTIL=20301231T235959Z",

@@ -18,16 +18,16 @@ impl Windows {
     /// The merged windows that meet the range from `from` on. The first may start later than it truly does.
     pub(crate) fn openings(&self, from: i64) -> Openings<'_> {
         match &self.days {
-            Days::Never => Openings { windows: self, days: Cursor::Ended, ahead: None },
+            Days::Never => Openings { windows: self, days: Cursor::ENDED, ahead: None },
             Days::Always => {
-                Openings { windows: self, days: Cursor::Ended, ahead: Some((from, HIGH)) }
+                Openings { windows: self, days: Cursor::ENDED, ahead: Some((from, HIGH)) }
             }
             Days::Bounded(rule) if rule.solid => {
                 let first = self.start_on(rule.first);
                 let end = self.end_of(rule.last, self.start_on(rule.last));
                 Openings {
                     windows: self,
-                    days: Cursor::Ended,
+                    days: Cursor::ENDED,
                     ahead: (end > from).then_some((first, end)),
                 }
             }

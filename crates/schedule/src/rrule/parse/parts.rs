@@ -157,13 +157,12 @@ impl<'a> Parts<'a> {
     }
 
     fn by_day(&self, frequency: Frequency, token: Token<'a>) -> Result<ByDay, Error> {
-        let letters = token.text.len().saturating_sub(2);
-        let (number, name) = token.text.split_at_checked(letters).unwrap_or_default();
-        let name = Token { text: name, at: token.at + letters };
+        let letters = token.text.find(|c: char| c.is_ascii_alphabetic());
+        let (number, name) = token.text.split_at(letters.unwrap_or(token.text.len()));
+        let weekday = weekday(Token { text: name, at: token.at + number.len() })?;
         if number.is_empty() {
-            return Ok(ByDay { ordinal: 0, weekday: weekday(name)? });
+            return Ok(ByDay { ordinal: 0, weekday });
         }
-        let weekday = weekday(name)?;
         let (period, most) = match frequency {
             Frequency::Weekly | Frequency::Daily => {
                 let message = format!(

@@ -56,7 +56,7 @@ pub(super) struct Token<'a> {
     pub(super) at: usize,
 }
 
-impl<'a> Token<'a> {
+impl Token<'_> {
     /// The pieces between separators, at least one.
     pub(super) fn split(self, separator: char) -> impl Iterator<Item = Self> {
         let mut at = self.at;

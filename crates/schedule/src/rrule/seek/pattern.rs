@@ -282,7 +282,8 @@ fn days_of_months(first_day: i32, months: u16) -> u8 {
     let (month, begins) = civil::month_of(first_day);
     let counts = |month: i32| months >> month.rem_euclid(12) & 1 != 0;
     // Days of the week before the next month begins, at least one.
-    let before = (begins + civil::days_in(month) as i32 - first_day).min(7);
+    let days = civil::shape_at(civil::cycle_index(month)).days() as i32;
+    let before = (begins + days - first_day).min(7);
     let these = 0x7f_u8 >> (7 - before);
     (if counts(month) { these } else { 0 }) | (if counts(month + 1) { 0x7f & !these } else { 0 })
 }

@@ -184,12 +184,12 @@ impl Selection {
     fn year_shapes(&self) -> [YearMask; YEAR_SHAPES] {
         let mut shapes = [YearMask::default(); YEAR_SHAPES];
         for (index, words) in (0_u32..).zip(shapes.iter_mut()) {
-            // A year of each kind, for the lengths of its months.
-            let first_month = if index < 7 { (1970 - 1970) * 12 } else { (1972 - 1970) * 12 };
+            // A year of each kind, for the lengths of its months: 1970 and 1972.
+            let first_month = if index < 7 { 0 } else { 2 * 12 };
             let mut days = Vec::new();
             let mut in_year = 0;
             for month in 0..12 {
-                let month_days = civil::days_in(first_month + month as i32);
+                let month_days = civil::days_in(first_month + month);
                 for in_month in 0..month_days {
                     let day = Day {
                         weekday: (index + in_year) % 7,
