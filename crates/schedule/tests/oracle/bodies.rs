@@ -36,5 +36,5 @@ fn parsers_survive_seeded_bytes() {
 
 #[test]
 fn laws_hold_over_seeded_bytes() {
-    seeded_loop(laws::run, 500, 220);
+    seeded_loop(laws::run, 300, 220);
 }

@@ -188,6 +188,7 @@ fn sets_that_almost_cover_or_almost_never_open_are_neither() {
     }
 }
 
+/// TIME-14: no answer gives up after a cap, however far away it is.
 #[test]
 fn next_change_of_a_rare_rule_is_the_least_and_not_given_up() {
     // 29 February 2044 is a Monday, and no earlier one after 2016 is.
@@ -195,4 +196,10 @@ fn next_change_of_a_rare_rule_is_the_least_and_not_given_up() {
     let set = windows_in_utc(&rule, "00:00", Length::RestOfDay);
     assert_eq!(set.next_change(at("2016-03-01T00:00:00Z")), Some(at("2044-02-29T00:00:00Z")));
     assert_eq!(set.previous_change(at("2044-02-28T00:00:00Z")), Some(at("2016-03-01T00:00:00Z")));
+    // Every 730 days, on a fifth Monday of every eleventh month: once in centuries, and each is found from the one before.
+    let days = windows_in_utc(&Recurrence::daily(730).unwrap(), "00:00", Length::RestOfDay);
+    let fifth = Recurrence::monthly_by_day(11, &[(Ordinal::Fifth, Monday)]).unwrap();
+    let both = days.intersection(windows_in_utc(&fifth, "00:00", Length::RestOfDay));
+    assert_eq!(both.next_change(at("2026-11-15T00:00:00Z")), Some(at("2225-10-31T00:00:00Z")));
+    assert_eq!(both.previous_change(at("2225-10-30T00:00:00Z")), Some(at("1106-07-31T00:00:00Z")));
 }

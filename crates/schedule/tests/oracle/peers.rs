@@ -251,6 +251,7 @@ fn octopus_third_saturday_of_the_month() {
     );
 }
 
+// TIME-5: weeks begin on Monday, and week 0 holds the epoch.
 #[test]
 fn libical_takes_the_opposite_weeks_for_sunday() {
     for (day, first) in [
@@ -274,6 +275,7 @@ fn ical_js_rolls_impossible_dates_over() {
     check(&set, &[("2026-05-01T12:00:00Z", false), ("2026-04-30T12:00:00Z", false)]);
 }
 
+// TIME-6: a date the month does not have gives no occurrence.
 #[test]
 fn recurring_clamps_the_thirty_first_and_drifts() {
     let last = Recurrence::monthly_by_date(1, &[31]).unwrap();
@@ -306,6 +308,7 @@ fn dateutil_hangs_on_an_interval_of_zero() {
     assert!(Recurrence::monthly_by_date(1, &[32]).unwrap_err().is_range());
 }
 
+// TIME-8 and TIME-15: from one second to 366 days, however impractical.
 #[test]
 fn cron_users_cannot_write_a_window_of_seconds_or_of_a_year() {
     let windows =

@@ -4,8 +4,8 @@
 //! over schedules, and every answer of the built set is compared with membership worked out leaf by leaf.
 
 use schedule::{
-    Date, Exclusion, Instant, Length, Month, Ordinal, Recurrence, Schedule, Span, TimeOfDay,
-    TimeSet, Weekday, Windows, Zone,
+    Cause, Date, Exclusion, Instant, Length, Month, Ordinal, Recurrence, Rrule, Schedule, Span,
+    TimeOfDay, TimeSet, Weekday, Windows, Zone,
 };
 
 const DAY: i64 = 86_400;
@@ -39,14 +39,16 @@ impl Source<'_> {
         (0..count).map(|_| one(self)).collect()
     }
 
-    /// An instant: anywhere, or at a full hour, where edges are.
+    /// An instant: anywhere, at a full hour, where edges are, or at the rims of time.
     pub(crate) fn instant(&mut self) -> Instant {
         let seconds = self.below(SPAN) as i64;
-        let seconds = match self.below(4) {
-            0 => seconds,
-            1 => seconds - seconds % 3_600,
-            2 => seconds - seconds % DAY,
-            _ => seconds - seconds % DAY - 1,
+        let seconds = match self.below(16) {
+            0..=3 => seconds,
+            4..=7 => seconds - seconds % 3_600,
+            8..=10 => seconds - seconds % DAY,
+            11..=13 => seconds - seconds % DAY - 1,
+            14 => return Instant::MIN.saturating_add(seconds % (800 * DAY)),
+            _ => return Instant::MAX.saturating_add(-(seconds % (800 * DAY))),
         };
         Instant::from_unix(seconds).expect("1969 to 2069 is within the range of instants")
     }
@@ -85,14 +87,33 @@ impl Source<'_> {
             3 => Length::Elapsed((1 + self.below(40) as u32) * DAY as u32),
             _ => Length::Elapsed((1 + self.below(48) as u32) * 1_800),
         };
-        let windows = Windows::new(&recurrence, start, length, zone.clone())
-            .expect("a length between a second and 366 days");
+        let windows = if self.below(4) == 3 {
+            let rule = self.rrule(&recurrence, zone.name());
+            Windows::from_rrule(&rule, start, length, zone.clone())
+        } else {
+            Windows::new(&recurrence, start, length, zone.clone())
+        }
+        .expect("a length between a second and 366 days");
         let exclusions: Vec<_> = (0..self.below(3)).map(|_| self.exclusion()).collect();
         let permit = if exclusions.is_empty() || self.below(8) > 0 { Some(windows) } else { None };
         TimeSet::from(
             Schedule::new(permit, &exclusions, &zone)
                 .expect("parts that are right make a schedule"),
         )
+    }
+
+    /// The rule of a recurrence with a beginning, and half the time with an end.
+    fn rrule(&mut self, recurrence: &Recurrence, zone: &str) -> Rrule {
+        let date = Date::from_days_since_epoch(self.below(30_000) as i32).expect("1970 to 2052");
+        let (year, month, day) = (date.year(), date.month(), date.day());
+        let start = format!("DTSTART;TZID={zone}:{year:04}{month:02}{day:02}T220000");
+        let end = match self.below(4) {
+            0 => format!(";COUNT={}", 1 + self.below(200)),
+            1 => format!(";UNTIL={:04}0715T120000Z", year + 1 + self.below(20) as i32),
+            _ => String::new(),
+        };
+        let text = format!("{start}\nRRULE:{}{end}", Rrule::from_recurrence(recurrence));
+        Rrule::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
     fn exclusion(&mut self) -> Exclusion {
@@ -286,10 +307,37 @@ pub(crate) fn queries_agree(expression: &Expression, instants: &[Instant]) {
             "stretch at {at}: {expression:?}"
         );
     }
+    for &at in instants {
+        reason_fits(&set, at, expression);
+    }
     constants_are_known(&set, expression);
     if let Some(&from) = instants.first() {
         spans_agree(&set, from, expression);
     }
+}
+
+/// The reason given is one that holds at the instant, and the rest of it is what the other queries say.
+fn reason_fits(set: &TimeSet, at: Instant, expression: &Expression) {
+    let why = set.why(at);
+    let told = (why.inside, why.until);
+    assert_eq!(told, (set.contains(at), set.next_change(at)), "why at {at}: {expression:?}");
+    let fits = match why.cause {
+        Cause::Always | Cause::Never | Cause::NoRange => true,
+        Cause::Before(end) => at < end,
+        Cause::NotBefore(end) => at >= end,
+        Cause::Range { start, end } => {
+            start.is_none_or(|start| start <= at) && end.is_none_or(|end| at < end)
+        }
+        Cause::Window { start, end, .. } => start <= at && at < end,
+        Cause::NoWindow { next } => next.is_none_or(|next| next > at),
+        // Zones are at most a day away from UTC.
+        Cause::Exclusion { from, until, .. } => {
+            let day = at.unix().div_euclid(DAY);
+            i64::from(from.days_since_epoch()) - 1 <= day
+                && day <= i64::from(until.days_since_epoch()) + 1
+        }
+    };
+    assert!(fits, "{:?} is no reason at {at}: {expression:?}", why.cause);
 }
 
 /// Never and always are known of a set without asking for an instant.
