@@ -164,7 +164,7 @@ pub fn child(what: &str, name: &str, shape: &str, queries: usize) -> Option<()> 
             let rule = seed::shapes().into_iter().find(|rule| rule.id == shape)?;
             let engine = (peers::named(name)?.compile)(&rule)?;
             for _ in 0..queries {
-                black_box(engine.tally(black_box(FROM), black_box(UNTIL_10)));
+                black_box(engine.open_seconds(black_box(FROM), black_box(UNTIL_10)));
             }
         }
         "meet" => {
@@ -172,7 +172,7 @@ pub fn child(what: &str, name: &str, shape: &str, queries: usize) -> Option<()> 
                 seed::pairs().into_iter().find(|(worker, _)| worker.id == shape)?;
             let meet = ours::Meet::new(&worker, &control);
             for _ in 0..queries {
-                black_box(meet.tally(black_box(FROM), black_box(UNTIL_10)));
+                black_box(meet.open_seconds(black_box(FROM), black_box(UNTIL_10)));
             }
         }
         _ => return None,

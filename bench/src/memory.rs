@@ -67,7 +67,7 @@ fn our_calls(shapes: &[Rule], instants: &[i64]) -> f64 {
             for at in &instants[..16] {
                 std::hint::black_box((engine.next(*at), engine.state(*at)));
             }
-            std::hint::black_box((engine.state(NOW), engine.tally(FROM, UNTIL)));
+            std::hint::black_box((engine.state(NOW), engine.open_seconds(FROM, UNTIL)));
         }
     });
     traffic.calls as f64 / (engines.len() * 34) as f64

@@ -21,9 +21,9 @@ pub trait Engine {
     /// W2: the merged windows of a range, clipped to it.
     fn windows(&self, from: i64, until: i64) -> Vec<(i64, i64)>;
 
-    /// W2, as it is timed: how many there are, found by looking at each.
-    fn tally(&self, from: i64, until: i64) -> usize {
-        self.windows(from, until).len()
+    /// W2, as it is timed: the seconds that are open, so that every edge is looked at.
+    fn open_seconds(&self, from: i64, until: i64) -> i64 {
+        self.windows(from, until).iter().map(|(start, end)| end - start).sum()
     }
 
     /// W4: the state with exclusions.

@@ -30,13 +30,19 @@ impl Engine for Ours {
         spans(&self.set, from, until)
     }
 
-    fn tally(&self, from: i64, until: i64) -> usize {
-        self.set.spans(instant(from)..instant(until)).count()
+    fn open_seconds(&self, from: i64, until: i64) -> i64 {
+        open_seconds(&self.set, from, until)
     }
 
     fn state(&self, at: i64) -> State {
         state(&self.schedule, at)
     }
+}
+
+fn open_seconds(set: &TimeSet, from: i64, until: i64) -> i64 {
+    let clipped = |edge: Option<Instant>, rim: i64| edge.map_or(rim, |edge| edge.unix().clamp(from, until));
+    let spans = set.spans(instant(from)..instant(until));
+    spans.map(|span| clipped(span.end, until) - clipped(span.start, from)).sum()
 }
 
 fn spans(set: &TimeSet, from: i64, until: i64) -> Vec<(i64, i64)> {
@@ -164,8 +170,8 @@ impl Meet {
         spans(&self.0, from, until)
     }
 
-    pub fn tally(&self, from: i64, until: i64) -> usize {
-        self.0.spans(instant(from)..instant(until)).count()
+    pub fn open_seconds(&self, from: i64, until: i64) -> i64 {
+        open_seconds(&self.0, from, until)
     }
 }
 

@@ -34,7 +34,7 @@ fn grid(setting: &Setting, workload: &str, until: i64, years: &str) -> Grid {
                     return Cell::Wrong;
                 }
                 Cell::Time(clock::best(setting.effort, || {
-                    black_box(engine.tally(black_box(FROM), black_box(until)));
+                    black_box(engine.open_seconds(black_box(FROM), black_box(until)));
                 }))
             })
             .collect();

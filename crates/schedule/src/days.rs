@@ -174,7 +174,6 @@ pub(crate) enum Cursor<'a> {
 
 impl Cursor<'_> {
     /// The next day of the rule. Beyond the last representable day there is none.
-    #[inline]
     pub(crate) fn next(&mut self) -> Option<i32> {
         match self {
             Self::Ended => None,
@@ -190,8 +189,15 @@ impl Cursor<'_> {
                 *from = day + 1;
                 Some(day)
             }
-            Self::Bounded { last, inner } => inner.next().filter(|day| day <= last),
+            Self::Bounded { .. } => self.next_bounded(),
         }
+    }
+
+    /// Apart from the plain rules, because it asks one of them in turn.
+    #[inline(never)]
+    fn next_bounded(&mut self) -> Option<i32> {
+        let Self::Bounded { last, inner } = self else { return None };
+        inner.next().filter(|day| day <= last)
     }
 }
 
