@@ -174,14 +174,23 @@ pub(crate) enum Cursor<'a> {
 
 impl Cursor<'_> {
     /// The next day of the rule. Beyond the last representable day there is none.
+    #[inline]
     pub(crate) fn next(&mut self) -> Option<i32> {
         match self {
-            Self::Ended => None,
             Self::Daily { every, next } => {
                 let day = *next;
                 *next += *every;
                 Some(day)
             }
+            other => other.next_of_others(),
+        }
+    }
+
+    /// Apart from the daily rules, which have the most days by far.
+    #[inline(never)]
+    fn next_of_others(&mut self) -> Option<i32> {
+        match self {
+            Self::Ended | Self::Daily { .. } => None,
             Self::Weekly(cursor) => Some(cursor.next()),
             Self::Monthly(cursor) => Some(cursor.next()),
             Self::General { rule, from } => {
@@ -189,15 +198,8 @@ impl Cursor<'_> {
                 *from = day + 1;
                 Some(day)
             }
-            Self::Bounded { .. } => self.next_bounded(),
+            Self::Bounded { last, inner } => inner.next().filter(|day| day <= last),
         }
-    }
-
-    /// Apart from the plain rules, because it asks one of them in turn.
-    #[inline(never)]
-    fn next_bounded(&mut self) -> Option<i32> {
-        let Self::Bounded { last, inner } = self else { return None };
-        inner.next().filter(|day| day <= last)
     }
 }
 

@@ -222,7 +222,25 @@ impl Permitted<'_> {
     pub(crate) fn next(&mut self) -> (i64, i64) {
         let window = if self.rest.0 == HIGH { self.windows.next() } else { self.rest };
         // Nearly always the window ends before the next exclusion, and there is no rest.
-        if window.1 <= self.excluded.start() && self.rest.0 == HIGH { window } else { self.cut(window) }
+        if window.1 <= self.excluded.start() && self.rest.0 == HIGH {
+            window
+        } else {
+            self.cut(window)
+        }
+    }
+
+    /// The first stretch that ends after an instant, or [`END`]. It may start later than it truly does, but not after the instant.
+    #[inline]
+    pub(crate) fn next_after(&mut self, at: i64) -> (i64, i64) {
+        if self.rest.0 == HIGH {
+            self.windows.skip(at);
+        }
+        loop {
+            let stretch = self.next();
+            if stretch.1 > at {
+                return stretch;
+            }
+        }
     }
 
     /// What the exclusions leave of a window, or of the first one after it that they leave something of.

@@ -108,6 +108,21 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The first span that ends after an instant. It may start later than it truly does, but not after the instant.
+    #[inline]
+    fn next_after(&mut self, at: i64) -> (i64, i64) {
+        if let Self::Schedule(spans, end) = self {
+            let span = spans.next_after(at);
+            return if span.0 < *end { span } else { END };
+        }
+        loop {
+            let span = self.next();
+            if span.1 > at {
+                return span;
+            }
+        }
+    }
+
     /// Apart from schedules, which nearly all spans come from.
     #[inline(never)]
     fn next_of_others(&mut self) -> (i64, i64) {
@@ -164,10 +179,11 @@ impl Pair<'_> {
             if start == HIGH {
                 return END;
             }
+            // What ends before the other one starts is passed over: a frequent set does not hold up a rare one.
             if a.1 <= b.1 {
-                self.take_a();
+                self.next_a = self.a.next_after(b.0);
             } else {
-                self.take_b();
+                self.next_b = self.b.next_after(a.0);
             }
             if start < end {
                 return (start, end);

@@ -64,6 +64,20 @@ impl Openings<'_> {
         if window.0 < window.1 && window.1 < self.ahead.0 { window } else { self.merge(window) }
     }
 
+    /// Passes over windows that end at or before an instant. The next may start later than it truly does, but not after the instant.
+    pub(crate) fn skip(&mut self, at: i64) {
+        // A few windows are walked faster than the calendar is asked; many are leaped over.
+        for _ in 0..8 {
+            if self.ahead.1 > at {
+                return;
+            }
+            self.ahead = self.following();
+        }
+        if self.ahead.1 <= at {
+            *self = self.windows.openings(at);
+        }
+    }
+
     /// A window that touches the next one, or is the last, or was swallowed whole by a gap of the zone.
     #[inline(never)]
     fn merge(&mut self, (mut start, mut end): (i64, i64)) -> (i64, i64) {
