@@ -191,21 +191,31 @@ impl Cursor<'_> {
     #[inline]
     pub(crate) fn next(&mut self) -> Option<i32> {
         let day = match &mut self.steps {
-            Steps::Ended => return None,
             Steps::Daily { every, next } => {
                 let day = *next;
                 *next += *every;
                 day
             }
-            Steps::Weekly(cursor) => cursor.next(),
-            Steps::Monthly(cursor) => cursor.next(),
-            Steps::General { rule, from } => {
-                let day = rule.next_on_or_after(*from)?;
-                *from = day + 1;
-                day
-            }
+            others => others.next_of_others()?,
         };
         (day <= self.last).then_some(day)
+    }
+}
+
+impl Steps<'_> {
+    /// Apart from the daily rules, which have the most days by far.
+    #[inline(never)]
+    fn next_of_others(&mut self) -> Option<i32> {
+        match self {
+            Self::Ended | Self::Daily { .. } => None,
+            Self::Weekly(cursor) => Some(cursor.next()),
+            Self::Monthly(cursor) => Some(cursor.next()),
+            Self::General { rule, from } => {
+                let day = rule.next_on_or_after(*from)?;
+                *from = day + 1;
+                Some(day)
+            }
+        }
     }
 }
 

@@ -119,6 +119,12 @@ pub(crate) struct Upcoming<'a> {
 }
 
 impl Upcoming<'_> {
+    /// Where the span starts that was found last.
+    #[inline]
+    pub(crate) fn start(&self) -> i64 {
+        self.span.0
+    }
+
     /// The first span that ends after an instant, which must not lie before an earlier one asked for.
     #[inline]
     pub(crate) fn ending_after(&mut self, at: i64) -> (i64, i64) {

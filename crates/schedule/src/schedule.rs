@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exclude::{ExcludedDays, Exclusion, Upcoming};
 use crate::instant::Instant;
 use crate::set::State;
-use crate::window::{HIGH, LOW, Openings, Rhythm, Windows};
+use crate::window::{END, HIGH, LOW, Openings, Rhythm, Windows};
 use crate::zone::Zone;
 
 /// A maintenance schedule: recurring windows, dated exclusions, a zone.
@@ -163,8 +163,8 @@ impl Schedule {
     pub(crate) fn openings(&self, from: i64) -> Permitted<'_> {
         Permitted {
             windows: self.windows.openings(from),
-            excluded: (!self.excluded.is_empty()).then(|| self.excluded.from(from, self.zone())),
-            open: None,
+            excluded: self.excluded.from(from, self.zone()),
+            rest: END,
         }
     }
 
@@ -211,32 +211,56 @@ pub(crate) struct ExcludedBy<'a> {
 #[derive(Debug)]
 pub(crate) struct Permitted<'a> {
     windows: Openings<'a>,
-    excluded: Option<Upcoming<'a>>,
-    /// What is left of a window after an exclusion cut it.
-    open: Option<(i64, i64)>,
+    excluded: Upcoming<'a>,
+    /// What is left of a window after an exclusion cut it, or [`END`].
+    rest: (i64, i64),
 }
 
 impl Permitted<'_> {
+    /// The next stretch, or [`END`].
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<(i64, i64)> {
-        let Some(excluded) = &mut self.excluded else {
-            return self.windows.next();
-        };
+    pub(crate) fn next(&mut self) -> (i64, i64) {
+        let window = if self.rest.0 == HIGH { self.windows.next() } else { self.rest };
+        // Nearly always the window ends before the next exclusion, and there is no rest.
+        if window.1 <= self.excluded.start() && self.rest.0 == HIGH {
+            window
+        } else {
+            self.cut(window)
+        }
+    }
+
+    /// The first stretch that ends after an instant, or [`END`]. It may start later than it truly does, but not after the instant.
+    #[inline]
+    pub(crate) fn next_after(&mut self, at: i64) -> (i64, i64) {
+        if self.rest.0 == HIGH {
+            self.windows.skip(at);
+        }
         loop {
-            let (start, end) = match self.open.take() {
-                Some(rest) => rest,
-                None => self.windows.next()?,
-            };
-            let (from, until) = excluded.ending_after(start);
-            if end <= from {
-                return Some((start, end));
-            }
-            if until < end {
-                self.open = Some((until, end));
-            }
-            if start < from {
-                return Some((start, from));
+            let stretch = self.next();
+            if stretch.1 > at {
+                return stretch;
             }
         }
+    }
+
+    /// What the exclusions leave of a window, or of the first one after it that they leave something of.
+    #[inline(never)]
+    fn cut(&mut self, (mut start, mut end): (i64, i64)) -> (i64, i64) {
+        self.rest = END;
+        while start != HIGH {
+            let (from, until) = self.excluded.ending_after(start);
+            if end <= from {
+                return (start, end);
+            }
+            if until < end {
+                self.rest = (until, end);
+            }
+            if start < from {
+                return (start, from);
+            }
+            (start, end) = if until < end { (until, end) } else { self.windows.next() };
+            self.rest = END;
+        }
+        END
     }
 }

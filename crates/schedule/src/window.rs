@@ -14,7 +14,7 @@ use crate::zone::Zone;
 
 mod spans;
 
-pub(crate) use spans::Openings;
+pub(crate) use spans::{END, Openings};
 
 /// No later edge: the stretch has no end.
 pub(crate) const HIGH: i64 = i64::MAX;

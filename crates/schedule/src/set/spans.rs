@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Kind, Span, TimeSet};
 use crate::instant::Instant;
 use crate::schedule::Permitted;
-use crate::window::{HIGH, LOW};
+use crate::window::{END, HIGH, LOW};
 
 /// The spans of a set that meet a range; see [`TimeSet::spans`].
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Spans<'a> {
 impl<'a> Spans<'a> {
     pub(super) fn new(set: &'a TimeSet, range: Range<Instant>) -> Self {
         let range = range.start.unix()..range.end.unix();
-        let walk = if range.is_empty() { Walk::Slice([].iter()) } else { Walk::new(set, &range) };
+        let walk = if range.is_empty() { Walk::One(END) } else { Walk::new(set, &range) };
         Self { set, range, walk }
     }
 }
@@ -28,23 +28,27 @@ impl Iterator for Spans<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Span> {
-        let (mut start, mut end) = self.walk.next().filter(|(start, _)| *start < self.range.end)?;
+        let (mut start, mut end) = self.walk.next();
+        if start >= self.range.end {
+            return None;
+        }
         // Inside the range the walk's edges are true. At its rims they may be cut short: ask the set.
         if start <= self.range.start {
             start = self.set.backward(self.range.start, LOW).1;
         }
         if end >= self.range.end {
             end = self.set.forward(start.max(self.range.start), HIGH).1;
-            self.walk = Walk::Slice([].iter());
+            self.walk = Walk::One(END);
         }
         Some(Span { start: Instant::of_edge(start), end: Instant::of_edge(end) })
     }
 }
 
-/// A place in a set that moves forward. Each kind gives sorted spans that do not touch, true between the rims of the range.
+/// A place in a set that moves forward. Each kind gives sorted spans that do not touch, true between the rims of the range, and then
+/// [`END`] for ever.
 #[derive(Debug)]
 enum Walk<'a> {
-    One(Option<(i64, i64)>),
+    One((i64, i64)),
     Slice(std::slice::Iter<'a, (i64, i64)>),
     Schedule(Permitted<'a>, i64),
     Complement(Box<Gaps<'a>>),
@@ -55,8 +59,8 @@ enum Walk<'a> {
 #[derive(Debug)]
 struct Gaps<'a> {
     walk: Walk<'a>,
-    /// Where the last span ended: where the next gap starts. None once there is none.
-    from: Option<i64>,
+    /// Where the last span ended: where the next gap starts. `HIGH` once there is none.
+    from: i64,
     end: i64,
 }
 
@@ -64,8 +68,8 @@ struct Gaps<'a> {
 struct Pair<'a> {
     a: Walk<'a>,
     b: Walk<'a>,
-    next_a: Option<(i64, i64)>,
-    next_b: Option<(i64, i64)>,
+    next_a: (i64, i64),
+    next_b: (i64, i64),
 }
 
 impl<'a> Walk<'a> {
@@ -76,9 +80,9 @@ impl<'a> Walk<'a> {
             Box::new(Pair { a, b, next_a, next_b })
         };
         match &set.0.kind {
-            Kind::Never => Self::One(None),
-            Kind::Always => Self::One(Some((LOW, HIGH))),
-            Kind::Before(end) => Self::One((range.start < *end).then_some((LOW, *end))),
+            Kind::Never => Self::One(END),
+            Kind::Always => Self::One((LOW, HIGH)),
+            Kind::Before(end) => Self::One(if range.start < *end { (LOW, *end) } else { END }),
             Kind::Ranges(ranges) => {
                 let first = ranges.partition_point(|(_, end)| *end <= range.start);
                 Self::Slice(ranges.get(first..).unwrap_or(&[]).iter())
@@ -86,7 +90,7 @@ impl<'a> Walk<'a> {
             Kind::Schedule(schedule) => Self::Schedule(schedule.openings(range.start), range.end),
             Kind::Complement(inner) => {
                 let walk = Self::new(inner, range);
-                Self::Complement(Box::new(Gaps { walk, from: Some(range.start), end: range.end }))
+                Self::Complement(Box::new(Gaps { walk, from: range.start, end: range.end }))
             }
             Kind::Union(a, b) => Self::Union(pair(a, b)),
             Kind::Intersection(a, b) => Self::Intersection(pair(a, b)),
@@ -94,11 +98,38 @@ impl<'a> Walk<'a> {
     }
 
     #[inline]
-    fn next(&mut self) -> Option<(i64, i64)> {
+    fn next(&mut self) -> (i64, i64) {
         match self {
-            Self::One(span) => span.take(),
-            Self::Slice(spans) => spans.next().copied(),
-            Self::Schedule(spans, end) => spans.next().filter(|(start, _)| start < end),
+            Self::Schedule(spans, end) => {
+                let span = spans.next();
+                if span.0 < *end { span } else { END }
+            }
+            other => other.next_of_others(),
+        }
+    }
+
+    /// The first span that ends after an instant. It may start later than it truly does, but not after the instant.
+    #[inline]
+    fn next_after(&mut self, at: i64) -> (i64, i64) {
+        if let Self::Schedule(spans, end) = self {
+            let span = spans.next_after(at);
+            return if span.0 < *end { span } else { END };
+        }
+        loop {
+            let span = self.next();
+            if span.1 > at {
+                return span;
+            }
+        }
+    }
+
+    /// Apart from schedules, which nearly all spans come from.
+    #[inline(never)]
+    fn next_of_others(&mut self) -> (i64, i64) {
+        match self {
+            Self::One(span) => std::mem::replace(span, END),
+            Self::Slice(spans) => spans.next().copied().unwrap_or(END),
+            Self::Schedule(..) => END,
             Self::Complement(gaps) => gaps.next(),
             Self::Union(pair) => pair.next_union(),
             Self::Intersection(pair) => pair.next_intersection(),
@@ -107,66 +138,66 @@ impl<'a> Walk<'a> {
 }
 
 impl Gaps<'_> {
-    fn next(&mut self) -> Option<(i64, i64)> {
-        while let Some(from) = self.from.take() {
-            let Some((start, end)) = self.walk.next() else { return Some((from, self.end)) };
-            self.from = (end < self.end).then_some(end);
+    fn next(&mut self) -> (i64, i64) {
+        while self.from != HIGH {
+            let from = self.from;
+            let (start, end) = self.walk.next();
+            if start == HIGH {
+                self.from = HIGH;
+                return (from, self.end);
+            }
+            self.from = if end < self.end { end } else { HIGH };
             if from < start {
-                return Some((from, start));
+                return (from, start);
             }
         }
-        None
+        END
     }
 }
 
 impl Pair<'_> {
-    fn next_union(&mut self) -> Option<(i64, i64)> {
-        let (start, mut end) = match (self.next_a, self.next_b) {
-            (Some(a), Some(b)) if a.0 <= b.0 => self.take_a(a),
-            (Some(a), None) => self.take_a(a),
-            (_, Some(b)) => self.take_b(b),
-            (None, None) => return None,
-        };
+    fn next_union(&mut self) -> (i64, i64) {
+        let (start, mut end) =
+            if self.next_a.0 <= self.next_b.0 { self.take_a() } else { self.take_b() };
+        let touches = |span: (i64, i64), end| span.0 <= end && span.0 != HIGH;
         loop {
-            if let Some(a) = self.next_a
-                && a.0 <= end
-            {
-                end = end.max(self.take_a(a).1);
-            } else if let Some(b) = self.next_b
-                && b.0 <= end
-            {
-                end = end.max(self.take_b(b).1);
+            if touches(self.next_a, end) {
+                end = end.max(self.take_a().1);
+            } else if touches(self.next_b, end) {
+                end = end.max(self.take_b().1);
             } else {
-                return Some((start, end));
+                return (start, end);
             }
         }
     }
 
     #[inline]
-    fn next_intersection(&mut self) -> Option<(i64, i64)> {
+    fn next_intersection(&mut self) -> (i64, i64) {
         loop {
-            let (a, b) = (self.next_a?, self.next_b?);
+            let (a, b) = (self.next_a, self.next_b);
             let (start, end) = (a.0.max(b.0), a.1.min(b.1));
+            if start == HIGH {
+                return END;
+            }
+            // What ends before the other one starts is passed over: a frequent set does not hold up a rare one.
             if a.1 <= b.1 {
-                self.take_a(a);
+                self.next_a = self.a.next_after(b.0);
             } else {
-                self.take_b(b);
+                self.next_b = self.b.next_after(a.0);
             }
             if start < end {
-                return Some((start, end));
+                return (start, end);
             }
         }
     }
 
     #[inline]
-    fn take_a(&mut self, span: (i64, i64)) -> (i64, i64) {
-        self.next_a = self.a.next();
-        span
+    fn take_a(&mut self) -> (i64, i64) {
+        std::mem::replace(&mut self.next_a, self.a.next())
     }
 
     #[inline]
-    fn take_b(&mut self, span: (i64, i64)) -> (i64, i64) {
-        self.next_b = self.b.next();
-        span
+    fn take_b(&mut self) -> (i64, i64) {
+        std::mem::replace(&mut self.next_b, self.b.next())
     }
 }

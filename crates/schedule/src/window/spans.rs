@@ -4,32 +4,31 @@ use super::{HIGH, Windows};
 use crate::days::{Cursor, Days};
 use crate::instant::Instant;
 
+/// What a walk gives once there is no further stretch. Not an `Option`: a pair of words travels in registers, and listing ten years
+/// of windows is little else than handing them on.
+pub(crate) const END: (i64, i64) = (HIGH, HIGH);
+
 /// Merged windows in order. Edges outside the range asked for are not searched: whoever shows the first and the last one asks for
 /// their true edges.
 #[derive(Debug)]
 pub(crate) struct Openings<'a> {
     windows: &'a Windows,
     days: Cursor<'a>,
-    /// The window after the one given last.
-    ahead: Option<(i64, i64)>,
+    /// The window after the one given last, or [`END`].
+    ahead: (i64, i64),
 }
 
 impl Windows {
     /// The merged windows that meet the range from `from` on. The first may start later than it truly does.
     pub(crate) fn openings(&self, from: i64) -> Openings<'_> {
+        let ended = |ahead| Openings { windows: self, days: Cursor::ENDED, ahead };
         match &self.days {
-            Days::Never => Openings { windows: self, days: Cursor::ENDED, ahead: None },
-            Days::Always => {
-                Openings { windows: self, days: Cursor::ENDED, ahead: Some((from, HIGH)) }
-            }
+            Days::Never => ended(END),
+            Days::Always => ended((from, HIGH)),
             Days::Bounded(rule) if rule.solid => {
                 let first = self.start_on(rule.first);
                 let end = self.end_of(rule.last, self.start_on(rule.last));
-                Openings {
-                    windows: self,
-                    days: Cursor::ENDED,
-                    ahead: (end > from).then_some((first, end)),
-                }
+                ended(if end > from { (first, end) } else { END })
             }
             days => {
                 let last = self.last_started(from);
@@ -37,9 +36,11 @@ impl Windows {
                     let start = self.start_on(day);
                     (start, self.end_of(day, start))
                 });
-                let mut openings = Openings { windows: self, days: days.cursor(last), ahead: None };
-                openings.ahead =
-                    open.filter(|(_, end)| *end > from).or_else(|| openings.following());
+                let mut openings = Openings { windows: self, days: days.cursor(last), ahead: END };
+                openings.ahead = match open {
+                    Some((start, end)) if end > from => (start, end),
+                    _ => openings.following(),
+                };
                 openings
             }
         }
@@ -49,28 +50,47 @@ impl Windows {
 impl Openings<'_> {
     /// The window of the next day of the rule.
     #[inline]
-    fn following(&mut self) -> Option<(i64, i64)> {
-        let day = self.days.next()?;
+    fn following(&mut self) -> (i64, i64) {
+        let Some(day) = self.days.next() else { return END };
         let start = self.windows.start_on(day);
-        (start <= Instant::MAX.unix()).then(|| (start, self.windows.end_of(day, start)))
+        if start > Instant::MAX.unix() { END } else { (start, self.windows.end_of(day, start)) }
     }
 
-    /// The next merged window.
+    /// The next merged window, or [`END`].
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<(i64, i64)> {
-        loop {
-            let (start, mut end) = self.ahead.take()?;
+    pub(crate) fn next(&mut self) -> (i64, i64) {
+        let window = self.ahead;
+        self.ahead = self.following();
+        if window.0 < window.1 && window.1 < self.ahead.0 { window } else { self.merge(window) }
+    }
+
+    /// Passes over windows that end at or before an instant. The next may start later than it truly does, but not after the instant.
+    pub(crate) fn skip(&mut self, at: i64) {
+        // A few windows are walked faster than the calendar is asked; many are leaped over.
+        for _ in 0..8 {
+            if self.ahead.1 > at {
+                return;
+            }
             self.ahead = self.following();
-            while let Some((next, until)) = self.ahead
-                && next <= end
-            {
-                end = until;
-                self.ahead = self.following();
-            }
-            // Otherwise a gap of the zone swallowed it whole.
-            if start < end {
-                return Some((start, end));
-            }
         }
+        if self.ahead.1 <= at {
+            *self = self.windows.openings(at);
+        }
+    }
+
+    /// A window that touches the next one, or is the last, or was swallowed whole by a gap of the zone.
+    #[inline(never)]
+    fn merge(&mut self, (mut start, mut end): (i64, i64)) -> (i64, i64) {
+        while start != HIGH {
+            if self.ahead.0 <= end && self.ahead.0 != HIGH {
+                end = self.ahead.1;
+            } else if start < end {
+                return (start, end);
+            } else {
+                (start, end) = self.ahead;
+            }
+            self.ahead = self.following();
+        }
+        END
     }
 }
