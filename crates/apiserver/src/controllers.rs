@@ -14,7 +14,7 @@ use crate::{
     registry::{Nature, crd},
     server::{Inner, State},
     store::{Happening, Place},
-    verbs::update::finished,
+    verbs::advance::finished,
 };
 
 /// Something to look at after a commit.

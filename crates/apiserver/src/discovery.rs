@@ -26,6 +26,19 @@ const VERBS: [&str; 8] = [
 ];
 
 fn verbs(ty: &ResourceType) -> Vec<&'static str> {
+    if ty.nature == Nature::Custom {
+        // The order in which the real server lists the verbs of custom kinds.
+        return vec![
+            "delete",
+            "deletecollection",
+            "get",
+            "list",
+            "patch",
+            "create",
+            "update",
+            "watch",
+        ];
+    }
     let whole = ty.nature != Nature::Namespace;
     VERBS
         .into_iter()
@@ -79,6 +92,9 @@ pub(crate) fn answer(registry: &Registry, incoming: &Incoming, parts: &[&str]) -
 }
 
 fn missing(what: &str) -> Refusal {
+    if !crate::route::is_standard(what.split('/').next().unwrap_or_default()) {
+        return Refusal::no_such_path();
+    }
     let text = format!(
         "the server could not find the requested resource: {SERVER_NAME} does not serve {what:?}"
     );

@@ -21,7 +21,7 @@ pub(crate) enum Operation {
     Update,
 }
 
-/// The identity of a `managedFields` entry.
+/// The identity of a `managedFields` entry. Who applies is the same in every version, so the version is left empty there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Manager {
     pub(crate) operation: Operation,
@@ -32,15 +32,14 @@ pub(crate) struct Manager {
 
 impl Manager {
     /// As conflict messages name it.
-    pub(crate) fn shown(&self, time: &str) -> String {
+    pub(crate) fn shown(&self) -> String {
         let mut text = format!("{:?}", self.name);
         if !self.subresource.is_empty() {
             text = format!("{text} with subresource {:?}", self.subresource);
         }
         match self.operation {
             Operation::Apply => text,
-            Operation::Update if time.is_empty() => format!("{text} using {}", self.api_version),
-            Operation::Update => format!("{text} using {} at {time}", self.api_version),
+            Operation::Update => format!("{text} using {}", self.api_version),
         }
     }
 }
@@ -49,6 +48,8 @@ impl Manager {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Owned {
     pub(crate) fields: FieldSet,
+    /// The version in which it was written.
+    pub(crate) api_version: String,
     pub(crate) time: String,
 }
 
@@ -77,7 +78,10 @@ impl Managers {
             let manager = Manager {
                 operation,
                 name: text("manager"),
-                api_version: text("apiVersion"),
+                api_version: match operation {
+                    Operation::Apply => String::new(),
+                    Operation::Update => text("apiVersion"),
+                },
                 subresource: text("subresource"),
             };
             let fields = FieldSet::from_json(entry.get("fieldsV1").unwrap_or(&Value::Null));
@@ -85,6 +89,7 @@ impl Managers {
                 manager,
                 Owned {
                     fields,
+                    api_version: text("apiVersion"),
                     time: text("time"),
                 },
             );
@@ -125,7 +130,7 @@ impl Managers {
                 let mut entry = json!({
                     "manager": manager.name,
                     "operation": if manager.operation == Operation::Apply { "Apply" } else { "Update" },
-                    "apiVersion": manager.api_version,
+                    "apiVersion": owned.api_version,
                     "fieldsType": "FieldsV1",
                     "fieldsV1": owned.fields.to_json(),
                 });
@@ -245,6 +250,7 @@ pub(crate) fn record_update(
     managers.take_from_others(&manager, &changes);
     let written = changes.written();
     let entry = managers.0.entry(manager).or_default();
+    entry.api_version = kind.api_version();
     entry.fields = entry.fields.difference(&changes.removed).union(&written);
     if !written.is_empty() {
         stamp.clone_into(&mut entry.time);

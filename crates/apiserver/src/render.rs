@@ -257,10 +257,14 @@ pub(crate) fn presented(kind: &Resolved, mut object: Value) -> Value {
 /// The object as it lies on its shelf.
 pub(crate) fn for_storage(kind: &Resolved, mut object: Value) -> Value {
     if as_stored(kind) {
+        if kind.ty.nature == Nature::Event {
+            crate::strategy::complete_event(&mut object);
+        }
         return object;
     }
     if kind.ty.nature == Nature::Event {
         crate::strategy::event_to_core_shape(&mut object);
+        crate::strategy::complete_event(&mut object);
     } else if let Some(map) = object.as_object_mut() {
         map.insert("apiVersion".into(), kind.ty.storage_api_version().into());
     }

@@ -16,7 +16,7 @@ use crate::{
     reviews,
     server::{Controllers, Inner, State},
     status::{Refusal, SERVER_NAME},
-    verbs::{create, delete, evict, read, update},
+    verbs::{advance::Scope, create, delete, evict, read, update},
 };
 
 /// The largest body that is read, as on the real server.
@@ -81,6 +81,9 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
 
 /// Kinds and versions that are not served: said in the server's own name, because a real cluster may well have them.
 fn unknown(path: &ResourcePath) -> Refusal {
+    if !is_standard(&path.group) {
+        return Refusal::no_such_path();
+    }
     let version = crate::registry::api_version(&path.group, &path.version);
     Refusal::new(
         404,
@@ -88,6 +91,11 @@ fn unknown(path: &ResourcePath) -> Refusal {
         format!("the server could not find the requested resource: {SERVER_NAME} does not serve {:?} in {version:?}", path.resource),
     )
     .with_details(json!({}))
+}
+
+/// Groups of Kubernetes itself, which a full server may serve where this one does not.
+pub(crate) fn is_standard(group: &str) -> bool {
+    !group.contains('.') || group.ends_with(".k8s.io")
 }
 
 fn resource(call: &mut Call<'_>) -> Answer {
@@ -106,13 +114,13 @@ fn resource(call: &mut Call<'_>) -> Answer {
         (Method::DELETE, false, None) => delete::collection(call),
         (Method::GET, true, None) if call.query.flag("watch") => read::list_or_watch(call),
         (Method::GET, true, None) => read::get(call),
-        (Method::PUT, true, None) => update::replace(call, update::Scope::Main),
-        (Method::PATCH, true, None) => update::patch(call, update::Scope::Main),
+        (Method::PUT, true, None) => update::replace(call, Scope::Main),
+        (Method::PATCH, true, None) => update::patch(call, Scope::Main),
         (Method::DELETE, true, None) => delete::one(call),
         (method, true, Some("status")) if call.kind.version.status => match method {
             Method::GET => read::get(call),
-            Method::PUT => update::replace(call, update::Scope::Status),
-            Method::PATCH => update::patch(call, update::Scope::Status),
+            Method::PUT => update::replace(call, Scope::Status),
+            Method::PATCH => update::patch(call, Scope::Status),
             _ => Err(Refusal::method_not_allowed()),
         },
         (Method::POST, true, Some("eviction")) if &*call.kind.ty.shelf == "pods" => {
@@ -122,7 +130,11 @@ fn resource(call: &mut Call<'_>) -> Answer {
             evict::bind(call)
         }
         (Method::PUT, true, Some("finalize")) if &*call.kind.ty.shelf == "namespaces" => {
-            update::replace(call, update::Scope::Finalize)
+            update::replace(call, Scope::Finalize)
+        }
+        (_, true, Some("status" | "scale")) if call.kind.is_custom() => {
+            let name = call.path.name.clone().unwrap_or_default();
+            Err(call.not_found(&name))
         }
         (_, true, Some(sub)) => {
             let what = format!("the subresource {sub:?} of {}", call.kind.ty.qualified());

@@ -51,9 +51,14 @@ impl Labels {
                 continue;
             }
             let requirement = requirement(part).ok_or_else(|| {
-                refuse(format!(
-                    "found '{part}', expected: in, notin, =, ==, !=, gt, lt"
-                ))
+                let words: Vec<&str> = part.split_whitespace().collect();
+                refuse(match words.as_slice() {
+                    [_, "in" | "notin", found, ..] => format!("found '{found}' expected: '('"),
+                    [_, found, ..] => {
+                        format!("found '{found}', expected: in, notin, =, ==, !=, gt, lt")
+                    }
+                    _ => format!("found '{part}', expected: !, identifier, or 'end of string'"),
+                })
             })?;
             let (Requirement::In(key, _)
             | Requirement::NotIn(key, _)

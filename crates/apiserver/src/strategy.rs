@@ -164,16 +164,6 @@ pub(crate) fn on_create(kind: &Resolved, object: &mut Value) {
                 }
             }
         }
-        Nature::Node => {
-            let spec = meta::entry(object, "spec");
-            let taints = spec.entry("taints").or_insert_with(|| json!([]));
-            let mark = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
-            if let Some(list) = taints.as_array_mut()
-                && !list.contains(&mark)
-            {
-                list.push(mark);
-            }
-        }
         Nature::Definition => {
             let stored = crd::established(object, "")["storedVersions"].clone();
             object["status"] = json!({"acceptedNames": {"kind": "", "plural": ""}, "conditions": null, "storedVersions": stored});
@@ -270,7 +260,13 @@ pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> V
                 ));
             }
         }
-        Nature::Definition => causes.extend(crd::problems(object)),
+        Nature::Definition => {
+            causes.extend(crd::problems(object));
+            causes.extend(
+                old.map(|old| crd::changed_names(old, object))
+                    .unwrap_or_default(),
+            );
+        }
         Nature::Policy => causes.extend(crate::admission::policy::problems(object)),
         Nature::Binding => {
             if meta::text_at(object, &["spec", "policyName"]).is_empty() {
@@ -364,6 +360,21 @@ const EVENT_SHAPES: [(&str, &str); 7] = [
 /// From the stored `v1` shape to `events.k8s.io/v1`.
 pub(crate) fn event_to_new_shape(object: &mut Value) {
     rename(object, EVENT_SHAPES);
+    if let Some(map) = object.as_object_mut() {
+        map.retain(|key, value| !(key.starts_with("reporting") && value.as_str() == Some("")));
+    }
+}
+
+/// What stored events always have, set or not.
+pub(crate) fn complete_event(object: &mut Value) {
+    if let Some(map) = object.as_object_mut() {
+        for key in ["eventTime", "firstTimestamp", "lastTimestamp"] {
+            fill(map, key, Value::Null);
+        }
+        fill(map, "source", json!({}));
+        fill(map, "reportingComponent", json!(""));
+        fill(map, "reportingInstance", json!(""));
+    }
 }
 
 /// From `events.k8s.io/v1` to the stored `v1` shape.
@@ -371,9 +382,6 @@ pub(crate) fn event_to_core_shape(object: &mut Value) {
     rename(object, EVENT_SHAPES.map(|(core, new)| (new, core)));
     if let Some(map) = object.as_object_mut() {
         map.insert("apiVersion".into(), "v1".into());
-        fill(map, "source", json!({}));
-        fill(map, "firstTimestamp", Value::Null);
-        fill(map, "lastTimestamp", Value::Null);
     }
 }
 

@@ -1,5 +1,7 @@
 //! What clients may do to objects: one file per verb.
 
+pub(crate) mod advance;
+mod apply;
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod evict;

@@ -54,7 +54,9 @@ pub(crate) fn apply(
         refuse_conflicts(&managers, me, &changes)?;
     }
     managers.take_from_others(me, &changes);
-    managers.0.entry(me.clone()).or_default().fields = set;
+    let own = managers.0.entry(me.clone()).or_default();
+    own.fields = set;
+    own.api_version = kind.api_version();
     Ok(Applied { object, managers })
 }
 
@@ -63,7 +65,7 @@ fn refuse_conflicts(managers: &Managers, me: &Manager, changes: &Changes) -> Res
     let mut conflicts: Vec<(String, String)> = Vec::new();
     for (manager, owned) in managers.0.iter().filter(|(manager, _)| *manager != me) {
         for path in owned.fields.intersection(&written).paths() {
-            conflicts.push((manager.shown(&owned.time), path));
+            conflicts.push((manager.shown(), path));
         }
     }
     conflicts.sort();
@@ -130,14 +132,17 @@ fn merge_list(schema: Option<&Schema>, target: &mut Value, changes: &[(String, &
     };
     let mut merged = Vec::new();
     let mut left = known.iter().peekable();
+    let wanted = |element: &String| changes.iter().any(|(c, _)| c == element);
+    let mut placed: Vec<&String> = Vec::new();
     for (element, change) in changes {
-        // Items that only the object has keep their place before the next one that both have.
-        if known.iter().any(|(e, _)| e == element) {
-            while let Some((_, item)) = left.next_if(|(e, _)| changes.iter().all(|(c, _)| c != e)) {
+        // Items that only the object has come first, up to the next one that both have.
+        while let Some((own, item)) = left.next_if(|(e, _)| !wanted(e) || placed.contains(&e)) {
+            if !wanted(own) {
                 merged.push((*item).clone());
             }
-            left.next_if(|(e, _)| changes.iter().any(|(c, _)| c == e));
         }
+        left.next_if(|(e, _)| e == element);
+        placed.push(element);
         let mut item = known
             .iter()
             .find(|(e, _)| e == element)

@@ -20,7 +20,7 @@ pub(crate) enum Failure {
 pub(crate) fn apply(target: &Value, patch: &Value) -> Result<Value, Failure> {
     let operations = patch.as_array().ok_or_else(|| {
         Failure::Malformed(
-            "json: cannot unmarshal object into Go value of type jsonpatch.Patch".into(),
+            "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp".into(),
         )
     })?;
     let mut result = target.clone();
@@ -62,7 +62,7 @@ pub(crate) fn apply(target: &Value, patch: &Value) -> Result<Value, Failure> {
                     )));
                 }
             }
-            other => return Err(Failure::Malformed(format!("Unexpected kind: {other}"))),
+            other => return Err(Failure::Inapplicable(format!("Unexpected kind: {other}"))),
         }
     }
     Ok(result)

@@ -83,6 +83,7 @@ fn list(
     let Some(items) = slot.as_array_mut() else {
         return;
     };
+    let before = items.clone();
     if key.is_empty() {
         for change in changes {
             if !items.contains(change) {
@@ -111,20 +112,43 @@ fn list(
             }
         }
     }
-    if let Some(order) = order {
-        let place = |item: &Value| {
-            order.iter().position(|o| {
-                if key.is_empty() {
-                    o == item
-                } else {
-                    o.get(key) == item.get(key)
-                }
-            })
-        };
-        // Items that the patch does not order stay before those that it orders, as the real one leaves them in place.
-        let known = items.len();
-        items.sort_by_key(|item| place(item).map_or(known, |p| p));
+    let named: Vec<Value> = match order {
+        Some(order) => order.clone(),
+        None => changes
+            .iter()
+            .filter(|c| directive(c) != Some("delete"))
+            .cloned()
+            .collect(),
+    };
+    arrange(items, &named, &before, key);
+}
+
+/// Items that the patch names stand in the patch's order, the others in their old order; where both were there before,
+/// their old order decides who comes first, and otherwise the patch does.
+fn arrange(items: &mut Vec<Value>, named: &[Value], before: &[Value], key: &str) {
+    let same = |a: &Value, b: &Value| {
+        if key.is_empty() {
+            a == b
+        } else {
+            a.get(key) == b.get(key)
+        }
+    };
+    let place = |list: &[Value], item: &Value| list.iter().position(|other| same(other, item));
+    let (mut patched, others): (Vec<Value>, Vec<Value>) = std::mem::take(items)
+        .into_iter()
+        .partition(|item| place(named, item).is_some());
+    patched.sort_by_key(|item| place(named, item));
+    let mut others = others.into_iter().peekable();
+    for item in patched {
+        while let Some(other) = others.peek() {
+            match (place(before, other), place(before, &item)) {
+                (Some(a), Some(b)) if a < b => items.extend(others.next()),
+                _ => break,
+            }
+        }
+        items.push(item);
     }
+    items.extend(others);
 }
 
 fn directive(change: &Value) -> Option<&str> {

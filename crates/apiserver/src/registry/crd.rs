@@ -138,6 +138,27 @@ pub(crate) fn problems(definition: &Value) -> Vec<Cause> {
     causes
 }
 
+/// What may not change once the kind is there.
+pub(crate) fn changed_names(old: &Value, new: &Value) -> Vec<Cause> {
+    let fixed: [&[&str]; 4] = [
+        &["spec", "group"],
+        &["spec", "scope"],
+        &["spec", "names", "kind"],
+        &["spec", "names", "plural"],
+    ];
+    let changed = fixed
+        .into_iter()
+        .filter(|path| meta::at(old, path) != meta::at(new, path));
+    changed
+        .map(|path| {
+            let shown = meta::at(new, path)
+                .map(Value::to_string)
+                .unwrap_or_default();
+            Cause::invalid(path.join("."), &shown, "field is immutable")
+        })
+        .collect()
+}
+
 fn with(mut causes: Vec<Cause>, cause: Cause) -> Vec<Cause> {
     causes.push(cause);
     causes

@@ -73,7 +73,7 @@ impl Rule {
 
 /// Compiles an expression; the error is one line of text.
 pub(crate) fn compile(expression: &str) -> Result<Program, String> {
-    Program::compile(expression).map_err(|e| e.to_string())
+    Program::compile(expression).map_err(|e| e.to_string().replace("\n|", "\n |"))
 }
 
 thread_local! {
@@ -193,7 +193,11 @@ fn evaluate(rule: &Rule, scope: &Context<'_>, schema: &Schema, path: &str) -> Op
                     field,
                     message: format!("Duplicate value: {shown}"),
                 },
-                _ => Cause::invalid(field, &shown, &detail),
+                _ => Cause {
+                    reason: "FieldValueInvalid",
+                    field,
+                    message: format!("Invalid value: {detail}"),
+                },
             })
         }
         Ok(_) => Some(Cause::invalid(

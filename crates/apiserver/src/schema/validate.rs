@@ -95,11 +95,8 @@ fn walk(schema: &Schema, new: &Value, old: Option<&Value>, path: &str, causes: &
         }
         _ => {}
     }
-    if let (Some(pattern), Value::String(text)) = (&schema.pattern, new)
-        && !pattern.is_match(text)
-    {
-        let detail = format!("{path} in body should match '{pattern}'");
-        causes.push(Cause::invalid(path, &new.to_string(), &detail));
+    if let Value::String(text) = new {
+        causes.extend(text_problem(schema, text, path));
     }
     if !schema.checks.is_null() {
         checks(&schema.checks, new, path, causes);
@@ -211,22 +208,6 @@ fn checks(checks: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {
             );
         }
     }
-    if let Some(text) = value.as_str() {
-        let length = text.chars().count() as u64;
-        if let Some(least) = count("minLength").filter(|l| length < *l) {
-            say(
-                &shown,
-                format!("{path} in body should be at least {least} chars long"),
-            );
-        }
-        if let Some(most) = count("maxLength").filter(|m| length > *m) {
-            causes.push(Cause {
-                reason: "FieldValueTooLong",
-                field: path.to_owned(),
-                message: format!("Too long: may not be more than {most} bytes"),
-            });
-        }
-    }
     let (size, least, most) = match value {
         Value::Array(items) => (items.len() as u64, "minItems", "maxItems"),
         Value::Object(map) => (map.len() as u64, "minProperties", "maxProperties"),
@@ -269,6 +250,27 @@ fn checks(checks: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {
             ),
         });
     }
+}
+
+/// The first thing that is wrong with a text; the real server does not go on either.
+fn text_problem(schema: &Schema, text: &str, path: &str) -> Option<Cause> {
+    let count = |key: &str| schema.checks.get(key).and_then(Value::as_u64);
+    let length = text.chars().count() as u64;
+    let shown = format!("{text:?}");
+    if let Some(most) = count("maxLength").filter(|m| length > *m) {
+        return Some(Cause {
+            reason: "FieldValueTooLong",
+            field: path.to_owned(),
+            message: format!("Too long: may not be more than {most} bytes"),
+        });
+    }
+    if let Some(least) = count("minLength").filter(|l| length < *l) {
+        let detail = format!("{path} in body should be at least {least} chars long");
+        return Some(Cause::invalid(path, &shown, &detail));
+    }
+    let pattern = schema.pattern.as_ref().filter(|p| !p.is_match(text))?;
+    let detail = format!("{path} in body should match '{pattern}'");
+    Some(Cause::invalid(path, &shown, &detail))
 }
 
 fn junctors(junctors: &Junctors, value: &Value, path: &str, causes: &mut Vec<Cause>) {

@@ -53,11 +53,7 @@ pub(crate) fn columns(nature: Nature) -> Columns {
             ("Data", "string", 0),
             ("Age", "string", 0),
         ],
-        Nature::ServiceAccount => &[
-            ("Name", "string", 0),
-            ("Secrets", "string", 0),
-            ("Age", "string", 0),
-        ],
+        Nature::ServiceAccount => &[("Name", "string", 0), ("Age", "string", 0)],
         Nature::Event => &[
             ("Last Seen", "string", 0),
             ("Type", "string", 0),
@@ -138,13 +134,7 @@ pub(crate) fn cells(kind: &Resolved, object: &Value, now: Timestamp) -> Vec<Valu
             count("data").to_string().into(),
             old(),
         ],
-        Nature::ServiceAccount => {
-            let secrets = object
-                .get("secrets")
-                .and_then(Value::as_array)
-                .map_or(0, Vec::len);
-            vec![name(), secrets.to_string().into(), old()]
-        }
+        Nature::ServiceAccount => vec![name(), old()],
         Nature::Event => event(&crate::render::for_storage(kind, object.clone()), now),
         Nature::Lease => vec![name(), text(&["spec", "holderIdentity"]).into(), old()],
         Nature::DisruptionBudget => vec![

@@ -65,10 +65,6 @@ pub(crate) fn insert(
         meta::set(&mut object, "name", format!("{base}{suffix}"));
     }
     let name = meta::name(&object).to_owned();
-    if name.is_empty() {
-        let cause = Cause::required("metadata.name", "name or generateName is required");
-        return Err(Refusal::invalid(&ty.kind, &ty.group, "", &[cause]));
-    }
     let uid = call.state.ids.uid();
     let stamp = call.stamp();
     meta::set(&mut object, "uid", uid);
@@ -169,12 +165,20 @@ fn check_namespace(call: &Call<'_>, object: &Value) -> Result<(), Refusal> {
 /// Metadata, schema, expressions and the kind's own checks; all violations at once.
 pub(crate) fn judge(call: &Call<'_>, object: &Value, old: Option<&Value>) -> Result<(), Refusal> {
     let ty = &call.kind.ty;
-    let mut causes = name::metadata_problems(object, ty.name_rule);
+    let mut causes = Vec::new();
+    if meta::name(object).is_empty() {
+        causes.push(Cause::required(
+            "metadata.name",
+            "name or generateName is required",
+        ));
+    } else {
+        causes.extend(name::metadata_problems(object, ty.name_rule));
+    }
     let schema = call.kind.schema();
     if call.kind.is_custom() {
         let found = validate::check(schema, object, old);
-        let blocked = validate::blocks_expressions(&found);
         causes.extend(found);
+        let blocked = validate::blocks_expressions(&causes);
         if schema.has_rules {
             if blocked {
                 let why = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
@@ -208,8 +212,13 @@ pub(crate) fn warn_about_finalizers(call: &mut Call<'_>, object: &Value, old: Op
     for finalizer in meta::strings(object, "finalizers") {
         let standard = matches!(finalizer, "orphan" | "foregroundDeletion");
         if !finalizer.contains('/') && !standard && !known.contains(&finalizer) {
+            let path = if finalizer.contains('.') {
+                " including a path (/)"
+            } else {
+                ""
+            };
             call.warnings.push(format!(
-                "metadata.finalizers: {finalizer:?}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers"
+                "metadata.finalizers: {finalizer:?}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
             ));
         }
     }

@@ -75,6 +75,10 @@ impl Options {
         })
     }
 
+    pub(crate) fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
     fn from_request(call: &Call<'_>) -> Result<Self, Refusal> {
         let bytes = &call.incoming.body;
         let body = if bytes.is_empty() {

@@ -27,7 +27,7 @@ pub(crate) fn evict(call: &mut Call<'_>) -> Answer {
     let options = delete::Options::read(eviction.get("deleteOptions").unwrap_or(&nothing), call)?;
     admission::admit(call, admission::Verb::Evict, Some(&eviction), None)?;
     if !disruption::is_exempt(&pod) {
-        spend(call, &pod)?;
+        spend(call, &pod, options.is_dry_run())?;
     }
     // The deletion itself is judged again as a deletion, as on the real server.
     let (_, _) = delete::remove(call, &stored, &options)?;
@@ -36,7 +36,7 @@ pub(crate) fn evict(call: &mut Call<'_>) -> Answer {
 }
 
 /// Takes one disruption from the budget that covers the pod.
-fn spend(call: &mut Call<'_>, pod: &Value) -> Result<(), Refusal> {
+fn spend(call: &mut Call<'_>, pod: &Value, dry_run: bool) -> Result<(), Refusal> {
     let namespace = meta::namespace(pod).to_owned();
     let budgets = disruption::covering(call.state, &namespace, pod);
     let mut budget = match budgets.as_slice() {
@@ -81,7 +81,7 @@ fn spend(call: &mut Call<'_>, pod: &Value) -> Result<(), Refusal> {
             number("currentHealthy")
         )));
     }
-    if call.query.dry_run()? {
+    if dry_run {
         return Ok(());
     }
     let left = number("disruptionsAllowed") - 1;

@@ -15,6 +15,8 @@ use crate::{
     strategy,
 };
 
+mod duplicates;
+
 /// Decodes the body of a create or replace.
 pub(crate) fn decode(call: &mut Call<'_>) -> Result<Value, Refusal> {
     let kind = call.kind.clone();
@@ -24,7 +26,38 @@ pub(crate) fn decode(call: &mut Call<'_>) -> Result<Value, Refusal> {
         &kind.ty.kind,
     )?;
     check_type(&kind, &mut object)?;
+    refuse_duplicates(call)?;
     Ok(object)
+}
+
+/// Fields that stand twice in the body: the last one counts, strict clients are refused, others warned.
+fn refuse_duplicates(call: &mut Call<'_>) -> Result<(), Refusal> {
+    if !matches!(call.incoming.content_type(), "" | "application/json") {
+        return Ok(());
+    }
+    let twice = duplicates::find(&call.incoming.body);
+    if twice.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = twice
+        .iter()
+        .map(|f| format!("duplicate field {f:?}"))
+        .collect();
+    match call.query.field_validation()? {
+        FieldValidation::Ignore => Ok(()),
+        FieldValidation::Warn => {
+            call.warnings.extend(lines);
+            Ok(())
+        }
+        FieldValidation::Strict => {
+            let name = &call.kind.ty.kind;
+            Err(Refusal::bad_request(format!(
+                "{name} in version {:?} cannot be handled as a {name}: strict decoding error: {}",
+                call.kind.version.name,
+                lines.join(", ")
+            )))
+        }
+    }
 }
 
 /// Reads JSON, YAML or protobuf, by content type.
@@ -37,6 +70,15 @@ pub(crate) fn body(bytes: &Bytes, content_type: &str, kind: &str) -> Result<Valu
         other => Err(Refusal::unsupported_media(format!(
             "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf (got {other})"
         ))),
+    }
+}
+
+/// What Go's decoder says about malformed JSON, where it is known.
+pub(crate) fn go_words(error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        "unexpected end of JSON input".to_owned()
+    } else {
+        error.to_string()
     }
 }
 
@@ -113,6 +155,7 @@ pub(crate) fn normalise(
     strip_nulls_of_metadata(object);
     let mut unknown = prune::prune_metadata(object);
     unknown.extend(prune::prune(kind.schema(), object));
+    unknown.sort();
     if unknown.is_empty() {
         call.query.field_validation()?;
     } else {

@@ -48,7 +48,7 @@ fn refusals_have_the_code_reason_and_words_of_the_real_server() {
     let body = |rest: &str| format!("{{{head},{rest}}}");
     let rows: &[Row] = &[
         (("GET", "/apis/example.com/v1/namespaces/default/widgets/b", "", String::new()), 404, "NotFound", "widgets.example.com \"b\" not found"),
-        (("GET", "/apis/example.com/v9/widgets", "", String::new()), 404, "NotFound", "embedded Tidegate API server"),
+        (("GET", "/apis/example.com/v9/widgets", "", String::new()), 404, "NotFound", "the server could not find the requested resource"),
         (("GET", "/apis/apps/v1/deployments", "", String::new()), 404, "NotFound", "does not serve \"deployments\""),
         (("GET", "/api/v1/namespaces/default/pods/../secrets", "", String::new()), 404, "NotFound", ""),
         (("POST", WIDGETS, JSON, body(r#""metadata":{"name":"a"},"spec":{"size":1}"#)), 409, "AlreadyExists", "widgets.example.com \"a\" already exists"),
