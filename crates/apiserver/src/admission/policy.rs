@@ -1,0 +1,433 @@
+//! `ValidatingAdmissionPolicy`: rules in CEL that the server itself enforces.
+
+use std::collections::BTreeMap;
+
+use kube_cel::cel::{Context, ExecutionError, Program, Value as Cel};
+use serde_json::{Value, json};
+
+use super::{Rules, Verb};
+use crate::{
+    call::Call,
+    meta,
+    registry::Nature,
+    schema::cel::{compile, explain, to_cel, with_scope},
+    selector::Labels,
+    status::{Cause, Refusal},
+};
+
+/// A policy with its expressions compiled; kept as long as the policy does not change.
+pub(crate) struct Compiled {
+    version: u64,
+    conditions: Vec<(String, Result<Program, String>)>,
+    variables: Vec<(String, Result<Program, String>)>,
+    validations: Vec<Validation>,
+    fails_open: bool,
+}
+
+struct Validation {
+    expression: String,
+    program: Result<Program, String>,
+    message: Option<String>,
+    message_program: Option<Program>,
+    reason: String,
+}
+
+/// Compiled policies by name.
+pub(crate) type Cache = BTreeMap<String, std::sync::Arc<Compiled>>;
+
+fn list<'a>(object: &'a Value, path: &[&str]) -> impl Iterator<Item = &'a Value> {
+    meta::at(object, path)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+fn text<'a>(object: &'a Value, key: &str) -> &'a str {
+    object.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What is wrong with a policy.
+pub(crate) fn problems(policy: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let validations = list(policy, &["spec", "validations"]).count();
+    let audits = list(policy, &["spec", "auditAnnotations"]).count();
+    if validations + audits == 0 {
+        causes.push(Cause::required(
+            "spec.validations",
+            "validations or auditAnnotations must contain at least one item",
+        ));
+    }
+    if list(policy, &["spec", "matchConstraints", "resourceRules"]).count() == 0 {
+        causes.push(Cause::required("spec.matchConstraints.resourceRules", ""));
+    }
+    for (part, key) in [
+        ("validations", "expression"),
+        ("matchConditions", "expression"),
+        ("variables", "expression"),
+    ] {
+        for (index, item) in list(policy, &["spec", part]).enumerate() {
+            let expression = text(item, key);
+            let field = format!("spec.{part}[{index}].{key}");
+            if expression.trim().is_empty() {
+                causes.push(Cause::required(field, "expression is not specified"));
+            } else if let Err(error) = compile(expression) {
+                let detail = format!("compilation failed: {error}");
+                causes.push(Cause::invalid(field, &format!("{expression:?}"), &detail));
+            }
+        }
+    }
+    causes
+}
+
+impl Compiled {
+    fn read(policy: &Value, version: u64) -> Self {
+        let named = |part: &str| {
+            list(policy, &["spec", part])
+                .map(|item| {
+                    (
+                        text(item, "name").to_owned(),
+                        compile(text(item, "expression")),
+                    )
+                })
+                .collect()
+        };
+        let validations = list(policy, &["spec", "validations"]).map(|item| Validation {
+            expression: text(item, "expression").to_owned(),
+            program: compile(text(item, "expression")),
+            message: item
+                .get("message")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            message_program: Some(text(item, "messageExpression"))
+                .filter(|e| !e.is_empty())
+                .and_then(|e| compile(e).ok()),
+            reason: text(item, "reason").to_owned(),
+        });
+        Self {
+            version,
+            conditions: named("matchConditions"),
+            variables: named("variables"),
+            validations: validations.collect(),
+            fails_open: meta::text_at(policy, &["spec", "failurePolicy"]) == "Ignore",
+        }
+    }
+}
+
+/// A refusal by one expression.
+struct Denial {
+    message: String,
+    reason: String,
+}
+
+/// Asks every policy that is bound.
+pub(crate) fn admit(
+    call: &mut Call<'_>,
+    verb: Verb,
+    object: Option<&Value>,
+    old: Option<&Value>,
+) -> Result<(), Refusal> {
+    // Policies do not judge policies: a bad one could never be removed.
+    if matches!(call.kind.ty.nature, Nature::Policy | Nature::Binding) {
+        return Ok(());
+    }
+    let bindings: Vec<Value> = call
+        .state
+        .store
+        .shelf("validatingadmissionpolicybindings")
+        .map(|s| {
+            s.objects
+                .values()
+                .map(crate::store::Stored::value)
+                .collect()
+        })
+        .unwrap_or_default();
+    for binding in bindings {
+        let name = meta::text_at(&binding, &["spec", "policyName"]).to_owned();
+        let key = (String::new(), name.clone());
+        let Some(stored) = call
+            .state
+            .store
+            .get("validatingadmissionpolicies", &key)
+            .cloned()
+        else {
+            continue;
+        };
+        let policy = stored.value();
+        let constraints = Rules(meta::at(&policy, &["spec", "matchConstraints"]));
+        let narrowed = Rules(meta::at(&binding, &["spec", "matchResources"]));
+        if !constraints.choose(call, verb, object, old) || !narrowed.choose(call, verb, object, old)
+        {
+            continue;
+        }
+        let compiled = match call.state.policies.get(&name) {
+            Some(known) if known.version == stored.version => std::sync::Arc::clone(known),
+            _ => {
+                let fresh = std::sync::Arc::new(Compiled::read(&policy, stored.version));
+                call.state
+                    .policies
+                    .insert(name.clone(), std::sync::Arc::clone(&fresh));
+                fresh
+            }
+        };
+        for denial in judge(call, &compiled, &policy, &binding, verb, object, old)? {
+            enforce(call, &name, &binding, &denial, object.or(old))?;
+        }
+    }
+    Ok(())
+}
+
+fn enforce(
+    call: &mut Call<'_>,
+    policy: &str,
+    binding: &Value,
+    denial: &Denial,
+    subject: Option<&Value>,
+) -> Result<(), Refusal> {
+    let bound = meta::name(binding);
+    let actions: Vec<&str> = list(binding, &["spec", "validationActions"])
+        .filter_map(Value::as_str)
+        .collect();
+    if actions.contains(&"Warn") {
+        call.warnings.push(format!(
+            "Validation failed for ValidatingAdmissionPolicy '{policy}' with binding '{bound}': {}",
+            denial.message
+        ));
+    }
+    if !actions.contains(&"Deny") {
+        return Ok(());
+    }
+    let text = format!(
+        "ValidatingAdmissionPolicy '{policy}' with binding '{bound}' denied request: {}",
+        denial.message
+    );
+    let (code, reason) = match denial.reason.as_str() {
+        "Unauthorized" => (401, "Unauthorized"),
+        "Forbidden" => (403, "Forbidden"),
+        "RequestEntityTooLarge" => (413, "RequestEntityTooLarge"),
+        _ => (422, "Invalid"),
+    };
+    let ty = &call.kind.ty;
+    let name = call
+        .path
+        .name
+        .clone()
+        .unwrap_or_else(|| subject.map(meta::name).unwrap_or_default().to_owned());
+    let mut refusal = Refusal::forbidden(&ty.plural, &ty.group, &name, &text);
+    refusal.code = code;
+    refusal.reason = reason;
+    let mut details = crate::status::details(&name, &ty.group, &ty.plural);
+    if let Some(map) = details.as_object_mut() {
+        map.insert("causes".into(), json!([{ "message": text }]));
+    }
+    Err(refusal.with_details(details))
+}
+
+/// The parameter objects of a binding; `Err` is a denial, an empty list means that the binding does not apply.
+fn parameters(call: &Call<'_>, policy: &Value, binding: &Value) -> Result<Vec<Value>, String> {
+    let Some(kind) = meta::at(policy, &["spec", "paramKind"]) else {
+        return Ok(vec![Value::Null]);
+    };
+    let Some(reference) = meta::at(binding, &["spec", "paramRef"]) else {
+        return Ok(vec![Value::Null]);
+    };
+    let (version, name) = (text(kind, "apiVersion"), text(kind, "kind"));
+    let Some(resolved) = call.state.registry.by_kind(version, name) else {
+        return Err(format!(
+            "failed to configure policy: failed to find resource referenced by paramKind: '{version}, Kind={name}'"
+        ));
+    };
+    let namespace = if resolved.ty.namespaced {
+        let own = text(reference, "namespace");
+        let found = if own.is_empty() {
+            call.path.namespace.clone().unwrap_or_default()
+        } else {
+            own.to_owned()
+        };
+        if found.is_empty() {
+            return Err("failed to configure binding: cannot use namespaced paramRef in policy bindings that match cluster-scoped resources".to_owned());
+        }
+        found
+    } else {
+        String::new()
+    };
+    let wanted = text(reference, "name");
+    let labels = reference.get("selector").map(Labels::from_object);
+    let shelf = call.state.store.shelf(&resolved.ty.shelf);
+    let found: Vec<Value> = shelf
+        .into_iter()
+        .flat_map(|s| s.objects.iter())
+        .filter(|((ns, n), _)| *ns == namespace && (wanted.is_empty() || n == wanted))
+        .map(|(_, stored)| crate::render::presented(&resolved, stored.value()))
+        .filter(|o| labels.as_ref().is_none_or(|l| l.matches(o)))
+        .collect();
+    if found.is_empty() && text(reference, "parameterNotFoundAction") != "Allow" {
+        return Err(
+            "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"
+                .to_owned(),
+        );
+    }
+    Ok(found)
+}
+
+fn judge(
+    call: &mut Call<'_>,
+    compiled: &Compiled,
+    policy: &Value,
+    binding: &Value,
+    verb: Verb,
+    object: Option<&Value>,
+    old: Option<&Value>,
+) -> Result<Vec<Denial>, Refusal> {
+    let parameters = match parameters(call, policy, binding) {
+        Ok(found) => found,
+        Err(_) if compiled.fails_open => return Ok(Vec::new()),
+        Err(message) => {
+            return Ok(vec![Denial {
+                message,
+                reason: String::new(),
+            }]);
+        }
+    };
+    let request = to_cel(None, &request(call, verb, object.or(old))?);
+    let namespace = call.path.namespace.as_ref().and_then(|ns| {
+        call.state
+            .store
+            .get("namespaces", &(String::new(), ns.clone()))
+            .map(|s| to_cel(None, &s.value()))
+    });
+    let show = |value: Option<&Value>| value.map_or(Cel::Null, |v| to_cel(None, v));
+    let (object, old) = (show(object), show(old));
+    let mut denials = Vec::new();
+    for parameter in parameters {
+        with_scope(|mut scope| {
+            scope.add_variable_from_value("object", object.clone());
+            scope.add_variable_from_value("oldObject", old.clone());
+            scope.add_variable_from_value("request", request.clone());
+            scope.add_variable_from_value("params", to_cel(None, &parameter));
+            scope
+                .add_variable_from_value("namespaceObject", namespace.clone().unwrap_or(Cel::Null));
+            denials.extend(evaluate(compiled, scope));
+        });
+    }
+    Ok(denials)
+}
+
+fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
+    let failed = |message: String| Denial {
+        message,
+        reason: String::new(),
+    };
+    for (name, condition) in &compiled.conditions {
+        match run(condition, &scope) {
+            Ok(Cel::Bool(true)) => {}
+            Ok(_) => return Vec::new(),
+            Err(_) if compiled.fails_open => return Vec::new(),
+            Err(error) => {
+                return vec![failed(format!(
+                    "match condition evaluation failed: expression '{name}' resulted in error: {error}"
+                ))];
+            }
+        }
+    }
+    // Variables are evaluated in order; a failed one is missing, and whoever asks for it fails with its error.
+    let mut known: std::collections::HashMap<String, Cel> = std::collections::HashMap::new();
+    let mut broken: BTreeMap<&str, String> = BTreeMap::new();
+    scope.add_variable_from_value("variables", Cel::from(known.clone()));
+    for (name, program) in &compiled.variables {
+        match run(program, &scope) {
+            Ok(value) => {
+                known.insert(name.clone(), value);
+                scope.add_variable_from_value("variables", Cel::from(known.clone()));
+            }
+            Err(error) => {
+                broken.insert(name, error);
+            }
+        }
+    }
+    let mut denials = Vec::new();
+    for validation in &compiled.validations {
+        match run(&validation.program, &scope) {
+            Ok(Cel::Bool(true)) => {}
+            Ok(_) => {
+                let computed =
+                    validation
+                        .message_program
+                        .as_ref()
+                        .and_then(|p| match p.execute(&scope) {
+                            Ok(Cel::String(text)) if !text.trim().is_empty() => {
+                                Some(text.trim().to_owned())
+                            }
+                            _ => None,
+                        });
+                let message = computed
+                    .or_else(|| validation.message.as_deref().map(|m| m.trim().to_owned()))
+                    .unwrap_or_else(|| {
+                        format!("failed expression: {}", validation.expression.trim())
+                    });
+                denials.push(Denial {
+                    message,
+                    reason: validation.reason.clone(),
+                });
+            }
+            Err(_) if compiled.fails_open => {}
+            Err(error) => {
+                let culprit = broken
+                    .iter()
+                    .find(|(name, _)| error == format!("no such key: {name}"));
+                let error = match culprit {
+                    Some((name, why)) => {
+                        format!("composited variable {name:?} fails to evaluate: {why}")
+                    }
+                    None => error,
+                };
+                let message = format!(
+                    "expression '{}' resulted in error: {error}",
+                    validation.expression
+                );
+                denials.push(failed(message));
+            }
+        }
+    }
+    denials
+}
+
+fn run(program: &Result<Program, String>, scope: &Context<'_>) -> Result<Cel, String> {
+    let program = program.as_ref().map_err(Clone::clone)?;
+    program
+        .execute(scope)
+        .map_err(|e: ExecutionError| explain(&e))
+}
+
+/// The `request` variable; what is empty is absent.
+fn request(call: &Call<'_>, verb: Verb, subject: Option<&Value>) -> Result<Value, Refusal> {
+    let ty = &call.kind.ty;
+    let version = &call.kind.version.name;
+    let kind = match verb {
+        Verb::Evict => json!({"group": "policy", "version": "v1", "kind": "Eviction"}),
+        _ => json!({"group": ty.group, "version": version, "kind": ty.kind}),
+    };
+    let resource = json!({"group": ty.group, "version": version, "resource": ty.plural});
+    let name = call
+        .path
+        .name
+        .clone()
+        .unwrap_or_else(|| subject.map(meta::name).unwrap_or_default().to_owned());
+    let mut request = json!({
+        "kind": kind, "resource": resource, "requestKind": kind, "requestResource": resource,
+        "operation": verb.operation(), "dryRun": call.query.dry_run()?,
+        "userInfo": {"username": call.user.name, "groups": call.user.groups},
+    });
+    if let Some(map) = request.as_object_mut() {
+        let namespace = call.path.namespace.clone().unwrap_or_default();
+        for (key, value) in [
+            ("name", name),
+            ("namespace", namespace),
+            ("subResource", verb.subresource().to_owned()),
+        ] {
+            if !value.is_empty() {
+                map.insert(key.to_owned(), value.into());
+            }
+        }
+    }
+    Ok(request)
+}

@@ -1,0 +1,165 @@
+//! One request, taken apart: where it goes, what it carries, and what it may be told beside the answer.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Response, StatusCode, Uri, header};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    body::Body,
+    path::ResourcePath,
+    query::Query,
+    registry::Resolved,
+    render::Render,
+    server::{Inner, State},
+    status::Refusal,
+    store::{Key, Stored},
+};
+
+/// A request in the form that the front doors hand in.
+#[derive(Debug, Clone)]
+pub(crate) struct Incoming {
+    pub(crate) method: Method,
+    pub(crate) uri: Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Incoming {
+    pub(crate) fn header(&self, name: header::HeaderName) -> &str {
+        self.headers
+            .get(name)
+            .and_then(|v| v.to_str().ok())
+            .unwrap_or_default()
+    }
+
+    /// The media type of the body, without parameters.
+    pub(crate) fn content_type(&self) -> &str {
+        self.header(header::CONTENT_TYPE)
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+    }
+}
+
+/// Who speaks; there is no authentication on loopback, so it is what the client says of itself.
+#[derive(Debug, Clone)]
+pub(crate) struct User {
+    pub(crate) name: String,
+    pub(crate) groups: Vec<String>,
+}
+
+/// A request to a resource, with the state locked.
+pub(crate) struct Call<'a> {
+    pub(crate) inner: &'a Arc<Inner>,
+    pub(crate) state: &'a mut State,
+    pub(crate) kind: Resolved,
+    pub(crate) path: ResourcePath,
+    pub(crate) query: Query,
+    pub(crate) render: Render,
+    pub(crate) incoming: Incoming,
+    pub(crate) now: Timestamp,
+    pub(crate) user: User,
+    pub(crate) warnings: Vec<String>,
+}
+
+pub(crate) type Answer = Result<Response<Body>, Refusal>;
+
+impl Call<'_> {
+    pub(crate) fn key(&self) -> Key {
+        let namespace = self.path.namespace.clone().unwrap_or_default();
+        (namespace, self.path.name.clone().unwrap_or_default())
+    }
+
+    /// The named object, or 404.
+    pub(crate) fn existing(&self) -> Result<Stored, Refusal> {
+        let key = self.key();
+        self.state
+            .store
+            .get(&self.kind.ty.shelf, &key)
+            .cloned()
+            .ok_or_else(|| self.not_found(&key.1))
+    }
+
+    pub(crate) fn not_found(&self, name: &str) -> Refusal {
+        Refusal::not_found(&self.kind.ty.plural, &self.kind.ty.group, name)
+    }
+
+    pub(crate) fn stamp(&self) -> String {
+        crate::clock::rfc3339_seconds(self.now)
+    }
+
+    /// Answers with one stored object.
+    pub(crate) fn reply(&mut self, code: StatusCode, bytes: &Bytes) -> Response<Body> {
+        let bytes = self.render.object(&self.kind, bytes, self.now);
+        self.respond(code, bytes)
+    }
+
+    pub(crate) fn respond(&mut self, code: StatusCode, bytes: Bytes) -> Response<Body> {
+        if let Some(warning) = &self.kind.version.deprecation {
+            self.warnings.push(warning.clone());
+        }
+        let mut response = json_response(code, bytes);
+        for warning in std::mem::take(&mut self.warnings) {
+            let text = format!("299 - {}", Value::from(warning));
+            if let Ok(value) = header::HeaderValue::from_str(&text) {
+                response.headers_mut().append(header::WARNING, value);
+            }
+        }
+        response
+    }
+
+    /// `{"status":"Success"}` with what was done to whom.
+    pub(crate) fn success(&mut self, code: StatusCode, name: &str, uid: &str) -> Response<Body> {
+        let mut details = crate::status::details(name, &self.kind.ty.group, &self.kind.ty.plural);
+        if let Some(map) = details.as_object_mut()
+            && !uid.is_empty()
+        {
+            map.insert("uid".into(), uid.into());
+        }
+        let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details});
+        self.respond(code, Bytes::from(status.to_string()))
+    }
+
+    /// Who is recorded as the owner of the fields that this request writes.
+    pub(crate) fn manager(&self) -> Result<String, Refusal> {
+        if let Some(name) = self.query.get("fieldManager") {
+            if name.len() > 128 {
+                return Err(Refusal::new(
+                    422,
+                    "Invalid",
+                    format!(
+                        " \"\" is invalid: fieldManager: Invalid value: \"{name}\": may not be more than 128 bytes"
+                    ),
+                ));
+            }
+            return Ok(name.to_owned());
+        }
+        let agent = self.incoming.header(header::USER_AGENT);
+        let product = agent.split('/').next().unwrap_or_default();
+        Ok(product.chars().take(128).collect())
+    }
+}
+
+pub(crate) fn json_response(code: StatusCode, bytes: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::whole(bytes));
+    *response.status_mut() = code;
+    let json = header::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+/// The response that says no.
+pub(crate) fn refusal_response(refusal: &Refusal) -> Response<Body> {
+    let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = json_response(code, Bytes::from(refusal.to_value().to_string()));
+    if let Some(seconds) = refusal.retry_after() {
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, seconds.into());
+    }
+    response
+}

@@ -1,0 +1,133 @@
+//! What did the client ask for beside the path?
+//!
+//! Query parameters are decoded once into [`Query`]; unknown ones are ignored, as the real server does.
+
+use std::collections::BTreeMap;
+
+use crate::status::Refusal;
+
+/// The decoded query string.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Query(BTreeMap<String, String>);
+
+/// What to do with fields that the schema does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldValidation {
+    Strict,
+    Warn,
+    Ignore,
+}
+
+impl Query {
+    pub(crate) fn parse(query: Option<&str>) -> Self {
+        let mut map = BTreeMap::new();
+        for pair in query
+            .unwrap_or_default()
+            .split('&')
+            .filter(|p| !p.is_empty())
+        {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            map.entry(percent_decode(key))
+                .or_insert_with(|| percent_decode(value));
+        }
+        Self(map)
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
+        self.0
+            .get(key)
+            .map(String::as_str)
+            .filter(|v| !v.is_empty())
+    }
+
+    /// `true`, `1` and the bare name are yes.
+    pub(crate) fn flag(&self, key: &str) -> bool {
+        self.0
+            .get(key)
+            .is_some_and(|v| matches!(v.as_str(), "" | "1" | "true" | "True"))
+    }
+
+    /// Whether the flag was given at all.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    pub(crate) fn number(&self, key: &str) -> Result<Option<u64>, Refusal> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(text) => text.parse().map(Some).map_err(|_| {
+                Refusal::bad_request(format!(
+                    "strconv.ParseInt: parsing {text:?}: invalid syntax"
+                ))
+            }),
+        }
+    }
+
+    /// The resource version asked for; absent and `0` differ.
+    pub(crate) fn resource_version(&self) -> Result<Option<u64>, Refusal> {
+        match self.get("resourceVersion") {
+            None => Ok(None),
+            Some(text) => text.parse().map(Some).map_err(|_| {
+                Refusal::bad_request(format!(
+                    "invalid resource version: Invalid value: \"{text}\": strconv.ParseUint: parsing \"{text}\": invalid syntax"
+                ))
+            }),
+        }
+    }
+
+    pub(crate) fn dry_run(&self) -> Result<bool, Refusal> {
+        match self.get("dryRun") {
+            None => Ok(false),
+            Some("All") => Ok(true),
+            Some(other) => Err(Refusal::new(
+                422,
+                "Invalid",
+                format!(
+                    " \"\" is invalid: dryRun: Unsupported value: \"{other}\": supported values: \"All\""
+                ),
+            )),
+        }
+    }
+
+    pub(crate) fn field_validation(&self) -> Result<FieldValidation, Refusal> {
+        match self.get("fieldValidation") {
+            None | Some("Warn") => Ok(FieldValidation::Warn),
+            Some("Strict") => Ok(FieldValidation::Strict),
+            Some("Ignore") => Ok(FieldValidation::Ignore),
+            Some(other) => Err(Refusal::new(
+                422,
+                "Invalid",
+                format!(
+                    " \"\" is invalid: fieldValidation: Unsupported value: \"{other}\": supported values: \"Ignore\", \"Strict\", \"Warn\""
+                ),
+            )),
+        }
+    }
+}
+
+/// Decodes `%41` and `+`; malformed escapes stay as they are.
+pub(crate) fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let mut ahead = rest.clone();
+                let digits = (ahead.next().and_then(hex), ahead.next().and_then(hex));
+                if let (Some(high), Some(low)) = digits {
+                    bytes.push(high * 16 + low);
+                    rest = ahead;
+                } else {
+                    bytes.push(b'%');
+                }
+            }
+            other => bytes.push(other),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn hex(byte: u8) -> Option<u8> {
+    (byte as char).to_digit(16).map(|d| d as u8)
+}

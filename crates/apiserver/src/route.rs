@@ -1,0 +1,182 @@
+//! Which verb answers a request?
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Method, Response, StatusCode, header};
+use serde_json::json;
+
+use crate::{
+    body::Body,
+    call::{Answer, Call, Incoming, User, json_response, refusal_response},
+    controllers, discovery, openapi,
+    path::{self, ResourcePath, Target},
+    query::Query,
+    render::Render,
+    reviews,
+    server::{Controllers, Inner, State},
+    status::{Refusal, SERVER_NAME},
+    verbs::{advance::Scope, create, delete, evict, read, update},
+};
+
+/// The largest body that is read, as on the real server.
+pub(crate) const BODY_LIMIT: usize = 3 * 1024 * 1024;
+
+/// Answers one request.
+pub(crate) fn answer(inner: &Arc<Inner>, incoming: Incoming, user: User) -> Response<Body> {
+    let mut state = inner.lock();
+    state.trace.request(&incoming);
+    let response =
+        route(inner, &mut state, incoming, user).unwrap_or_else(|r| refusal_response(&r));
+    if inner.settings.controllers == Controllers::Prompt {
+        controllers::settle(inner, &mut state);
+    } else {
+        controllers::settle_definitions(inner, &mut state);
+    }
+    state.trace.response(response.status(), response.body());
+    response
+}
+
+fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) -> Answer {
+    if incoming.body.len() > BODY_LIMIT {
+        let message = format!("Request entity too large: limit is {BODY_LIMIT}");
+        return Err(Refusal::new(413, "RequestEntityTooLarge", message));
+    }
+    if incoming
+        .headers
+        .keys()
+        .any(|k| k.as_str().starts_with("impersonate-"))
+    {
+        return Err(Refusal::unsupported(403, "Forbidden", "impersonation"));
+    }
+    let query = Query::parse(incoming.uri.query());
+    match path::parse(incoming.uri.path()) {
+        Target::Document(segments) => document(state, &incoming, &segments),
+        Target::Resource(path) if reviews::is_review(&path) => {
+            reviews::answer(&incoming, &path, &user)
+        }
+        Target::Resource(path) => {
+            let kind = state
+                .registry
+                .find(&path.group, &path.version, &path.resource)
+                .ok_or_else(|| unknown(&path))?;
+            let render = Render::negotiate(incoming.header(header::ACCEPT), &query)?;
+            let now = inner.now();
+            let mut call = Call {
+                inner,
+                state,
+                kind,
+                path,
+                query,
+                render,
+                incoming,
+                now,
+                user,
+                warnings: Vec::new(),
+            };
+            resource(&mut call)
+        }
+    }
+}
+
+/// Kinds and versions that are not served: said in the server's own name, because a real cluster may well have them.
+fn unknown(path: &ResourcePath) -> Refusal {
+    if !is_standard(&path.group) {
+        return Refusal::no_such_path();
+    }
+    let version = crate::registry::api_version(&path.group, &path.version);
+    Refusal::new(
+        404,
+        "NotFound",
+        format!("the server could not find the requested resource: {SERVER_NAME} does not serve {:?} in {version:?}", path.resource),
+    )
+    .with_details(json!({}))
+}
+
+/// Groups of Kubernetes itself, which a full server may serve where this one does not.
+pub(crate) fn is_standard(group: &str) -> bool {
+    !group.contains('.') || group.ends_with(".k8s.io")
+}
+
+fn resource(call: &mut Call<'_>) -> Answer {
+    let method = call.incoming.method.clone();
+    let scoped = call.path.namespace.is_some();
+    // A namespaced kind has no objects outside a namespace, and the other way round.
+    if call.path.name.is_some() && scoped != call.kind.ty.namespaced
+        || scoped && !call.kind.ty.namespaced
+    {
+        return Err(Refusal::no_such_path());
+    }
+    let sub = call.path.subresource.clone();
+    match (method, call.path.name.is_some(), sub.as_deref()) {
+        (Method::GET, false, None) => read::list_or_watch(call),
+        (Method::POST, false, None) => create::create(call),
+        (Method::DELETE, false, None) => delete::collection(call),
+        (Method::GET, true, None) if call.query.flag("watch") => read::list_or_watch(call),
+        (Method::GET, true, None) => read::get(call),
+        (Method::PUT, true, None) => update::replace(call, Scope::Main),
+        (Method::PATCH, true, None) => update::patch(call, Scope::Main),
+        (Method::DELETE, true, None) => delete::one(call),
+        (method, true, Some("status")) if call.kind.version.status => match method {
+            Method::GET => read::get(call),
+            Method::PUT => update::replace(call, Scope::Status),
+            Method::PATCH => update::patch(call, Scope::Status),
+            _ => Err(Refusal::method_not_allowed()),
+        },
+        (Method::POST, true, Some("eviction")) if &*call.kind.ty.shelf == "pods" => {
+            evict::evict(call)
+        }
+        (Method::POST, true, Some("binding")) if &*call.kind.ty.shelf == "pods" => {
+            evict::bind(call)
+        }
+        (Method::PUT, true, Some("finalize")) if &*call.kind.ty.shelf == "namespaces" => {
+            update::replace(call, Scope::Finalize)
+        }
+        (_, true, Some("status" | "scale")) if call.kind.is_custom() => {
+            let name = call.path.name.clone().unwrap_or_default();
+            Err(call.not_found(&name))
+        }
+        (_, true, Some(sub)) => {
+            let what = format!("the subresource {sub:?} of {}", call.kind.ty.qualified());
+            let mut refusal = Refusal::unsupported(404, "NotFound", &what);
+            refusal.message = format!(
+                "the server could not find the requested resource: {}",
+                refusal.message
+            );
+            Err(refusal)
+        }
+        _ => Err(Refusal::method_not_allowed()),
+    }
+}
+
+fn document(state: &State, incoming: &Incoming, segments: &[String]) -> Answer {
+    let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
+    if incoming.method != Method::GET && incoming.method != Method::HEAD {
+        return Err(Refusal::method_not_allowed());
+    }
+    match parts.as_slice() {
+        ["version"] => {
+            let version = json!({"major": "1", "minor": "36", "gitVersion": "v1.36.0+tidegate-embedded",
+                "gitCommit": "", "gitTreeState": "clean", "buildDate": "1970-01-01T00:00:00Z",
+                "goVersion": "none", "compiler": "rustc", "platform": "embedded"});
+            Ok(json_response(StatusCode::OK, Bytes::from(version.to_string())))
+        }
+        ["healthz" | "readyz" | "livez", ..] => {
+            let mut response = Response::new(Body::whole("ok"));
+            let plain = header::HeaderValue::from_static("text/plain; charset=utf-8");
+            response.headers_mut().insert(header::CONTENT_TYPE, plain);
+            Ok(response)
+        }
+        ["openapi", "v3"] => Ok(openapi::index(&state.registry)),
+        ["openapi", "v3", rest @ ..] => openapi::document(&state.registry, rest),
+        ["openapi", "v2"] => Err(Refusal::unsupported(406, "NotAcceptable", "OpenAPI v2; use /openapi/v3")),
+        ["api" | "apis"] | ["api" | "apis", ..] => discovery::answer(&state.registry, incoming, &parts),
+        [] => Ok(discovery::paths(&state.registry)),
+        _ => Err(Refusal::new(
+            404,
+            "NotFound",
+            format!("the server could not find the requested resource: {SERVER_NAME} does not serve this path"),
+        )
+        .with_details(json!({}))),
+    }
+}

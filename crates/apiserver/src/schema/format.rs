@@ -1,0 +1,64 @@
+//! Which texts fit a named format?
+//!
+//! Only the formats that the real server enforces are checked; unknown formats pass.
+
+use jiff::{Timestamp, civil::Date};
+
+/// Whether `text` has the format, for the formats that the server knows.
+pub(crate) fn fits(format: &str, text: &str) -> bool {
+    match format {
+        "date-time" | "datetime" => text.parse::<Timestamp>().is_ok(),
+        "date" => text.len() == 10 && text.parse::<Date>().is_ok(),
+        "duration" => go_duration(text),
+        "uuid" => uuid(text),
+        "ipv4" => text.parse::<std::net::Ipv4Addr>().is_ok(),
+        "ipv6" => text.parse::<std::net::Ipv6Addr>().is_ok(),
+        "email" => text
+            .split_once('@')
+            .is_some_and(|(a, b)| !a.is_empty() && !b.is_empty()),
+        "hostname" => {
+            !text.is_empty() && text.len() <= 253 && text.split('.').all(crate::name::is_label)
+        }
+        "byte" => base64(text),
+        _ => true,
+    }
+}
+
+/// `1h30m`, `1.5s`, `-2ms`: what Go's `time.ParseDuration` accepts, plus the words that Kubernetes adds for days.
+fn go_duration(text: &str) -> bool {
+    let mut rest = text.trim_start_matches(['-', '+']);
+    if rest == "0" {
+        return true;
+    }
+    if rest.is_empty() {
+        return false;
+    }
+    while !rest.is_empty() {
+        let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        if digits.len() == rest.len() {
+            return false;
+        }
+        let digits = digits.trim_start_matches(' ');
+        let Some(unit) = ["ns", "us", "µs", "ms", "s", "m", "h", "d", "w"]
+            .iter()
+            .find(|u| digits.starts_with(**u) && !(**u == "m" && digits.starts_with("ms")))
+        else {
+            return false;
+        };
+        rest = digits.get(unit.len()..).unwrap_or_default();
+    }
+    true
+}
+
+fn uuid(text: &str) -> bool {
+    let plain: String = text.chars().filter(|c| *c != '-').collect();
+    plain.len() == 32 && plain.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+fn base64(text: &str) -> bool {
+    text.len().is_multiple_of(4)
+        && text
+            .trim_end_matches('=')
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
+}

@@ -1,0 +1,164 @@
+//! The front door for the ordinary client: a tower service, no sockets.
+//!
+//! `kube::Client::new(server.service(), "default")` is all it takes.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+
+use crate::{
+    body::Body,
+    call::{Incoming, User, refusal_response},
+    route::{self, BODY_LIMIT},
+    server::Server,
+    status::Refusal,
+};
+
+/// Why a request got no answer at all.
+#[derive(Debug, thiserror::Error)]
+pub enum Lost {
+    /// The request was carried out, and an injected fault swallowed its answer.
+    #[error("the answer was lost by an injected fault; the request was carried out")]
+    Answer,
+    /// The request could not be read.
+    #[error("the request could not be read")]
+    Request(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The service; clones speak to the same server.
+#[derive(Debug, Clone)]
+pub struct Service {
+    server: Server,
+    user: User,
+}
+
+impl Server {
+    /// A service for requests of an administrator.
+    pub fn service(&self) -> Service {
+        self.service_as(
+            "kubernetes-admin",
+            &["system:masters", "system:authenticated"],
+        )
+    }
+
+    /// A service for requests of a named user; policies and hooks see the name.
+    pub fn service_as(&self, name: &str, groups: &[&str]) -> Service {
+        let user = User {
+            name: name.to_owned(),
+            groups: groups.iter().map(|g| (*g).to_owned()).collect(),
+        };
+        Service {
+            server: self.clone(),
+            user,
+        }
+    }
+}
+
+type Answering = Pin<Box<dyn Future<Output = Result<Response<Body>, Lost>> + Send>>;
+
+impl<B> tower::Service<Request<B>> for Service
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<Body>;
+    type Error = Lost;
+    type Future = Answering;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Lost>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Answering {
+        let Self { server, user } = self.clone();
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let bytes = match Limited::new(body, BODY_LIMIT).collect().await {
+                Ok(collected) => collected.to_bytes(),
+                Err(error) if error.is::<LengthLimitError>() => {
+                    let text = format!("Request entity too large: limit is {BODY_LIMIT}");
+                    return Ok(refusal_response(&Refusal::new(
+                        413,
+                        "RequestEntityTooLarge",
+                        text,
+                    )));
+                }
+                Err(error) => return Err(Lost::Request(error)),
+            };
+            let incoming = Incoming {
+                method: parts.method,
+                uri: parts.uri,
+                headers: parts.headers,
+                body: bytes,
+            };
+            server.answer(incoming, user).await
+        })
+    }
+}
+
+impl Server {
+    async fn answer(&self, incoming: Incoming, user: User) -> Result<Response<Body>, Lost> {
+        let plan = self.decide(&incoming);
+        if !plan.latency.is_zero() {
+            tokio::time::sleep(plan.latency).await;
+        }
+        if let Some(refusal) = &plan.refuse {
+            return Ok(refusal_response(refusal));
+        }
+        if plan.compact {
+            self.compact();
+        }
+        let response = route::answer(&self.inner, incoming, user);
+        if plan.lose_answer {
+            Err(Lost::Answer)
+        } else {
+            Ok(response)
+        }
+    }
+
+    fn decide(&self, incoming: &Incoming) -> crate::fault::Plan {
+        let mut state = self.inner.lock();
+        let plan = state.faults.plan(incoming);
+        for told in &plan.told {
+            state.trace.fault(told);
+        }
+        plan
+    }
+
+    /// Answers one request without a client: method, path with query, content type, body. For tests and scripts.
+    pub fn ask(
+        &self,
+        method: http::Method,
+        path: &str,
+        content_type: &str,
+        body: &[u8],
+    ) -> (u16, Bytes) {
+        let mut headers = http::HeaderMap::new();
+        if let Ok(value) = http::HeaderValue::from_str(content_type) {
+            headers.insert(http::header::CONTENT_TYPE, value);
+        }
+        let Ok(uri) = path.parse() else {
+            return (
+                400,
+                Bytes::from(Refusal::bad_request("not a path").to_value().to_string()),
+            );
+        };
+        let incoming = Incoming {
+            method,
+            uri,
+            headers,
+            body: Bytes::copy_from_slice(body),
+        };
+        let user = self.service().user;
+        let response = route::answer(&self.inner, incoming, user);
+        let code = response.status().as_u16();
+        (code, response.body().bytes().cloned().unwrap_or_default())
+    }
+}

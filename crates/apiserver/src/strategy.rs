@@ -1,0 +1,396 @@
+//! What the built-in kinds add to being stored: defaults, checks, and the two shapes of an event.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    meta,
+    registry::{Nature, Resolved, crd},
+    status::Cause,
+};
+
+/// A namespace as the server makes it.
+pub(crate) fn initial_namespace(name: &str) -> Value {
+    let mut namespace =
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    default(Nature::Namespace, &mut namespace);
+    namespace
+}
+
+fn fill(map: &mut Map<String, Value>, key: &str, value: Value) {
+    map.entry(key.to_owned()).or_insert(value);
+}
+
+/// Fills in what the author left out.
+pub(crate) fn default(nature: Nature, object: &mut Value) {
+    match nature {
+        Nature::Namespace => {
+            let name = meta::name(object).to_owned();
+            if !name.is_empty() {
+                let metadata = meta::of(object);
+                let labels = metadata.entry("labels").or_insert_with(|| json!({}));
+                if let Some(labels) = labels.as_object_mut() {
+                    labels.insert("kubernetes.io/metadata.name".into(), name.into());
+                }
+            }
+            if !meta::is_deleting(object) {
+                fill(
+                    meta::entry(object, "spec"),
+                    "finalizers",
+                    json!(["kubernetes"]),
+                );
+            }
+            fill(meta::entry(object, "status"), "phase", json!("Active"));
+        }
+        Nature::Secret => {
+            let map = object.as_object_mut();
+            if let Some(map) = map {
+                fill(map, "type", json!("Opaque"));
+                if let Some(Value::Object(plain)) = map.remove("stringData") {
+                    let coded = map.entry("data").or_insert_with(|| json!({}));
+                    if let Some(coded) = coded.as_object_mut() {
+                        for (key, value) in plain {
+                            let text = value.as_str().unwrap_or_default();
+                            coded.insert(key, crate::base64::encode(text.as_bytes()).into());
+                        }
+                    }
+                }
+            }
+        }
+        Nature::Pod => default_pod(object),
+        Nature::Policy => {
+            let spec = meta::entry(object, "spec");
+            fill(spec, "failurePolicy", json!("Fail"));
+            if let Some(matching) = spec
+                .get_mut("matchConstraints")
+                .and_then(Value::as_object_mut)
+            {
+                default_matching(matching);
+            }
+        }
+        Nature::Binding => {
+            let spec = meta::entry(object, "spec");
+            if let Some(matching) = spec
+                .get_mut("matchResources")
+                .and_then(Value::as_object_mut)
+            {
+                default_matching(matching);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn default_matching(matching: &mut Map<String, Value>) {
+    fill(matching, "matchPolicy", json!("Equivalent"));
+    fill(matching, "namespaceSelector", json!({}));
+    fill(matching, "objectSelector", json!({}));
+    for key in ["resourceRules", "excludeResourceRules"] {
+        let rules = matching.get_mut(key).and_then(Value::as_array_mut);
+        for rule in rules.into_iter().flatten().filter_map(Value::as_object_mut) {
+            fill(rule, "scope", json!("*"));
+        }
+    }
+}
+
+fn default_pod(object: &mut Value) {
+    let spec = meta::entry(object, "spec");
+    fill(spec, "restartPolicy", json!("Always"));
+    fill(spec, "dnsPolicy", json!("ClusterFirst"));
+    fill(spec, "terminationGracePeriodSeconds", json!(30));
+    fill(spec, "schedulerName", json!("default-scheduler"));
+    fill(spec, "securityContext", json!({}));
+    fill(spec, "enableServiceLinks", json!(true));
+    for key in ["containers", "initContainers"] {
+        let containers = spec.get_mut(key).and_then(Value::as_array_mut);
+        for container in containers
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object_mut)
+        {
+            let image = container
+                .get("image")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let tag = image.rsplit('/').next().unwrap_or_default();
+            let floating = !tag.contains(':') || tag.ends_with(":latest");
+            let pull = if floating && !tag.contains('@') {
+                "Always"
+            } else {
+                "IfNotPresent"
+            };
+            fill(container, "imagePullPolicy", json!(pull));
+            fill(container, "resources", json!({}));
+            fill(
+                container,
+                "terminationMessagePath",
+                json!("/dev/termination-log"),
+            );
+            fill(container, "terminationMessagePolicy", json!("File"));
+            let ports = container.get_mut("ports").and_then(Value::as_array_mut);
+            for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
+                fill(port, "protocol", json!("TCP"));
+            }
+        }
+    }
+    let status = meta::entry(object, "status");
+    fill(status, "phase", json!("Pending"));
+}
+
+/// What only creation does.
+pub(crate) fn on_create(kind: &Resolved, object: &mut Value) {
+    match kind.ty.nature {
+        Nature::Namespace => {
+            object["status"] = json!({"phase": "Active"});
+        }
+        Nature::Pod => {
+            object["status"] = json!({"phase": "Pending", "qosClass": quality(object)});
+            let spec = meta::entry(object, "spec");
+            fill(spec, "priority", json!(0));
+            fill(spec, "preemptionPolicy", json!("PreemptLowerPriority"));
+            let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
+            if let Some(list) = tolerations.as_array_mut() {
+                for key in [
+                    "node.kubernetes.io/not-ready",
+                    "node.kubernetes.io/unreachable",
+                ] {
+                    let known = list.iter().any(|t| {
+                        let k = t.get("key").and_then(Value::as_str).unwrap_or_default();
+                        let effect = t.get("effect").and_then(Value::as_str).unwrap_or_default();
+                        (k == key || k.is_empty()) && matches!(effect, "" | "NoExecute")
+                    });
+                    if !known {
+                        list.push(json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}));
+                    }
+                }
+            }
+        }
+        Nature::Definition => {
+            let stored = crd::established(object, "")["storedVersions"].clone();
+            object["status"] = json!({"acceptedNames": {"kind": "", "plural": ""}, "conditions": null, "storedVersions": stored});
+        }
+        Nature::DisruptionBudget => {
+            object["status"] = json!({"currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0});
+        }
+        Nature::Policy => {
+            if let Some(map) = object.as_object_mut() {
+                map.insert("status".into(), json!({}));
+            }
+        }
+        Nature::Custom if kind.version.status => {
+            if let Some(map) = object.as_object_mut() {
+                map.remove("status");
+            }
+        }
+        _ => {}
+    }
+}
+
+fn quality(pod: &Value) -> &'static str {
+    let containers = meta::at(pod, &["spec", "containers"]).and_then(Value::as_array);
+    let resources: Vec<&Value> = containers
+        .into_iter()
+        .flatten()
+        .filter_map(|c| c.get("resources"))
+        .collect();
+    let get = |r: &Value, part: &str, what: &str| r.get(part).and_then(|p| p.get(what)).cloned();
+    let any = resources.iter().any(|r| {
+        ["requests", "limits"].iter().any(|p| {
+            r.get(p)
+                .and_then(Value::as_object)
+                .is_some_and(|m| !m.is_empty())
+        })
+    });
+    let full = !resources.is_empty()
+        && resources.iter().all(|r| {
+            ["cpu", "memory"].iter().all(|what| {
+                let limit = get(r, "limits", what);
+                limit.is_some() && get(r, "requests", what).is_none_or(|q| Some(q) == limit)
+            })
+        });
+    match (any, full) {
+        (_, true) => "Guaranteed",
+        (true, false) => "Burstable",
+        _ => "BestEffort",
+    }
+}
+
+/// The checks that are not in any schema.
+pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    match nature {
+        Nature::Pod => pod_problems(object, old, &mut causes),
+        Nature::ConfigMap | Nature::Secret => {
+            for part in ["data", "binaryData"] {
+                let keys = object.get(part).and_then(Value::as_object);
+                for key in keys.into_iter().flat_map(Map::keys) {
+                    if key.is_empty()
+                        || !key
+                            .bytes()
+                            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+                    {
+                        causes.push(Cause::invalid(format!("{part}[{key}]"), &format!("{key:?}"), "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"));
+                    }
+                }
+            }
+            if old.is_some_and(|o| o.get("immutable") == Some(&Value::Bool(true))) {
+                for part in ["data", "binaryData"] {
+                    if old.and_then(|o| o.get(part)) != object.get(part) {
+                        causes.push(Cause::forbidden(
+                            part,
+                            "field is immutable when `immutable` is set",
+                        ));
+                    }
+                }
+            }
+            if let (Nature::Secret, Some(old)) = (nature, old)
+                && old.get("type") != object.get("type")
+            {
+                let shown = object.get("type").map(Value::to_string).unwrap_or_default();
+                causes.push(Cause::invalid("type", &shown, "field is immutable"));
+            }
+        }
+        Nature::DisruptionBudget => {
+            let has = |key: &str| meta::at(object, &["spec", key]).is_some();
+            if has("minAvailable") && has("maxUnavailable") {
+                let shown = object.get("spec").map(Value::to_string).unwrap_or_default();
+                causes.push(Cause::invalid(
+                    "spec",
+                    &shown,
+                    "minAvailable and maxUnavailable cannot be both set",
+                ));
+            }
+        }
+        Nature::Definition => {
+            causes.extend(crd::problems(object));
+            causes.extend(
+                old.map(|old| crd::changed_names(old, object))
+                    .unwrap_or_default(),
+            );
+        }
+        Nature::Policy => causes.extend(crate::admission::policy::problems(object)),
+        Nature::Binding => {
+            if meta::text_at(object, &["spec", "policyName"]).is_empty() {
+                causes.push(Cause::required("spec.policyName", ""));
+            }
+            let actions =
+                meta::at(object, &["spec", "validationActions"]).and_then(Value::as_array);
+            if actions.is_none_or(Vec::is_empty) {
+                causes.push(Cause::required(
+                    "spec.validationActions",
+                    "at least one validation action is required",
+                ));
+            }
+        }
+        Nature::Event => {
+            let regarding = meta::text_at(object, &["involvedObject", "namespace"]);
+            let own = meta::namespace(object);
+            if !regarding.is_empty() && regarding != own {
+                causes.push(Cause::invalid(
+                    "involvedObject.namespace",
+                    &format!("{regarding:?}"),
+                    "does not match event.namespace",
+                ));
+            }
+        }
+        _ => {}
+    }
+    causes
+}
+
+fn pod_problems(object: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
+    let containers = meta::at(object, &["spec", "containers"]).and_then(Value::as_array);
+    if containers.is_none_or(Vec::is_empty) {
+        causes.push(Cause::required("spec.containers", ""));
+    }
+    for (index, container) in containers.into_iter().flatten().enumerate() {
+        for key in ["name", "image"] {
+            if container
+                .get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .is_empty()
+            {
+                causes.push(Cause::required(
+                    format!("spec.containers[{index}].{key}"),
+                    "",
+                ));
+            }
+        }
+    }
+    let Some(old) = old else { return };
+    // Of a pod's spec only images, deadlines, tolerations and gates may change.
+    let masked = |pod: &Value| {
+        let mut spec = pod.get("spec").cloned().unwrap_or_default();
+        if let Some(map) = spec.as_object_mut() {
+            for key in [
+                "activeDeadlineSeconds",
+                "tolerations",
+                "schedulingGates",
+                "terminationGracePeriodSeconds",
+            ] {
+                map.remove(key);
+            }
+            for key in ["containers", "initContainers"] {
+                let list = map.get_mut(key).and_then(Value::as_array_mut);
+                for container in list.into_iter().flatten().filter_map(Value::as_object_mut) {
+                    container.remove("image");
+                }
+            }
+        }
+        spec
+    };
+    if masked(object) != masked(old) {
+        causes.push(Cause::forbidden(
+            "spec",
+            "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
+        ));
+    }
+}
+
+const EVENT_SHAPES: [(&str, &str); 7] = [
+    ("involvedObject", "regarding"),
+    ("message", "note"),
+    ("source", "deprecatedSource"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("count", "deprecatedCount"),
+    ("reportingComponent", "reportingController"),
+];
+
+/// From the stored `v1` shape to `events.k8s.io/v1`.
+pub(crate) fn event_to_new_shape(object: &mut Value) {
+    rename(object, EVENT_SHAPES);
+    if let Some(map) = object.as_object_mut() {
+        map.retain(|key, value| !(key.starts_with("reporting") && value.as_str() == Some("")));
+    }
+}
+
+/// What stored events always have, set or not.
+pub(crate) fn complete_event(object: &mut Value) {
+    if let Some(map) = object.as_object_mut() {
+        for key in ["eventTime", "firstTimestamp", "lastTimestamp"] {
+            fill(map, key, Value::Null);
+        }
+        fill(map, "source", json!({}));
+        fill(map, "reportingComponent", json!(""));
+        fill(map, "reportingInstance", json!(""));
+    }
+}
+
+/// From `events.k8s.io/v1` to the stored `v1` shape.
+pub(crate) fn event_to_core_shape(object: &mut Value) {
+    rename(object, EVENT_SHAPES.map(|(core, new)| (new, core)));
+    if let Some(map) = object.as_object_mut() {
+        map.insert("apiVersion".into(), "v1".into());
+    }
+}
+
+fn rename(object: &mut Value, pairs: [(&str, &str); 7]) {
+    if let Some(map) = object.as_object_mut() {
+        for (from, to) in pairs {
+            if let Some(value) = map.remove(from) {
+                map.insert(to.to_owned(), value);
+            }
+        }
+    }
+}

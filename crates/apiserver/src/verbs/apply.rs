@@ -1,0 +1,177 @@
+//! Server-side apply: one request that says what its manager wants, and nothing else.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{
+    advance::{Scope, store},
+    create,
+    intake::{self, Source},
+    update::patch_options_invalid,
+};
+use crate::{
+    call::{Answer, Call},
+    managed::{self, Manager, Operation},
+    meta,
+    patch::apply::{self, OnConflict},
+    render::presented,
+    schema::prune,
+    status::Refusal,
+};
+
+/// PATCH with an applied configuration.
+pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
+    if call.query.get("fieldManager").is_none() {
+        let text = "fieldManager: Required value: is required for apply patch";
+        return Err(patch_options_invalid(text));
+    }
+    let mut config: Value = serde_saphyr::from_slice(&call.incoming.body)
+        .map_err(|e| Refusal::bad_request(format!("error decoding YAML: {e}")))?;
+    intake::check_type(&call.kind, &mut config)?;
+    let (namespace, name) = call.key();
+    if meta::field(&config, "managedFields").is_some_and(|m| !m.is_null()) {
+        return Err(Refusal::bad_request("metadata.managedFields must be nil"));
+    }
+    if !meta::name(&config).is_empty() && meta::name(&config) != name {
+        let why = format!(
+            "name in URL ({name}) does not match name in object ({})",
+            meta::name(&config)
+        );
+        return Err(Refusal::bad_request(why));
+    }
+    undeclared(call, &config)?;
+    meta::set(&mut config, "name", name.clone());
+    if !namespace.is_empty() {
+        if !meta::namespace(&config).is_empty() && meta::namespace(&config) != namespace {
+            return Err(Refusal::bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request",
+            ));
+        }
+        meta::set(&mut config, "namespace", namespace);
+    }
+    let me = Manager {
+        operation: Operation::Apply,
+        name: call.manager()?,
+        api_version: String::new(),
+        subresource: scope.subresource().to_owned(),
+    };
+    let on_conflict = if call.query.flag("force") {
+        OnConflict::Force
+    } else {
+        OnConflict::Refuse
+    };
+    let existing = match (call.existing(), scope) {
+        (Ok(stored), _) => Some(stored),
+        (Err(_), Scope::Main) => None,
+        (Err(refusal), _) => return Err(refusal),
+    };
+    let uid = meta::uid(&config).to_owned();
+    let Some(old) = existing else {
+        if !uid.is_empty() {
+            let why = format!(
+                "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            );
+            return Err(Refusal::conflict(
+                &call.kind.ty.plural,
+                &call.kind.ty.group,
+                &name,
+                &why,
+            ));
+        }
+        let empty = json!({"apiVersion": call.kind.api_version(), "kind": call.kind.ty.kind, "metadata": {}});
+        let applied = apply::apply(&call.kind, &empty, &config, &me, scope.reach(), on_conflict)?;
+        let mut object = applied.object;
+        intake::normalise(call, &mut object, Source::Patch)?;
+        let mut managers = applied.managers;
+        managers.0.entry(me).or_default().time = call.stamp();
+        managers.write(&mut object);
+        let stored = create::insert(call, object, None)?;
+        return Ok(call.reply(StatusCode::CREATED, &stored.bytes));
+    };
+    let live = presented(&call.kind, old.value());
+    let version = meta::text(&config, "resourceVersion").to_owned();
+    if !version.is_empty() && version != meta::text(&live, "resourceVersion") {
+        return Err(Refusal::modified(
+            &call.kind.ty.plural,
+            &call.kind.ty.group,
+            &name,
+        ));
+    }
+    let before = managed::Managers::read(&live);
+    let applied = apply::apply(&call.kind, &live, &config, &me, scope.reach(), on_conflict)?;
+    let mut object = applied.object;
+    intake::normalise(call, &mut object, Source::Patch)?;
+    keep_last_applied(&me, &live, &config, &mut object);
+    let mut managers = applied.managers;
+    // Applying what is already so changes nothing, not even the time (OWN-2).
+    if before.as_ref() != Some(&managers) || !same_but_records(&live, &object) {
+        managers.0.entry(me).or_default().time = call.stamp();
+    }
+    managers.write(&mut object);
+    let stored = store(call, &old, object, scope, None)?;
+    Ok(call.reply(StatusCode::OK, &stored.bytes))
+}
+
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// kubectl's own annotation is kept true when kubectl changes over to server-side apply.
+fn keep_last_applied(me: &Manager, live: &Value, config: &Value, object: &mut Value) {
+    let known = meta::field(live, "annotations")
+        .and_then(|a| a.get(LAST_APPLIED))
+        .is_some();
+    if me.name != "kubectl" || !known {
+        return;
+    }
+    let text = format!("{config}\n");
+    let metadata = meta::of(object);
+    if let Some(annotations) = metadata
+        .get_mut("annotations")
+        .and_then(Value::as_object_mut)
+    {
+        annotations.insert(LAST_APPLIED.to_owned(), text.into());
+    }
+}
+
+fn same_but_records(a: &Value, b: &Value) -> bool {
+    let bare = |value: &Value| {
+        let mut value = value.clone();
+        meta::remove(&mut value, "managedFields");
+        value
+    };
+    bare(a) == bare(b)
+}
+
+/// Applied configurations may only speak of fields that the schema declares.
+fn undeclared(call: &Call<'_>, config: &Value) -> Result<(), Refusal> {
+    let mut copy = config.clone();
+    let mut unknown = prune::prune_metadata(&mut copy);
+    unknown.extend(prune::prune(call.kind.schema(), &mut copy));
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let (namespace, name) = call.key();
+    let place = if namespace.is_empty() {
+        format!("/{name}")
+    } else {
+        format!("{namespace}/{name}")
+    };
+    let lines: Vec<String> = unknown
+        .iter()
+        .map(|f| format!(".{f}: field not declared in schema"))
+        .collect();
+    let text = match lines.as_slice() {
+        [one] => one.clone(),
+        many => format!("errors:\n  {}", many.join("\n  ")),
+    };
+    let kind = format!("{}, Kind={}", call.kind.api_version(), call.kind.ty.kind);
+    let kind = if call.kind.ty.group.is_empty() {
+        format!("/{kind}")
+    } else {
+        kind
+    };
+    Err(Refusal::new(
+        500,
+        "",
+        format!("failed to create typed patch object ({place}; {kind}): {text}"),
+    ))
+}

@@ -1,0 +1,177 @@
+//! delete, of one object or of a selection.
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{intake, read};
+use crate::{
+    admission,
+    call::{Answer, Call},
+    deletion::{self, Outcome, Propagation},
+    meta,
+    registry::Nature,
+    render::presented,
+    status::Refusal,
+    store::{Happening, Stored},
+};
+
+/// The options of a deletion, from the body and the query.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    propagation: Propagation,
+    grace: Option<i64>,
+    uid: String,
+    version: String,
+    dry_run: bool,
+}
+
+impl Options {
+    /// Reads a `DeleteOptions` object.
+    pub(crate) fn read(body: &Value, call: &Call<'_>) -> Result<Self, Refusal> {
+        let text = |path: &[&str]| meta::text_at(body, path).to_owned();
+        let policy = match text(&["propagationPolicy"]) {
+            empty if empty.is_empty() => call
+                .query
+                .get("propagationPolicy")
+                .unwrap_or_default()
+                .to_owned(),
+            some => some,
+        };
+        let orphan = body
+            .get("orphanDependents")
+            .and_then(Value::as_bool)
+            .or_else(|| {
+                call.query
+                    .get("orphanDependents")
+                    .map(|_| call.query.flag("orphanDependents"))
+            });
+        let propagation = match (policy.as_str(), orphan) {
+            ("", None) => Propagation::Unspecified,
+            ("", Some(true)) | ("Orphan", _) => Propagation::Orphan,
+            ("", Some(false)) | ("Background", _) => Propagation::Background,
+            ("Foreground", _) => Propagation::Foreground,
+            (other, _) => {
+                let text = format!(
+                    "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: \"{other}\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""
+                );
+                return Err(Refusal::new(422, "Invalid", text));
+            }
+        };
+        let grace = body
+            .get("gracePeriodSeconds")
+            .and_then(Value::as_i64)
+            .or(call.query.number("gracePeriodSeconds")?.map(|g| g as i64));
+        let body_dry = body
+            .get("dryRun")
+            .and_then(Value::as_array)
+            .is_some_and(|d| !d.is_empty());
+        Ok(Self {
+            propagation,
+            grace,
+            uid: text(&["preconditions", "uid"]),
+            version: text(&["preconditions", "resourceVersion"]),
+            dry_run: body_dry || call.query.dry_run()?,
+        })
+    }
+
+    pub(crate) fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    fn from_request(call: &Call<'_>) -> Result<Self, Refusal> {
+        let bytes = &call.incoming.body;
+        let body = if bytes.is_empty() {
+            Value::Null
+        } else {
+            intake::body(bytes, call.incoming.content_type(), "DeleteOptions")?
+        };
+        Self::read(&body, call)
+    }
+}
+
+pub(crate) fn one(call: &mut Call<'_>) -> Answer {
+    let options = Options::from_request(call)?;
+    let stored = call.existing()?;
+    let (outcome, stored) = remove(call, &stored, &options)?;
+    let object = stored.value();
+    if outcome == Outcome::Gone {
+        return Ok(call.success(StatusCode::OK, meta::name(&object), meta::uid(&object)));
+    }
+    Ok(call.reply(StatusCode::OK, &stored.bytes))
+}
+
+/// Deletes one object as far as it can go now.
+pub(crate) fn remove(
+    call: &mut Call<'_>,
+    stored: &Stored,
+    options: &Options,
+) -> Result<(Outcome, Stored), Refusal> {
+    let ty = std::sync::Arc::clone(&call.kind.ty);
+    let mut object = stored.value();
+    let name = meta::name(&object).to_owned();
+    for (what, wanted, has) in [
+        ("UID", &options.uid, meta::uid(&object)),
+        (
+            "ResourceVersion",
+            &options.version,
+            meta::text(&object, "resourceVersion"),
+        ),
+    ] {
+        if !wanted.is_empty() && wanted != has {
+            let why = format!(
+                "the {what} in the precondition ({wanted}) does not match the {what} in record ({has}). The object might have been deleted and then recreated"
+            );
+            return Err(Refusal::conflict(&ty.plural, &ty.group, &name, &why));
+        }
+    }
+    if ty.nature == Nature::Namespace
+        && matches!(name.as_str(), "default" | "kube-system" | "kube-public")
+    {
+        return Err(Refusal::forbidden(
+            "namespaces",
+            "",
+            &name,
+            "this namespace may not be deleted",
+        ));
+    }
+    let shown = presented(&call.kind, object.clone());
+    admission::admit(call, admission::Verb::Delete, None, Some(&shown))?;
+    let outcome = deletion::begin(
+        ty.nature,
+        &mut object,
+        options.propagation,
+        options.grace,
+        call.now,
+    );
+    if options.dry_run || outcome == Outcome::Unchanged {
+        return Ok((outcome, super::create::dry(&object)));
+    }
+    let happening = if outcome == Outcome::Gone {
+        Happening::Deleted
+    } else {
+        Happening::Modified
+    };
+    let stored = call.state.commit(&ty.shelf, happening, &mut object);
+    Ok((outcome, stored))
+}
+
+/// Deletes everything that the selectors choose, and answers with the list of what was chosen.
+pub(crate) fn collection(call: &mut Call<'_>) -> Answer {
+    if call.kind.ty.namespaced && call.path.namespace.is_none()
+        || call.kind.ty.nature == Nature::Namespace
+    {
+        return Err(Refusal::method_not_allowed());
+    }
+    let options = Options::from_request(call)?;
+    let selector = read::selector(call)?;
+    let chosen = read::selected(call, &selector);
+    let mut items: Vec<Bytes> = Vec::new();
+    for (_, stored) in chosen {
+        let (_, after) = remove(call, &stored, &options)?;
+        items.push(after.bytes);
+    }
+    let about = json!({"resourceVersion": call.state.store.version().to_string()});
+    let bytes = call.render.list(&call.kind, &items, &about, call.now);
+    Ok(call.respond(StatusCode::OK, bytes))
+}

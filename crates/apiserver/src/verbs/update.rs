@@ -1,0 +1,147 @@
+//! replace and patch: what a request makes of an object.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{
+    advance::{Scope, store},
+    apply::apply_patch,
+    create::{self, update_manager},
+    intake::{self, Source},
+};
+use crate::{
+    call::{Answer, Call},
+    meta,
+    patch::{Dialect, json, merge, strategic},
+    registry::Nature,
+    render::presented,
+    status::{Cause, Refusal},
+};
+
+/// PUT.
+pub(crate) fn replace(call: &mut Call<'_>, scope: Scope) -> Answer {
+    let mut object = intake::decode(call)?;
+    intake::normalise(call, &mut object, Source::Body)?;
+    let name = call.path.name.clone().unwrap_or_default();
+    let own = meta::name(&object).to_owned();
+    if own.is_empty() {
+        return Err(Refusal::bad_request("name must be provided"));
+    }
+    if own != name {
+        let why =
+            format!("the name of the object ({own}) does not match the name on the URL ({name})");
+        return Err(Refusal::bad_request(why));
+    }
+    let namespace = call.path.namespace.clone().unwrap_or_default();
+    if meta::namespace(&object).is_empty() && !namespace.is_empty() {
+        meta::set(&mut object, "namespace", namespace.clone());
+    } else if meta::namespace(&object) != namespace {
+        return Err(Refusal::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    let manager = update_manager(call, scope.subresource())?;
+    let old = match call.existing() {
+        Ok(old) => old,
+        // Leases and events may be created by replacing nothing.
+        Err(_)
+            if scope == Scope::Main
+                && matches!(call.kind.ty.nature, Nature::Lease | Nature::Event) =>
+        {
+            meta::remove(&mut object, "uid");
+            let stored = create::insert(call, object, Some(manager))?;
+            return Ok(call.reply(StatusCode::CREATED, &stored.bytes));
+        }
+        Err(refusal) => return Err(refusal),
+    };
+    if meta::text(&object, "resourceVersion").is_empty() && !unconditional(call.kind.ty.nature) {
+        let cause = Cause::invalid(
+            "metadata.resourceVersion",
+            "0",
+            "must be specified for an update",
+        );
+        return Err(Refusal::invalid(
+            &call.kind.ty.kind,
+            &call.kind.ty.group,
+            &name,
+            &[cause],
+        ));
+    }
+    let stored = store(call, &old, object, scope, Some(manager))?;
+    Ok(call.reply(StatusCode::OK, &stored.bytes))
+}
+
+/// Kinds that may be replaced without naming the version that is replaced.
+fn unconditional(nature: Nature) -> bool {
+    matches!(
+        nature,
+        Nature::Namespace
+            | Nature::Node
+            | Nature::Pod
+            | Nature::ConfigMap
+            | Nature::Secret
+            | Nature::ServiceAccount
+            | Nature::Event
+    )
+}
+
+/// PATCH, in any dialect.
+pub(crate) fn patch(call: &mut Call<'_>, scope: Scope) -> Answer {
+    let dialect = Dialect::of(call.incoming.content_type(), call.kind.is_custom())?;
+    if dialect == Dialect::Apply {
+        return apply_patch(call, scope);
+    }
+    if call.query.has("force") {
+        return Err(patch_options_invalid(
+            "force: Forbidden: may not be specified for non-apply patch",
+        ));
+    }
+    let body: Value = serde_json::from_slice(&call.incoming.body).map_err(|e| {
+        Refusal::bad_request(format!("error decoding patch: {}", intake::go_words(&e)))
+    })?;
+    let manager = update_manager(call, scope.subresource())?;
+    let old = call.existing()?;
+    let current = presented(&call.kind, old.value());
+    let mut object = if dialect == Dialect::Json {
+        json::apply(&current, &body).map_err(|failure| match failure {
+            json::Failure::Malformed(why) => Refusal::bad_request(why),
+            json::Failure::Inapplicable(_) => Refusal::new(
+                422,
+                "Invalid",
+                "the server rejected our request due to an error in our request",
+            )
+            .with_details(json!({})),
+        })?
+    } else {
+        if !body.is_object() {
+            let why = "json: cannot unmarshal array into Go value of type map[string]interface {}";
+            return Err(Refusal::bad_request(why));
+        }
+        let mut object = current.clone();
+        if dialect == Dialect::Strategic {
+            strategic::apply(Some(call.kind.schema()), &mut object, &body);
+        } else {
+            merge::apply(&mut object, &body);
+        }
+        object
+    };
+    intake::check_type(&call.kind, &mut object)?;
+    let (name, own) = (meta::name(&current), meta::name(&object));
+    if name != own {
+        let why =
+            format!("the name of the object ({own}) does not match the name on the URL ({name})");
+        return Err(Refusal::bad_request(why));
+    }
+    intake::normalise(call, &mut object, Source::Patch)?;
+    let stored = store(call, &old, object, scope, Some(manager))?;
+    Ok(call.reply(StatusCode::OK, &stored.bytes))
+}
+
+pub(super) fn patch_options_invalid(text: &str) -> Refusal {
+    Refusal::new(
+        422,
+        "Invalid",
+        format!("PatchOptions.meta.k8s.io \"\" is invalid: {text}"),
+    )
+    .with_details(json!({"group": "meta.k8s.io", "kind": "PatchOptions"}))
+}

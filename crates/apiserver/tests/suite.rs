@@ -1,0 +1,13 @@
+//! The embedded server as its clients see it.
+
+mod suite {
+    pub(crate) mod common;
+
+    mod admission;
+    mod controller;
+    mod deletion;
+    mod faults;
+    mod ownership;
+    mod requests;
+    mod watching;
+}

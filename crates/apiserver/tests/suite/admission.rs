@@ -1,0 +1,184 @@
+//! What policies and hooks refuse, and that they see the server's own time.
+
+use apiserver::{Hook, HookRule, Server};
+use kube::core::admission::AdmissionResponse;
+use serde_json::{Value, json};
+
+use super::common::{WIDGETS, delete, get, patch, post, server, widget};
+
+fn policy(server: &Server, spec: &Value, binding: &Value) {
+    let group = "/apis/admissionregistration.k8s.io/v1";
+    let object = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+                        "metadata": {"name": "p"}, "spec": spec});
+    let (code, made) = post(
+        server,
+        &format!("{group}/validatingadmissionpolicies"),
+        &object,
+    );
+    assert_eq!(code, 201, "{made}");
+    let object = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
+                        "metadata": {"name": "b"}, "spec": binding});
+    let (code, made) = post(
+        server,
+        &format!("{group}/validatingadmissionpolicybindings"),
+        &object,
+    );
+    assert_eq!(code, 201, "{made}");
+}
+
+fn rules(operations: &[&str], resources: &[&str]) -> Value {
+    json!({"resourceRules": [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": operations, "resources": resources}]})
+}
+
+#[test]
+fn policy_refuses_with_the_words_of_the_real_server() {
+    let server = server();
+    policy(
+        &server,
+        &json!({"matchConstraints": rules(&["CREATE", "UPDATE"], &["widgets"]),
+                "variables": [{"name": "size", "expression": "object.spec.size"}],
+                "validations": [{"expression": "variables.size < 5", "messageExpression": "'size ' + string(variables.size) + ' is too much'"}]}),
+        &json!({"policyName": "p", "validationActions": ["Deny"]}),
+    );
+    assert_eq!(post(&server, WIDGETS, &widget("a", 4)).0, 201);
+    let (code, status) = post(&server, WIDGETS, &widget("b", 6));
+    assert_eq!((code, &status["reason"]), (422, &json!("Invalid")));
+    assert_eq!(
+        status["message"],
+        "widgets.example.com \"b\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: size 6 is too much"
+    );
+}
+
+#[test]
+fn policy_sees_the_time_that_the_server_stamps() {
+    let server = server();
+    let expression = "has(object.metadata.annotations) && 'until' in object.metadata.annotations && object.metadata.managedFields.all(m, !has(m.time) || timestamp(m.time) < timestamp(object.metadata.annotations['until']))";
+    policy(
+        &server,
+        &json!({"matchConstraints": rules(&["UPDATE"], &["widgets"]),
+                "validations": [{"expression": expression, "message": "no permit"}]}),
+        &json!({"policyName": "p", "validationActions": ["Deny"]}),
+    );
+    post(&server, WIDGETS, &widget("a", 1));
+    let a = format!("{WIDGETS}/a?fieldManager=me");
+    let write = |until: &str, size: i64| {
+        patch(
+            &server,
+            &a,
+            "merge",
+            &json!({"metadata": {"annotations": {"until": until}}, "spec": {"size": size}}),
+        )
+    };
+    // The clock stands at noon: half-open, so a permit that ends at noon is over.
+    let (code, status) = write("2026-03-01T12:00:00Z", 2);
+    assert_eq!(code, 422, "{status}");
+    assert!(
+        status["message"].as_str().unwrap().ends_with("no permit"),
+        "{status}"
+    );
+    assert_eq!(write("2026-03-01T12:00:01Z", 2).0, 200);
+    let wiped = json!({"metadata": {"managedFields": [{}]}, "spec": {"size": 3}});
+    let (code, status) = patch(&server, &a, "merge", &wiped);
+    assert_eq!(code, 422, "{status}");
+    assert!(
+        status["message"].as_str().unwrap().contains("no such key"),
+        "{status}"
+    );
+}
+
+#[test]
+fn parameters_open_and_close_the_gate() {
+    let server = server();
+    policy(
+        &server,
+        &json!({"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+                "matchConstraints": rules(&["*"], &["widgets"]),
+                "matchConditions": [{"name": "guarded", "expression": "request.operation != 'DELETE'"}],
+                "validations": [{"expression": "params.data.open == 'yes'", "message": "closed"}]}),
+        &json!({"policyName": "p", "validationActions": ["Deny"],
+                "paramRef": {"name": "gate", "namespace": "default", "parameterNotFoundAction": "Deny"}}),
+    );
+    let (code, status) = post(&server, WIDGETS, &widget("a", 1));
+    assert_eq!(code, 422);
+    assert!(
+        status["message"]
+            .as_str()
+            .unwrap()
+            .contains("no params found for policy binding with `Deny` parameterNotFoundAction"),
+        "{status}"
+    );
+    let configs = "/api/v1/namespaces/default/configmaps";
+    let gate = |open: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gate"}, "data": {"open": open}});
+    post(&server, configs, &gate("no"));
+    assert_eq!(post(&server, WIDGETS, &widget("a", 1)).0, 422);
+    patch(
+        &server,
+        &format!("{configs}/gate"),
+        "merge",
+        &json!({"data": {"open": "yes"}}),
+    );
+    assert_eq!(post(&server, WIDGETS, &widget("a", 1)).0, 201);
+    patch(
+        &server,
+        &format!("{configs}/gate"),
+        "merge",
+        &json!({"data": {"open": "no"}}),
+    );
+    assert_eq!(
+        delete(&server, &format!("{WIDGETS}/a"), &Value::Null).0,
+        200,
+        "deletions are not matched"
+    );
+}
+
+#[test]
+fn warning_policy_lets_pass_and_main_resources_have_no_subresource() {
+    let server = server();
+    policy(
+        &server,
+        &json!({"matchConstraints": rules(&["*"], &["widgets", "widgets/status"]),
+                "validations": [{"expression": "!has(request.subResource)"}]}),
+        &json!({"policyName": "p", "validationActions": ["Deny"]}),
+    );
+    assert_eq!(post(&server, WIDGETS, &widget("a", 1)).0, 201);
+    let (code, status) = patch(
+        &server,
+        &format!("{WIDGETS}/a/status"),
+        "merge",
+        &json!({"status": {"observed": 1}}),
+    );
+    assert_eq!(code, 422);
+    assert!(
+        status["message"]
+            .as_str()
+            .unwrap()
+            .ends_with("failed expression: !has(request.subResource)"),
+        "{status}"
+    );
+}
+
+#[test]
+fn hook_refuses_what_its_function_refuses() {
+    let server = server();
+    let rule = HookRule {
+        groups: vec!["example.com".into()],
+        resources: vec!["widgets".into()],
+        operations: vec!["CREATE".into(), "DELETE".into()],
+    };
+    server.add_hook(Hook::new("guard.example.com", vec![rule], |request| {
+        let response = AdmissionResponse::from(request);
+        if request.name == "bad" {
+            response.deny("bad is not wanted")
+        } else {
+            response
+        }
+    }));
+    assert_eq!(post(&server, WIDGETS, &widget("good", 1)).0, 201);
+    let (code, status) = post(&server, WIDGETS, &widget("bad", 1));
+    assert_eq!(code, 403);
+    assert_eq!(
+        status["message"],
+        "admission webhook \"guard.example.com\" denied the request: bad is not wanted"
+    );
+    assert_eq!(get(&server, &format!("{WIDGETS}/bad")).0, 404);
+}
