@@ -46,3 +46,21 @@ fn command_line_reference_has_no_drift() {
     }
     check("docs/reference/cli.md", &text);
 }
+
+#[test]
+fn sessions_of_the_readme_have_no_drift() {
+    let readme = include_str!("../../../README.md");
+    let mut shown = 0;
+    for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+        let (command, output) = block.split_once('\n').unwrap_or((block, ""));
+        let Some(args) = command.strip_prefix("$ tidegate ") else { continue };
+        // Only what the repository holds can be run; the other sessions are about files of the reader's own.
+        if output.is_empty() || !args.contains("examples/") {
+            continue;
+        }
+        let args: Vec<&str> = args.split(' ').collect();
+        assert_eq!(output, tidegate(&args, b"").stdout, "{command}");
+        shown += 1;
+    }
+    assert!(shown >= 2, "README.md shows what the command prints: {shown} sessions");
+}
