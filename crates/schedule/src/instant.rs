@@ -68,6 +68,13 @@ fn outside(seconds: i64) -> Error {
     Error::range(format!("{seconds} seconds is outside the years 1 to 9999"))
 }
 
+impl From<Instant> for jiff::Timestamp {
+    fn from(at: Instant) -> Self {
+        // The last day of the year 9999 lies beyond what a timestamp holds.
+        Self::from_second(at.unix()).unwrap_or(Self::MAX)
+    }
+}
+
 impl TryFrom<jiff::Timestamp> for Instant {
     type Error = Error;
 

@@ -1,6 +1,6 @@
 //! What does a verb get from outside? Everything impure, as values.
 
-use std::io::Read;
+use std::io::{Read, Write};
 
 use schedule::Instant;
 
@@ -14,4 +14,6 @@ pub(crate) struct Edge {
     pub(crate) colour: Colour,
     /// Standard input, for `-f -`.
     pub(crate) stdin: Box<dyn Read>,
+    /// Standard output, for verbs that have something to say while they run.
+    pub(crate) stdout: Box<dyn Write>,
 }

@@ -31,8 +31,12 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let mut edge =
-        Edge { now: now(), colour: colour(&matches), stdin: Box::new(io::stdin().lock()) };
+    let mut edge = Edge {
+        now: now(),
+        colour: colour(&matches),
+        stdin: Box::new(io::stdin().lock()),
+        stdout: Box::new(io::stdout()),
+    };
     let output = verbs::run(&matches, &mut edge).unwrap_or_else(|error| Output {
         text: String::new(),
         talk: format!("tidegate: {error:#}\n"),

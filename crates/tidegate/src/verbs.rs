@@ -13,6 +13,7 @@ pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod man;
 pub(crate) mod next;
+pub(crate) mod sandbox;
 pub(crate) mod validate;
 
 /// A verb of the command.
@@ -49,6 +50,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         validate::verb(),
         diff::verb(),
         convert::verb(),
+        sandbox::verb(),
         completion::verb(),
         man::verb(),
     ]
