@@ -1,4 +1,4 @@
-//! How does a cluster learn of our kinds? A CustomResourceDefinition for each, made from the same schema that judges files.
+//! How does a cluster learn of our kinds? A `CustomResourceDefinition` for each, made from the same schema that judges files.
 //!
 //! The API server alone refuses what breaks the schema, unions and cross-field rules included (POL-2): no webhook has to be up for
 //! that. What the file check calls a union or an exclusive pair becomes a validation rule in CEL here.

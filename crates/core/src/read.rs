@@ -48,7 +48,9 @@ pub fn policy(document: &Value) -> Judged {
         Err(problem) => problems.push(*problem),
         Ok(kind) => {
             problems = shape::check(kind.schema(), document);
-            problems.iter_mut().for_each(|problem| judge_rrule(problem, document));
+            for problem in &mut problems {
+                judge_rrule(problem, document);
+            }
             problems.extend(scope_problem(kind, document));
             // Both kinds share one specification, and differ on the wire by name only.
             let meant = match ChangeManagementPolicy::deserialize(document) {

@@ -3,7 +3,16 @@
 #[path = "support/run.rs"]
 mod run;
 
+use std::fmt::Write as _;
+
 use run::tidegate;
+
+/// What the command prints, where nothing may go wrong.
+fn printed(args: &[&str]) -> String {
+    let run = tidegate(args, b"");
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{args:?}");
+    run.stdout
+}
 
 /// Compares a file of the repository with what the command prints today.
 fn check(path: &str, text: &str) {
@@ -21,7 +30,7 @@ fn picture_of_the_readme_has_no_drift() {
         "--for=60d",
         "-o=svg",
     ];
-    check("docs/images/weekend.svg", &tidegate(&args, b"").stdout);
+    check("docs/images/weekend.svg", &printed(&args));
 }
 
 #[test]
@@ -32,17 +41,15 @@ fn command_line_reference_has_no_drift() {
          Exit codes: 0 yes or done, 1 no, 2 usage or failure. Output goes to standard output, everything else to standard error.\n\
          Colour is used only on a terminal, never if `NO_COLOR` is set, and never carries meaning alone.\n",
     );
-    let root = tidegate(&["--help"], b"").stdout;
+    let root = printed(&["--help"]);
     let verbs = root.lines().skip_while(|line| *line != "Commands:").skip(1);
     let verbs = verbs
         .map_while(|line| line.strip_prefix("  ")?.split(' ').next())
         .filter(|verb| *verb != "help");
     let mut sections = vec![("tidegate".to_owned(), root.clone())];
-    sections.extend(
-        verbs.map(|verb| (format!("tidegate {verb}"), tidegate(&[verb, "--help"], b"").stdout)),
-    );
+    sections.extend(verbs.map(|verb| (format!("tidegate {verb}"), printed(&[verb, "--help"]))));
     for (name, help) in sections {
-        text += &format!("\n## {name}\n\n```text\n{}\n```\n", help.trim_end());
+        let _ = write!(text, "\n## {name}\n\n```text\n{}\n```\n", help.trim_end());
     }
     check("docs/reference/cli.md", &text);
 }
@@ -59,7 +66,7 @@ fn sessions_of_the_readme_have_no_drift() {
             continue;
         }
         let args: Vec<&str> = args.split(' ').collect();
-        assert_eq!(output, tidegate(&args, b"").stdout, "{command}");
+        assert_eq!(output, printed(&args), "{command}");
         shown += 1;
     }
     assert!(shown >= 2, "README.md shows what the command prints: {shown} sessions");

@@ -3,7 +3,7 @@ use schedule::Recurrence;
 use super::*;
 use crate::{explain::rule, lower::lower};
 
-fn scheduled(permit: serde_json::Value) -> Scheduled {
+fn scheduled(permit: &serde_json::Value) -> Scheduled {
     let spec = serde_json::json!({
         "strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": permit, "timeZone": "UTC"}});
     let lowered = lower(&serde_json::from_value(spec).unwrap());
@@ -19,7 +19,7 @@ fn every_structured_form_has_a_rule_and_comes_back() {
         let recurrence = recurrence.unwrap();
         let wire = serde_json::to_value(on_the_wire(&recurrence)).unwrap();
         let scheduled = scheduled(
-            serde_json::json!({"recurrence": wire, "startTime": "20:00", "duration": "8h"}),
+            &serde_json::json!({"recurrence": wire, "startTime": "20:00", "duration": "8h"}),
         );
         assert_eq!(scheduled.recurrence.as_ref(), Some(&recurrence), "{wire}");
         let found = to_rule(&scheduled).unwrap();

@@ -17,13 +17,11 @@ pub(crate) fn joined(text: &str) -> Cow<'_, str> {
         let (before, escape) = rest.split_at(at);
         joined.push_str(before);
         // An escaped backslash is passed over whole, so that what follows it is not taken for an escape.
-        let (taken, length) = match pair(escape) {
-            Some(c) => (Cow::Owned(c.to_string()), 12),
-            None => {
-                let length = escape.chars().take(2).map(char::len_utf8).sum();
-                (Cow::Borrowed(escape.get(..length).unwrap_or(escape)), length)
-            }
-        };
+        let whole = escape.chars().take(2).map(char::len_utf8).sum();
+        let (taken, length) = pair(escape).map_or_else(
+            || (Cow::Borrowed(escape.get(..whole).unwrap_or(escape)), whole),
+            |c| (Cow::Owned(c.to_string()), 12),
+        );
         joined.push_str(&taken);
         rest = escape.get(length..).unwrap_or_default();
     }
