@@ -82,7 +82,7 @@ impl Schedule {
     /// Whether an instant is permitted, and until when that holds.
     #[inline]
     pub fn state(&self, at: Instant) -> State {
-        State::of(self.forward(at.unix()))
+        State::of(self.forward(at.unix(), HIGH))
     }
 
     #[inline]
@@ -90,17 +90,17 @@ impl Schedule {
         self.excluded.upcoming(at, self.zone()).0 > at && self.windows.contains(at)
     }
 
-    /// Whether an instant is inside, and when the stretch around it ends.
+    /// Whether an instant is inside, and when the stretch around it ends. An end at or beyond `limit` may be too early.
     #[inline]
-    pub(crate) fn forward(&self, at: i64) -> (bool, i64) {
+    pub(crate) fn forward(&self, at: i64, limit: i64) -> (bool, i64) {
         if self.excluded.is_empty() {
-            return self.windows.forward(at);
+            return self.windows.forward(at, limit);
         }
         let (from, until) = self.excluded.upcoming(at, self.zone());
         if from <= at && at < until {
             return (false, self.opening_from(until));
         }
-        match self.windows.forward(at) {
+        match self.windows.forward(at, limit.min(from)) {
             (true, end) => (true, end.min(from)),
             // Most openings come before the next exclusion, and then there is nothing more to look at.
             (false, opening) if opening < from => (false, opening),
@@ -116,7 +116,7 @@ impl Schedule {
                 at = until;
                 continue;
             }
-            match self.windows.forward(at) {
+            match self.windows.forward(at, at) {
                 (true, _) => return at,
                 (false, opening) => at = opening,
             }
@@ -159,10 +159,10 @@ impl Schedule {
         LOW
     }
 
-    /// The permitted stretches from an instant on. The first may start later than it truly does.
-    pub(crate) fn openings(&self, from: i64) -> Permitted<'_> {
+    /// The permitted stretches that meet a range. The first may start later than it truly does, the last may end earlier.
+    pub(crate) fn openings(&self, from: i64, until: i64) -> Permitted<'_> {
         Permitted {
-            windows: self.windows.openings(from),
+            windows: self.windows.openings(from, until),
             excluded: self.excluded.from(from, self.zone()),
             rest: END,
         }

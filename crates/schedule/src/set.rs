@@ -41,8 +41,8 @@ pub struct TimeSet(Arc<Node>);
 struct Node {
     kind: Kind,
     label: Option<Arc<str>>,
-    /// The set does not change before this instant, nor at or after `settled`: far from its irregular parts a question about it
-    /// must not walk to the end of time to learn that nothing comes.
+    /// The set does not change before this instant, nor after `settled`, which is its last change: far from its irregular parts a
+    /// question about it must not walk to the end of time to learn that nothing comes.
     begun: i64,
     settled: i64,
 }
@@ -281,7 +281,7 @@ impl TimeSet {
                     _ => (false, ranges.get(next).map_or(HIGH, |(start, _)| *start)),
                 }
             }
-            Kind::Schedule(schedule) => schedule.forward(at),
+            Kind::Schedule(schedule) => schedule.forward(at, limit),
             Kind::Complement(set) => {
                 let (inside, end) = set.forward(at, limit);
                 (!inside, end)
@@ -295,6 +295,9 @@ impl TimeSet {
     fn backward(&self, at: i64, limit: i64) -> (bool, i64) {
         if at < self.0.begun {
             return (self.has(at), LOW);
+        }
+        if at >= self.0.settled {
+            return (self.has(at), self.0.settled);
         }
         match &self.0.kind {
             Kind::Never => (false, LOW),

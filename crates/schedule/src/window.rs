@@ -219,9 +219,10 @@ impl Windows {
         (end > at).then_some((day, start, end))
     }
 
-    /// Whether an instant is inside, and when the stretch around it ends.
+    /// Whether an instant is inside, and when the stretch around it ends. An end at or beyond `limit` may be too early: windows that
+    /// touch for thousands of years are not followed further than somebody needs (TIME-14).
     #[inline]
-    pub(crate) fn forward(&self, at: i64) -> (bool, i64) {
+    pub(crate) fn forward(&self, at: i64, limit: i64) -> (bool, i64) {
         if matches!(self.days, Days::Never | Days::Always) {
             return (self.is_everything(), HIGH);
         }
@@ -229,7 +230,7 @@ impl Windows {
         if let Some(day) = around.before {
             let end = self.end_of(day, self.start_on(day));
             if end > at {
-                return (true, if self.stands_alone() { end } else { self.grow(day, end) });
+                return (true, if self.stands_alone() { end } else { self.grow(day, end, limit) });
             }
         }
         (false, around.after.map_or(HIGH, |day| self.opening_from(day)))
@@ -252,8 +253,8 @@ impl Windows {
         }
     }
 
-    /// When the stretch ends that the window of a day, ending at `end`, belongs to.
-    fn grow(&self, day: i32, mut end: i64) -> i64 {
+    /// When the stretch ends that the window of a day, ending at `end`, belongs to; followed up to `limit`.
+    fn grow(&self, day: i32, mut end: i64, limit: i64) -> i64 {
         if let Days::Bounded(rule) = &self.days
             && rule.solid
         {
@@ -261,6 +262,9 @@ impl Windows {
         }
         let mut following = self.days.cursor(day);
         while end <= Instant::MAX.unix() {
+            if end >= limit {
+                return end;
+            }
             let Some(next) = following.next() else {
                 return end;
             };

@@ -87,7 +87,9 @@ impl<'a> Walk<'a> {
                 let first = ranges.partition_point(|(_, end)| *end <= range.start);
                 Self::Slice(ranges.get(first..).unwrap_or(&[]).iter())
             }
-            Kind::Schedule(schedule) => Self::Schedule(schedule.openings(range.start), range.end),
+            Kind::Schedule(schedule) => {
+                Self::Schedule(schedule.openings(range.start, range.end), range.end)
+            }
             Kind::Complement(inner) => {
                 let walk = Self::new(inner, range);
                 Self::Complement(Box::new(Gaps { walk, from: range.start, end: range.end }))

@@ -136,7 +136,7 @@ impl Schedule {
                 start: Instant::of_edge(start).unwrap_or(Instant::MIN),
                 end: Instant::of_edge(end).unwrap_or(Instant::MAX),
             },
-            None => Cause::NoWindow { next: Instant::of_edge(self.windows().forward(at).1) },
+            None => Cause::NoWindow { next: Instant::of_edge(self.windows().forward(at, at).1) },
         }
     }
 }

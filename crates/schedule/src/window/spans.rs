@@ -16,12 +16,14 @@ pub(crate) struct Openings<'a> {
     days: Cursor<'a>,
     /// The window after the one given last, or [`END`].
     ahead: (i64, i64),
+    /// The end of the range.
+    until: i64,
 }
 
 impl Windows {
-    /// The merged windows that meet the range from `from` on. The first may start later than it truly does.
-    pub(crate) fn openings(&self, from: i64) -> Openings<'_> {
-        let ended = |ahead| Openings { windows: self, days: Cursor::ENDED, ahead };
+    /// The merged windows that meet a range. The first may start later than it truly does, the last may end earlier.
+    pub(crate) fn openings(&self, from: i64, until: i64) -> Openings<'_> {
+        let ended = |ahead| Openings { windows: self, days: Cursor::ENDED, ahead, until };
         match &self.days {
             Days::Never => ended(END),
             Days::Always => ended((from, HIGH)),
@@ -36,7 +38,8 @@ impl Windows {
                     let start = self.start_on(day);
                     (start, self.end_of(day, start))
                 });
-                let mut openings = Openings { windows: self, days: days.cursor(last), ahead: END };
+                let mut openings =
+                    Openings { windows: self, days: days.cursor(last), ahead: END, until };
                 openings.ahead = match open {
                     Some((start, end)) if end > from => (start, end),
                     _ => openings.following(),
@@ -74,7 +77,7 @@ impl Openings<'_> {
             self.ahead = self.following();
         }
         if self.ahead.1 <= at {
-            *self = self.windows.openings(at);
+            *self = self.windows.openings(at, self.until);
         }
     }
 
@@ -83,6 +86,11 @@ impl Openings<'_> {
     fn merge(&mut self, (mut start, mut end): (i64, i64)) -> (i64, i64) {
         while start != HIGH {
             if self.ahead.0 <= end && self.ahead.0 != HIGH {
+                // Beyond the range nobody looks, and there windows may touch to the end of time (TIME-14).
+                if end >= self.until && start < end {
+                    (self.days, self.ahead) = (Cursor::ENDED, END);
+                    return (start, end);
+                }
                 end = self.ahead.1;
             } else if start < end {
                 return (start, end);

@@ -264,3 +264,30 @@ fn excluded_days_are_the_days_of_the_zone() {
         assert_eq!(set.previous_change(unix(end + 7)), Some(unix(end)), "{label}");
     }
 }
+
+/// Windows that have touched since Alaska crossed the date line, where one day came twice (TIME-14: nobody follows them to the
+/// end of time, though only the rows are checked here and not the cost).
+#[test]
+fn windows_that_touch_since_the_date_line_moved_have_that_one_start() {
+    let anchorage = Zone::named("America/Anchorage").unwrap();
+    let [now, week] = ["2026-11-15T12:00:00Z", "2026-11-22T12:00:00Z"].map(crate::engine::at);
+    let first = crate::engine::at("1867-10-20T07:59:36Z");
+    let start = TimeOfDay::parse("22:00").unwrap();
+    let length = Length::Elapsed(26 * 3_600);
+    let windows = Windows::new(&Recurrence::every_day(), start, length, anchorage.clone()).unwrap();
+    let set = permitted(windows.clone(), &anchorage);
+    assert_eq!((set.previous_change(now), set.next_change(now)), (Some(first), None));
+    let spans: Vec<_> = set.spans(now..week).map(|span| (span.start, span.end)).collect();
+    assert_eq!(spans, [(Some(first), None)]);
+
+    let christmas = Date::parse("2026-12-24").unwrap();
+    let exclusion = schedule::Exclusion::new(christmas, None, None).unwrap();
+    let schedule = schedule::Schedule::new(Some(windows), &[exclusion], &anchorage).unwrap();
+    let set = schedule::TimeSet::from(schedule);
+    let [begin, end] = ["2026-12-24T09:00:00Z", "2026-12-25T09:00:00Z"].map(crate::engine::at);
+    assert_eq!((set.previous_change(now), set.next_change(now)), (Some(first), Some(begin)));
+    assert_eq!(set.stretch(end).start, Some(end));
+    assert_eq!(set.next_change(end), None);
+    let spans: Vec<_> = set.spans(now..end.saturating_add(9)).map(|s| (s.start, s.end)).collect();
+    assert_eq!(spans, [(Some(first), Some(begin)), (Some(end), None)]);
+}
