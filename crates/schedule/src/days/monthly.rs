@@ -80,11 +80,14 @@ impl Monthly {
             let kept = LANE_STARTS * ((1 << (7 - first)) - 1);
             let five = lanes & FIVE_LANES;
             let turned = five >> first & kept | five << (7 - first) & !kept;
+            mask |= turned as u32;
             // The last week is the last seven days, whatever weekday it begins on.
             let last = (lanes >> LAST_LANE) as u32;
-            let first_of_last = (first + days) % 7;
-            let turned_last = (last >> first_of_last | last << (7 - first_of_last)) & 0x7f;
-            mask |= turned as u32 | turned_last << (days - 7);
+            if last != 0 {
+                let first_of_last = (first + days) % 7;
+                let turned = (last >> first_of_last | last << (7 - first_of_last)) & 0x7f;
+                mask |= turned << (days - 7);
+            }
         }
         mask & through(days - 1)
     }
