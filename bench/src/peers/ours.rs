@@ -1,8 +1,8 @@
 //! The engine under test.
 
 use schedule::{
-    Date, Exclusion, Instant, Length, Month, Ordinal, Recurrence, Schedule, TimeOfDay, TimeSet,
-    Weekday, Windows, Zone,
+    Date, Exclusion, Instant, Length, Month, Ordinal, Recurrence, Rrule, Schedule, TimeOfDay,
+    TimeSet, Weekday, Windows, Zone,
 };
 
 use super::Engine;
@@ -40,7 +40,8 @@ impl Engine for Ours {
 }
 
 fn open_seconds(set: &TimeSet, from: i64, until: i64) -> i64 {
-    let clipped = |edge: Option<Instant>, rim: i64| edge.map_or(rim, |edge| edge.unix().clamp(from, until));
+    let clipped =
+        |edge: Option<Instant>, rim: i64| edge.map_or(rim, |edge| edge.unix().clamp(from, until));
     let spans = set.spans(instant(from)..instant(until));
     spans.map(|span| clipped(span.end, until) - clipped(span.start, from)).sum()
 }
@@ -152,8 +153,13 @@ pub fn compile(rule: &Rule) -> Option<Box<dyn Engine>> {
     Some(Box::new(compile_in(rule, "UTC")))
 }
 
-pub fn from_rrule(_text: &str) -> Option<Box<dyn Engine>> {
-    None
+/// A rule that only RFC 5545 can spell.
+pub fn from_rrule(text: &str) -> Option<Box<dyn Engine>> {
+    let rrule = Rrule::parse(text).ok()?;
+    let start = TimeOfDay::from_seconds(7_200).ok()?;
+    let windows = Windows::from_rrule(&rrule, start, Length::Elapsed(14_400), Zone::utc()).ok()?;
+    let schedule = Schedule::new(Some(windows), &[], &Zone::utc()).ok()?;
+    Some(Box::new(Ours { set: TimeSet::from(schedule.clone()), schedule }))
 }
 
 /// Two schedules, and when both are open.

@@ -88,11 +88,7 @@ impl Hook {
         rules: Vec<HookRule>,
         judge: impl Fn(&AdmissionRequest<DynamicObject>) -> AdmissionResponse + Send + Sync + 'static,
     ) -> Self {
-        Self {
-            name: name.into(),
-            rules,
-            judge: Arc::new(judge),
-        }
+        Self { name: name.into(), rules, judge: Arc::new(judge) }
     }
 }
 
@@ -118,9 +114,7 @@ pub(crate) fn admit(
     let hooks: Vec<Hook> = {
         let ty = &call.kind.ty;
         let wanted = |hook: &&Hook| {
-            hook.rules
-                .iter()
-                .any(|r| matching::hook(r, &ty.group, &ty.plural, verb))
+            hook.rules.iter().any(|r| matching::hook(r, &ty.group, &ty.plural, verb))
         };
         call.state.hooks.0.iter().filter(wanted).cloned().collect()
     };
@@ -130,8 +124,7 @@ pub(crate) fn admit(
     let request = request(call, verb, object, old)?;
     for hook in hooks {
         let response = (hook.judge)(&request);
-        call.warnings
-            .extend(response.warnings.clone().unwrap_or_default());
+        call.warnings.extend(response.warnings.clone().unwrap_or_default());
         if !response.allowed {
             return Err(denied(&hook.name, &response));
         }
@@ -150,11 +143,7 @@ fn denied(hook: &str, response: &AdmissionResponse) -> Refusal {
     } else {
         format!("{by}: {}", response.result.message)
     };
-    let code = if (400..500).contains(&response.result.code) {
-        response.result.code
-    } else {
-        403
-    };
+    let code = if (400..500).contains(&response.result.code) { response.result.code } else { 403 };
     let reason = match code {
         401 => "Unauthorized",
         404 => "NotFound",
@@ -175,16 +164,9 @@ fn request(
     let ty = &call.kind.ty;
     let subject = object.or(old);
     let typed = |value: Option<&Value>| -> Result<Option<DynamicObject>, Refusal> {
-        value
-            .map(|v| serde_json::from_value(v.clone()))
-            .transpose()
-            .map_err(|e| {
-                Refusal::new(
-                    500,
-                    "InternalError",
-                    format!("the object cannot be shown to hooks: {e}"),
-                )
-            })
+        value.map(|v| serde_json::from_value(v.clone())).transpose().map_err(|e| {
+            Refusal::new(500, "InternalError", format!("the object cannot be shown to hooks: {e}"))
+        })
     };
     let version = call.kind.version.name.clone();
     let kind = GroupVersionKind {

@@ -52,15 +52,10 @@ impl http_body::Body for Body {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
         match &mut self.0 {
-            Kind::Whole(bytes) => Poll::Ready(
-                bytes
-                    .take()
-                    .filter(|b| !b.is_empty())
-                    .map(|b| Ok(Frame::data(b))),
-            ),
-            Kind::Watch(watch) => watch
-                .poll_next(context)
-                .map(|e| e.map(|r| r.map(Frame::data))),
+            Kind::Whole(bytes) => {
+                Poll::Ready(bytes.take().filter(|b| !b.is_empty()).map(|b| Ok(Frame::data(b))))
+            }
+            Kind::Watch(watch) => watch.poll_next(context).map(|e| e.map(|r| r.map(Frame::data))),
         }
     }
 

@@ -29,19 +29,12 @@ pub(crate) struct Incoming {
 
 impl Incoming {
     pub(crate) fn header(&self, name: header::HeaderName) -> &str {
-        self.headers
-            .get(name)
-            .and_then(|v| v.to_str().ok())
-            .unwrap_or_default()
+        self.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default()
     }
 
     /// The media type of the body, without parameters.
     pub(crate) fn content_type(&self) -> &str {
-        self.header(header::CONTENT_TYPE)
-            .split(';')
-            .next()
-            .unwrap_or_default()
-            .trim()
+        self.header(header::CONTENT_TYPE).split(';').next().unwrap_or_default().trim()
     }
 }
 
@@ -157,9 +150,7 @@ pub(crate) fn refusal_response(refusal: &Refusal) -> Response<Body> {
     let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = json_response(code, Bytes::from(refusal.to_value().to_string()));
     if let Some(seconds) = refusal.retry_after() {
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, seconds.into());
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     response
 }

@@ -33,10 +33,7 @@ pub struct RuntimeClock {
 impl RuntimeClock {
     /// Pretends that the present moment of the runtime is `base`.
     pub fn starting_at(base: Timestamp) -> Self {
-        Self {
-            base,
-            started: tokio::time::Instant::now(),
-        }
+        Self { base, started: tokio::time::Instant::now() }
     }
 }
 
@@ -60,19 +57,13 @@ impl SetClock {
 
     /// Moves to `at`, forwards or backwards.
     pub fn set(&self, at: Timestamp) {
-        *self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner) = at;
+        *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = at;
     }
 }
 
 impl Clock for SetClock {
     fn now(&self) -> Timestamp {
-        *self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 

@@ -62,10 +62,7 @@ fn load(state: &State, (shelf, key): &Place) -> Option<Value> {
 }
 
 fn nature(state: &State, shelf: &str) -> Nature {
-    state
-        .registry
-        .by_shelf(shelf)
-        .map_or(Nature::Custom, |t| t.nature)
+    state.registry.by_shelf(shelf).map_or(Nature::Custom, |t| t.nature)
 }
 
 /// Deletes an object as far as it can go.
@@ -87,11 +84,7 @@ fn remove(state: &mut State, place: &Place, propagation: Propagation, now: Times
 /// Commits an object from which a finalizer or a reference was taken.
 fn put(state: &mut State, place: &Place, object: &mut Value) {
     let gone = finished(nature(state, &place.0), object);
-    let happening = if gone {
-        Happening::Deleted
-    } else {
-        Happening::Modified
-    };
+    let happening = if gone { Happening::Deleted } else { Happening::Modified };
     state.commit(&place.0, happening, object);
 }
 
@@ -105,11 +98,7 @@ enum Presence {
 
 fn presence(state: &State, dependent: &Value, owner: &Value) -> Presence {
     let text = |key: &str| owner.get(key).and_then(Value::as_str).unwrap_or_default();
-    if state
-        .registry
-        .by_kind(text("apiVersion"), text("kind"))
-        .is_none()
-    {
+    if state.registry.by_kind(text("apiVersion"), text("kind")).is_none() {
         return Presence::Unknown;
     }
     match state.store.place_of(text("uid")) {
@@ -124,10 +113,7 @@ fn presence(state: &State, dependent: &Value, owner: &Value) -> Presence {
 }
 
 fn owners(object: &Value) -> Vec<Value> {
-    meta::field(object, "ownerReferences")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default()
+    meta::field(object, "ownerReferences").and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
 fn owner_gone(state: &mut State, uid: &str, now: Timestamp) {
@@ -142,11 +128,8 @@ fn owned(state: &mut State, place: &Place, now: Timestamp) {
         return;
     };
     let all = owners(&object);
-    let left: Vec<Value> = all
-        .iter()
-        .filter(|o| presence(state, &object, o) != Presence::Gone)
-        .cloned()
-        .collect();
+    let left: Vec<Value> =
+        all.iter().filter(|o| presence(state, &object, o) != Presence::Gone).cloned().collect();
     if all.is_empty() || left.len() == all.len() {
         return;
     }
@@ -176,10 +159,8 @@ fn deleting(state: &mut State, place: &Place, now: Timestamp) {
         return;
     };
     let uid = meta::uid(&object).to_owned();
-    let finalizers: Vec<String> = meta::strings(&object, "finalizers")
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let finalizers: Vec<String> =
+        meta::strings(&object, "finalizers").into_iter().map(str::to_owned).collect();
     if finalizers.iter().any(|f| f == "orphan") {
         for dependent in state.store.dependents_of(&uid) {
             let Some(mut child) = load(state, &dependent) else {
@@ -204,11 +185,7 @@ fn deleting(state: &mut State, place: &Place, now: Timestamp) {
                 continue;
             };
             let parent = !state.store.dependents_of(meta::uid(&child)).is_empty();
-            let how = if parent {
-                Propagation::Foreground
-            } else {
-                Propagation::Unspecified
-            };
+            let how = if parent { Propagation::Foreground } else { Propagation::Unspecified };
             remove(state, &dependent, how, now);
         }
         let blocked = state.store.dependents_of(&uid).iter().any(|dependent| {
@@ -266,10 +243,7 @@ pub(crate) fn definition_names(definition: &Value) -> (String, String) {
 }
 
 fn definition(state: &mut State, name: &str, now: Timestamp) {
-    let place: Place = (
-        "customresourcedefinitions".into(),
-        (String::new(), name.to_owned()),
-    );
+    let place: Place = ("customresourcedefinitions".into(), (String::new(), name.to_owned()));
     let Some(mut object) = load(state, &place) else {
         return;
     };

@@ -39,10 +39,8 @@ pub(crate) fn begin(
     grace: Option<i64>,
     now: Timestamp,
 ) -> Outcome {
-    let mut finalizers: Vec<String> = meta::strings(object, "finalizers")
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let mut finalizers: Vec<String> =
+        meta::strings(object, "finalizers").into_iter().map(str::to_owned).collect();
     let before = finalizers.clone();
     let drop_both =
         |list: &mut Vec<String>| list.retain(|f| f != "orphan" && f != "foregroundDeletion");
@@ -71,11 +69,7 @@ pub(crate) fn begin(
             .unwrap_or_default();
         if left > grace {
             mark(object, grace, now);
-            return if grace == 0 && !held {
-                Outcome::Gone
-            } else {
-                Outcome::Marked
-            };
+            return if grace == 0 && !held { Outcome::Gone } else { Outcome::Marked };
         }
         if !held && grace == 0 {
             return Outcome::Gone;
@@ -105,9 +99,7 @@ pub(crate) fn begin(
 }
 
 fn mark(object: &mut Value, grace: i64, now: Timestamp) {
-    let at = now
-        .saturating_add(SignedDuration::from_secs(grace))
-        .unwrap_or(now);
+    let at = now.saturating_add(SignedDuration::from_secs(grace)).unwrap_or(now);
     meta::set(object, "deletionTimestamp", rfc3339_seconds(at));
     meta::set(object, "deletionGracePeriodSeconds", grace);
 }
@@ -115,10 +107,7 @@ fn mark(object: &mut Value, grace: i64, now: Timestamp) {
 /// Pods that run on a node get time to end; everything else goes at once.
 fn pod_grace(nature: Nature, object: &Value, asked: Option<i64>) -> i64 {
     let bound = !meta::text_at(object, &["spec", "nodeName"]).is_empty();
-    let over = matches!(
-        meta::text_at(object, &["status", "phase"]),
-        "Succeeded" | "Failed"
-    );
+    let over = matches!(meta::text_at(object, &["status", "phase"]), "Succeeded" | "Failed");
     if nature != Nature::Pod || !bound || over {
         return 0;
     }

@@ -14,16 +14,8 @@ use crate::{
     status::{Refusal, SERVER_NAME},
 };
 
-const VERBS: [&str; 8] = [
-    "create",
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "update",
-    "watch",
-];
+const VERBS: [&str; 8] =
+    ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 fn verbs(ty: &ResourceType) -> Vec<&'static str> {
     if ty.nature == Nature::Custom {
@@ -40,19 +32,14 @@ fn verbs(ty: &ResourceType) -> Vec<&'static str> {
         ];
     }
     let whole = ty.nature != Nature::Namespace;
-    VERBS
-        .into_iter()
-        .filter(|v| whole || *v != "deletecollection")
-        .collect()
+    VERBS.into_iter().filter(|v| whole || *v != "deletecollection").collect()
 }
 
 /// The groups in the order in which they are shown: core, then by name; with the versions of the virtual kinds.
 fn groups(registry: &Registry) -> Vec<(String, Vec<String>)> {
     let mut groups = registry.groups();
     for (group, _, _) in REVIEWS {
-        groups
-            .entry(group.to_owned())
-            .or_insert_with(|| vec!["v1".to_owned()]);
+        groups.entry(group.to_owned()).or_insert_with(|| vec!["v1".to_owned()]);
     }
     groups.into_iter().collect()
 }
@@ -72,9 +59,7 @@ pub(crate) fn answer(registry: &Registry, incoming: &Incoming, parts: &[&str]) -
                 .filter(|(g, _)| !g.is_empty())
                 .map(|(g, v)| group(g, v))
                 .collect();
-            Ok(reply(
-                &json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": list}),
-            ))
+            Ok(reply(&json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": list})))
         }
         ["api", version] => resources(registry, "", version),
         ["apis", name] => {
@@ -126,10 +111,7 @@ fn aggregated(accept: &str) -> Option<&'static str> {
 fn aggregate(registry: &Registry, core: bool, accept: &str) -> Response<Body> {
     let version = aggregated(accept).unwrap_or("v2");
     let mut items = Vec::new();
-    for (name, versions) in groups(registry)
-        .into_iter()
-        .filter(|(g, _)| g.is_empty() == core)
-    {
+    for (name, versions) in groups(registry).into_iter().filter(|(g, _)| g.is_empty() == core) {
         let versions: Vec<Value> = versions
             .iter()
             .map(|v| json!({"version": v, "resources": described(registry, &name, v), "freshness": "Current"}))
@@ -158,9 +140,7 @@ fn served<'a>(
     version: &str,
 ) -> Vec<(&'a ResourceType, &'a Served)> {
     let types = registry.all().filter(|t| t.group == group);
-    types
-        .filter_map(|t| Some((&**t, t.versions.iter().find(|v| v.name == version)?)))
-        .collect()
+    types.filter_map(|t| Some((&**t, t.versions.iter().find(|v| v.name == version)?))).collect()
 }
 
 fn described(registry: &Registry, group: &str, version: &str) -> Vec<Value> {
@@ -205,9 +185,7 @@ fn described(registry: &Registry, group: &str, version: &str) -> Vec<Value> {
 }
 
 fn resources(registry: &Registry, group: &str, version: &str) -> Answer {
-    let known = groups(registry)
-        .iter()
-        .any(|(g, v)| g == group && v.iter().any(|x| x == version));
+    let known = groups(registry).iter().any(|(g, v)| g == group && v.iter().any(|x| x == version));
     if !known {
         return Err(missing(&api_version(group, version)));
     }
@@ -215,10 +193,7 @@ fn resources(registry: &Registry, group: &str, version: &str) -> Answer {
     for (ty, served) in self::served(registry, group, version) {
         let mut about = json!({"name": ty.plural, "singularName": ty.singular, "namespaced": ty.namespaced,
                                "kind": ty.kind, "verbs": verbs(ty)});
-        for (key, names) in [
-            ("shortNames", &ty.short_names),
-            ("categories", &ty.categories),
-        ] {
+        for (key, names) in [("shortNames", &ty.short_names), ("categories", &ty.categories)] {
             if !names.is_empty() {
                 about[key] = json!(names);
             }
@@ -254,8 +229,5 @@ pub(crate) fn paths(registry: &Registry) -> Response<Body> {
         all.extend(versions.iter().map(|v| format!("/apis/{group}/{v}")));
     }
     all.extend(["/healthz", "/livez", "/openapi/v3", "/readyz", "/version"].map(str::to_owned));
-    json_response(
-        StatusCode::OK,
-        Bytes::from(json!({ "paths": all }).to_string()),
-    )
+    json_response(StatusCode::OK, Bytes::from(json!({ "paths": all }).to_string()))
 }

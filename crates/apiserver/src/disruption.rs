@@ -11,18 +11,13 @@ use crate::{clock::rfc3339_seconds, meta, selector::Labels, server::State, store
 /// Whether a pod counts as healthy.
 pub(crate) fn is_ready(pod: &Value) -> bool {
     let conditions = meta::at(pod, &["status", "conditions"]).and_then(Value::as_array);
-    conditions
-        .into_iter()
-        .flatten()
-        .any(|c| c["type"] == "Ready" && c["status"] == "True")
+    conditions.into_iter().flatten().any(|c| c["type"] == "Ready" && c["status"] == "True")
 }
 
 /// Pods that are over, or were never placed, or are already going may always be evicted.
 pub(crate) fn is_exempt(pod: &Value) -> bool {
-    matches!(
-        meta::text_at(pod, &["status", "phase"]),
-        "Succeeded" | "Failed" | "Pending"
-    ) || meta::is_deleting(pod)
+    matches!(meta::text_at(pod, &["status", "phase"]), "Succeeded" | "Failed" | "Pending")
+        || meta::is_deleting(pod)
 }
 
 fn covers(budget: &Value, pod: &Value) -> bool {
@@ -68,12 +63,7 @@ pub(crate) fn account(state: &mut State, namespace: &str, now: Timestamp) {
         let covered: Vec<&Value> = pods
             .iter()
             .filter(|p| covers(&budget, p))
-            .filter(|p| {
-                !matches!(
-                    meta::text_at(p, &["status", "phase"]),
-                    "Succeeded" | "Failed"
-                )
-            })
+            .filter(|p| !matches!(meta::text_at(p, &["status", "phase"]), "Succeeded" | "Failed"))
             .collect();
         let expected = covered.len() as i64;
         let spec = |key: &str| meta::at(&budget, &["spec", key]).cloned();
@@ -83,40 +73,25 @@ pub(crate) fn account(state: &mut State, namespace: &str, now: Timestamp) {
             (None, None) => 1,
         };
         // An evicted pod counts as gone until it is seen to be.
-        let disrupted = meta::at(&budget, &["status", "disruptedPods"])
-            .and_then(Value::as_object)
-            .cloned();
+        let disrupted =
+            meta::at(&budget, &["status", "disruptedPods"]).and_then(Value::as_object).cloned();
         let still: serde_json::Map<String, Value> = disrupted
             .into_iter()
             .flatten()
             .filter(|(name, _)| {
-                covered
-                    .iter()
-                    .any(|p| meta::name(p) == name && !meta::is_deleting(p))
+                covered.iter().any(|p| meta::name(p) == name && !meta::is_deleting(p))
             })
             .collect();
         let healthy = covered
             .iter()
             .filter(|p| is_ready(p) && !meta::is_deleting(p) && !still.contains_key(meta::name(p)))
             .count() as i64;
-        let allowed = if expected > 0 {
-            (healthy - desired).max(0)
-        } else {
-            0
-        };
-        let generation = meta::field(&budget, "generation")
-            .cloned()
-            .unwrap_or_else(|| json!(1));
-        let (state_text, reason) = if allowed > 0 {
-            ("True", "SufficientPods")
-        } else {
-            ("False", "InsufficientPods")
-        };
+        let allowed = if expected > 0 { (healthy - desired).max(0) } else { 0 };
+        let generation = meta::field(&budget, "generation").cloned().unwrap_or_else(|| json!(1));
+        let (state_text, reason) =
+            if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
         let known = meta::at(&budget, &["status", "conditions"]).and_then(Value::as_array);
-        let before = known
-            .into_iter()
-            .flatten()
-            .find(|c| c["type"] == "DisruptionAllowed");
+        let before = known.into_iter().flatten().find(|c| c["type"] == "DisruptionAllowed");
         let since = match before {
             Some(c) if c["status"] == state_text => c["lastTransitionTime"].clone(),
             _ => json!(rfc3339_seconds(now)),
@@ -134,11 +109,7 @@ pub(crate) fn account(state: &mut State, namespace: &str, now: Timestamp) {
         }
         if budget.get("status") != Some(&status) {
             budget["status"] = status;
-            state.commit(
-                &"poddisruptionbudgets".into(),
-                Happening::Modified,
-                &mut budget,
-            );
+            state.commit(&"poddisruptionbudgets".into(), Happening::Modified, &mut budget);
         }
     }
 }

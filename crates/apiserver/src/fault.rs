@@ -177,10 +177,7 @@ impl Faults {
                 |wanted: &Option<String>, has: &str| wanted.as_ref().is_none_or(|w| w == has);
             if same(&matching.verb, verb)
                 && same(&matching.resource, &path.resource)
-                && same(
-                    &matching.subresource,
-                    path.subresource.as_deref().unwrap_or_default(),
-                )
+                && same(&matching.subresource, path.subresource.as_deref().unwrap_or_default())
                 && same(&matching.name, path.name.as_deref().unwrap_or_default())
             {
                 *seen += 1;
@@ -201,9 +198,7 @@ impl Faults {
         let profile = self.profile.clone();
         let mut due = Vec::new();
         if !profile.latency.is_zero() {
-            due.push(Fault::Latency(
-                profile.latency.mul_f64(self.dice.fraction()),
-            ));
+            due.push(Fault::Latency(profile.latency.mul_f64(self.dice.fraction())));
         }
         let writes = !matches!(verb, "get" | "list" | "watch" | "");
         let mut chance = |p: f64| p > 0.0 && self.dice.fraction() < p;

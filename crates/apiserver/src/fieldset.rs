@@ -57,28 +57,19 @@ impl FieldSet {
                 children.insert(element.clone(), left);
             }
         }
-        Self {
-            member: self.member && !other.member,
-            children,
-        }
+        Self { member: self.member && !other.member, children }
     }
 
     pub(crate) fn intersection(&self, other: &Self) -> Self {
         let mut children = BTreeMap::new();
         for (element, mine) in &self.children {
-            if let Some(both) = other
-                .children
-                .get(element)
-                .map(|theirs| mine.intersection(theirs))
+            if let Some(both) = other.children.get(element).map(|theirs| mine.intersection(theirs))
                 && !both.is_empty()
             {
                 children.insert(element.clone(), both);
             }
         }
-        Self {
-            member: self.member && other.member,
-            children,
-        }
+        Self { member: self.member && other.member, children }
     }
 
     /// Drops whole subtrees, given as paths of elements.
@@ -143,10 +134,7 @@ impl FieldSet {
         let Some(map) = value.as_object() else {
             return Self::default();
         };
-        let mut set = Self {
-            member: false,
-            children: BTreeMap::new(),
-        };
+        let mut set = Self { member: false, children: BTreeMap::new() };
         for (element, child) in map {
             if element == "." {
                 set.member = true;
@@ -207,12 +195,9 @@ pub(crate) fn parts<'a>(schema: Option<&Schema>, value: &'a Value) -> Parts<'a> 
             Some(ListKind::Set) => {
                 Parts::Items(items.iter().map(|i| (format!("v:{i}"), i)).collect())
             }
-            Some(ListKind::Map(keys)) => Parts::Items(
-                items
-                    .iter()
-                    .map(|i| (item_element(schema, keys, i), i))
-                    .collect(),
-            ),
+            Some(ListKind::Map(keys)) => {
+                Parts::Items(items.iter().map(|i| (item_element(schema, keys, i), i)).collect())
+            }
             _ => Parts::Leaf,
         },
         _ => Parts::Leaf,
@@ -290,13 +275,7 @@ pub(crate) struct Changes {
 impl Changes {
     pub(crate) fn between(schema: &Schema, old: &Value, new: &Value) -> Self {
         let mut changes = Self::default();
-        compare(
-            Some(schema),
-            Some(old),
-            Some(new),
-            &mut Vec::new(),
-            &mut changes,
-        );
+        compare(Some(schema), Some(old), Some(new), &mut Vec::new(), &mut changes);
         changes
     }
 
@@ -337,20 +316,14 @@ fn compare(
                 .filter(|k| before.is_none_or(|b| !b.contains_key(*k)));
             for key in keys.chain(more) {
                 path.push(format!("f:{key}"));
-                let (x, y) = (
-                    before.and_then(|m| m.get(key)),
-                    after.and_then(|m| m.get(key)),
-                );
+                let (x, y) = (before.and_then(|m| m.get(key)), after.and_then(|m| m.get(key)));
                 compare(below(schema, key), x, y, path, changes);
                 path.pop();
             }
         }
         (Some(Parts::Items(_)) | None, Some(Parts::Items(_)) | None) => {
             let (before, after) = (items_of(old_parts.as_ref()), items_of(new_parts.as_ref()));
-            for element in before
-                .keys()
-                .chain(after.keys().filter(|k| !before.contains_key(*k)))
-            {
+            for element in before.keys().chain(after.keys().filter(|k| !before.contains_key(*k))) {
                 path.push((*element).to_owned());
                 let (x, y) = (before.get(element).copied(), after.get(element).copied());
                 compare(items(schema), x, y, path, changes);

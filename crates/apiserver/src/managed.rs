@@ -63,13 +63,8 @@ impl Managers {
         let entries = meta::field(object, "managedFields")?.as_array()?;
         let mut found = BTreeMap::new();
         for entry in entries {
-            let text = |key: &str| {
-                entry
-                    .get(key)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .to_owned()
-            };
+            let text =
+                |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
             let operation = match text("operation").as_str() {
                 "Apply" => Operation::Apply,
                 "Update" => Operation::Update,
@@ -87,11 +82,7 @@ impl Managers {
             let fields = FieldSet::from_json(entry.get("fieldsV1").unwrap_or(&Value::Null));
             found.insert(
                 manager,
-                Owned {
-                    fields,
-                    api_version: text("apiVersion"),
-                    time: text("time"),
-                },
+                Owned { fields, api_version: text("apiVersion"), time: text("time") },
             );
         }
         (!found.is_empty()).then_some(Self(found))
@@ -99,26 +90,16 @@ impl Managers {
 
     /// Writes the entries, applies first, then by time and name, as the real server orders them.
     pub(crate) fn write(&self, object: &mut Value) {
-        let mut entries: Vec<(&Manager, &Owned)> = self
-            .0
-            .iter()
-            .filter(|(_, o)| !o.fields.is_empty())
-            .collect();
+        let mut entries: Vec<(&Manager, &Owned)> =
+            self.0.iter().filter(|(_, o)| !o.fields.is_empty()).collect();
         entries.sort_by(|(a, x), (b, y)| {
-            (
-                a.operation,
-                &x.time,
-                &a.name,
-                &a.api_version,
-                &a.subresource,
-            )
-                .cmp(&(
-                    b.operation,
-                    &y.time,
-                    &b.name,
-                    &b.api_version,
-                    &b.subresource,
-                ))
+            (a.operation, &x.time, &a.name, &a.api_version, &a.subresource).cmp(&(
+                b.operation,
+                &y.time,
+                &b.name,
+                &b.api_version,
+                &b.subresource,
+            ))
         });
         if entries.is_empty() {
             meta::remove(object, "managedFields");
@@ -153,9 +134,7 @@ impl Managers {
         self.0
             .iter()
             .filter(|(manager, _)| *manager != me)
-            .fold(FieldSet::default(), |all, (_, owned)| {
-                all.union(&owned.fields)
-            })
+            .fold(FieldSet::default(), |all, (_, owned)| all.union(&owned.fields))
     }
 
     /// Takes from all others what changed under them.
@@ -166,8 +145,7 @@ impl Managers {
                 owned.fields = owned.fields.difference(&gone);
             }
         }
-        self.0
-            .retain(|manager, owned| manager == me || !owned.fields.is_empty());
+        self.0.retain(|manager, owned| manager == me || !owned.fields.is_empty());
     }
 }
 
@@ -220,12 +198,9 @@ pub(crate) fn record_update(
     stamp: &str,
 ) {
     // `[{}]` and an empty list wipe the record; absent keeps it.
-    let sent = meta::field(new, "managedFields")
-        .and_then(Value::as_array)
-        .cloned();
+    let sent = meta::field(new, "managedFields").and_then(Value::as_array).cloned();
     let wiped = sent.as_ref().is_some_and(|list| {
-        list.iter()
-            .all(|e| e.as_object().is_some_and(serde_json::Map::is_empty))
+        list.iter().all(|e| e.as_object().is_some_and(serde_json::Map::is_empty))
     });
     let mut managers = match (&sent, old) {
         (Some(_), _) if wiped => Some(Managers::default()),

@@ -6,11 +6,7 @@ use serde_json::{Map, Value};
 
 /// The string at `metadata.<key>`, or the empty string.
 pub(crate) fn text<'a>(object: &'a Value, key: &str) -> &'a str {
-    object
-        .get("metadata")
-        .and_then(|m| m.get(key))
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    object.get("metadata").and_then(|m| m.get(key)).and_then(Value::as_str).unwrap_or_default()
 }
 
 pub(crate) fn name(object: &Value) -> &str {
@@ -44,12 +40,8 @@ pub(crate) fn entry<'a>(object: &'a mut Value, key: &str) -> &'a mut Map<String,
     if !object.is_object() {
         *object = Value::Object(Map::new());
     }
-    let map = object
-        .as_object_mut()
-        .expect("made an object one line above");
-    let slot = map
-        .entry(key.to_owned())
-        .or_insert_with(|| Value::Object(Map::new()));
+    let map = object.as_object_mut().expect("made an object one line above");
+    let slot = map.entry(key.to_owned()).or_insert_with(|| Value::Object(Map::new()));
     if !slot.is_object() {
         *slot = Value::Object(Map::new());
     }

@@ -33,9 +33,7 @@ pub(crate) fn is_subdomain(text: &str) -> bool {
         && text.split('.').all(|part| {
             let bytes = part.as_bytes();
             !bytes.is_empty()
-                && bytes
-                    .iter()
-                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-')
+                && bytes.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-')
                 && bytes.first() != Some(&b'-')
                 && bytes.last() != Some(&b'-')
         })
@@ -47,9 +45,7 @@ fn is_word(text: &str) -> bool {
     let ends = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
     ends(bytes.first())
         && ends(bytes.last())
-        && bytes
-            .iter()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
 /// What is wrong with a name, if anything.
@@ -126,11 +122,7 @@ pub(crate) fn metadata_problems(object: &Value, rule: NameRule) -> Vec<Cause> {
                 ));
             }
             if !value.is_empty() && !is_word(value) {
-                causes.push(Cause::invalid(
-                    "metadata.labels",
-                    &quote(value),
-                    LABEL_VALUE,
-                ));
+                causes.push(Cause::invalid("metadata.labels", &quote(value), LABEL_VALUE));
             }
         }
     }
@@ -140,11 +132,7 @@ pub(crate) fn metadata_problems(object: &Value, rule: NameRule) -> Vec<Cause> {
         for (key, value) in annotations {
             size += key.len() + value.as_str().map_or(0, str::len);
             for problem in qualified_problems(&key.to_lowercase()) {
-                causes.push(Cause::invalid(
-                    "metadata.annotations",
-                    &quote(key),
-                    &problem,
-                ));
+                causes.push(Cause::invalid("metadata.annotations", &quote(key), &problem));
             }
         }
         if size > 256 * 1024 {
@@ -157,22 +145,13 @@ pub(crate) fn metadata_problems(object: &Value, rule: NameRule) -> Vec<Cause> {
     }
     for finalizer in crate::meta::strings(object, "finalizers") {
         for problem in qualified_problems(finalizer) {
-            causes.push(Cause::invalid(
-                "metadata.finalizers",
-                &quote(finalizer),
-                &problem,
-            ));
+            causes.push(Cause::invalid("metadata.finalizers", &quote(finalizer), &problem));
         }
     }
     if let Some(owners) = crate::meta::field(object, "ownerReferences").and_then(Value::as_array) {
         for (index, owner) in owners.iter().enumerate() {
             for key in ["apiVersion", "kind", "name", "uid"] {
-                if owner
-                    .get(key)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-                    .is_empty()
-                {
+                if owner.get(key).and_then(Value::as_str).unwrap_or_default().is_empty() {
                     causes.push(Cause::invalid(
                         format!("metadata.ownerReferences[{index}].{key}"),
                         "\"\"",
@@ -185,10 +164,8 @@ pub(crate) fn metadata_problems(object: &Value, rule: NameRule) -> Vec<Cause> {
                 }
             }
         }
-        let controllers = owners
-            .iter()
-            .filter(|o| o.get("controller") == Some(&Value::Bool(true)))
-            .count();
+        let controllers =
+            owners.iter().filter(|o| o.get("controller") == Some(&Value::Bool(true))).count();
         if controllers > 1 {
             causes.push(Cause::invalid(
                 "metadata.ownerReferences",

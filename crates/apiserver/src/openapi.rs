@@ -17,11 +17,7 @@ use crate::{
 };
 
 fn url(group: &str, version: &str) -> String {
-    if group.is_empty() {
-        format!("api/{version}")
-    } else {
-        format!("apis/{group}/{version}")
-    }
+    if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
 }
 
 /// The documents that exist. Each address carries a hash, so that clients may cache what does not change.
@@ -36,10 +32,7 @@ pub(crate) fn index(registry: &Registry) -> Response<Body> {
             paths.insert(address, json!({ "serverRelativeURL": link }));
         }
     }
-    json_response(
-        StatusCode::OK,
-        Bytes::from(json!({ "paths": paths }).to_string()),
-    )
+    json_response(StatusCode::OK, Bytes::from(json!({ "paths": paths }).to_string()))
 }
 
 /// The document of one group and version.
@@ -49,17 +42,10 @@ pub(crate) fn document(registry: &Registry, parts: &[&str]) -> Answer {
         ["apis", group, version] => (*group, *version),
         _ => return Err(Refusal::no_such_path()),
     };
-    if !registry
-        .groups()
-        .get(group)
-        .is_some_and(|v| v.iter().any(|x| x == version))
-    {
+    if !registry.groups().get(group).is_some_and(|v| v.iter().any(|x| x == version)) {
         return Err(Refusal::no_such_path());
     }
-    Ok(json_response(
-        StatusCode::OK,
-        Bytes::from(build(registry, group, version).to_string()),
-    ))
+    Ok(json_response(StatusCode::OK, Bytes::from(build(registry, group, version).to_string())))
 }
 
 fn build(registry: &Registry, group: &str, version: &str) -> Value {
@@ -85,17 +71,10 @@ fn build(registry: &Registry, group: &str, version: &str) -> Value {
 /// The named schema of a kind, with its type attached, so that clients find it.
 fn component(ty: &ResourceType, served: &Served) -> (String, Value) {
     let gvk = json!([{"group": ty.group, "version": served.name, "kind": ty.kind}]);
-    let linked = served
-        .document
-        .get("$ref")
-        .and_then(Value::as_str)
-        .and_then(|r| r.rsplit('/').next());
+    let linked =
+        served.document.get("$ref").and_then(Value::as_str).and_then(|r| r.rsplit('/').next());
     if let Some(name) = linked {
-        let mut schema = Definitions::shared()
-            .documents
-            .get(name)
-            .cloned()
-            .unwrap_or_default();
+        let mut schema = Definitions::shared().documents.get(name).cloned().unwrap_or_default();
         schema["x-kubernetes-group-version-kind"] = gvk;
         return (name.to_owned(), schema);
     }
@@ -118,10 +97,8 @@ fn component(ty: &ResourceType, served: &Served) -> (String, Value) {
 fn references(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => {
-            if let Some(name) = map
-                .get("$ref")
-                .and_then(Value::as_str)
-                .and_then(|r| r.rsplit('/').next())
+            if let Some(name) =
+                map.get("$ref").and_then(Value::as_str).and_then(|r| r.rsplit('/').next())
             {
                 found.insert(name.to_owned());
             }
@@ -149,11 +126,7 @@ fn collect(wanted: &mut BTreeSet<String>, schemas: &mut Map<String, Value>) {
 /// The paths of a kind, with the query parameters by which kubectl recognises what the server can do.
 fn operations(ty: &ResourceType, served: &Served, schema: &str, paths: &mut Map<String, Value>) {
     let root = format!("/{}", url(&ty.group, &served.name));
-    let within = if ty.namespaced {
-        "/namespaces/{namespace}"
-    } else {
-        ""
-    };
+    let within = if ty.namespaced { "/namespaces/{namespace}" } else { "" };
     let collection = format!("{root}{within}/{}", ty.plural);
     let gvk = json!({"group": ty.group, "version": served.name, "kind": ty.kind});
     let parameter = |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}});

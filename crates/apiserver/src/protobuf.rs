@@ -25,13 +25,7 @@ pub(crate) fn decode(bytes: &Bytes) -> Result<Value, Refusal> {
     let body = bytes.strip_prefix(MAGIC).ok_or_else(malformed)?;
     let envelope = message(fields::UNKNOWN, body).ok_or_else(malformed)?;
     let about = envelope.get("typeMeta").cloned().unwrap_or_default();
-    let text = |key: &str| {
-        about
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let text = |key: &str| about.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (version, kind) = (text("apiVersion"), text("kind"));
     let raw = raw_field(body, 2).ok_or_else(malformed)?;
     let shape = fields::of(&version, &kind).ok_or_else(|| {
@@ -119,14 +113,7 @@ fn message(shape: &[Field], body: &[u8]) -> Option<Map<String, Value>> {
                     return None;
                 };
                 let mut entry = message(
-                    &[
-                        Field::text(1, "k"),
-                        Field {
-                            number: 2,
-                            name: "v",
-                            shape: *inner,
-                        },
-                    ],
+                    &[Field::text(1, "k"), Field { number: 2, name: "v", shape: *inner }],
                     bytes,
                 )?;
                 let key = entry
@@ -134,16 +121,12 @@ fn message(shape: &[Field], body: &[u8]) -> Option<Map<String, Value>> {
                     .and_then(|k| k.as_str().map(str::to_owned))
                     .unwrap_or_default();
                 let value = entry.remove("v").unwrap_or_else(|| Value::from(""));
-                let map = object
-                    .entry(field.name)
-                    .or_insert_with(|| Value::Object(Map::new()));
+                let map = object.entry(field.name).or_insert_with(|| Value::Object(Map::new()));
                 map.as_object_mut()?.insert(key, value);
             }
             Shape::List(inner) => {
                 let value = single(*inner, &wire)?;
-                let list = object
-                    .entry(field.name)
-                    .or_insert_with(|| Value::Array(Vec::new()));
+                let list = object.entry(field.name).or_insert_with(|| Value::Array(Vec::new()));
                 list.as_array_mut()?.push(value);
             }
             other => {
@@ -170,26 +153,15 @@ fn single(shape: Shape, wire: &Wire<'_>) -> Option<Value> {
         (Shape::Time, Wire::Bytes(bytes)) => time(bytes),
         (Shape::IntOrString, Wire::Bytes(bytes)) => {
             let parts = message(
-                &[
-                    Field::number(1, "t"),
-                    Field::number(2, "i"),
-                    Field::text(3, "s"),
-                ],
+                &[Field::number(1, "t"), Field::number(2, "i"), Field::text(3, "s")],
                 bytes,
             )?;
             let is_text = parts.get("t").and_then(Value::as_i64) == Some(1);
-            let part = if is_text {
-                parts.get("s")
-            } else {
-                parts.get("i")
-            };
-            Some(part.cloned().unwrap_or_else(|| {
-                if is_text {
-                    Value::from("")
-                } else {
-                    Value::from(0)
-                }
-            }))
+            let part = if is_text { parts.get("s") } else { parts.get("i") };
+            Some(
+                part.cloned()
+                    .unwrap_or_else(|| if is_text { Value::from("") } else { Value::from(0) }),
+            )
         }
         _ => None,
     }

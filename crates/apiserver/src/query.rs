@@ -21,30 +21,20 @@ pub(crate) enum FieldValidation {
 impl Query {
     pub(crate) fn parse(query: Option<&str>) -> Self {
         let mut map = BTreeMap::new();
-        for pair in query
-            .unwrap_or_default()
-            .split('&')
-            .filter(|p| !p.is_empty())
-        {
+        for pair in query.unwrap_or_default().split('&').filter(|p| !p.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            map.entry(percent_decode(key))
-                .or_insert_with(|| percent_decode(value));
+            map.entry(percent_decode(key)).or_insert_with(|| percent_decode(value));
         }
         Self(map)
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
-        self.0
-            .get(key)
-            .map(String::as_str)
-            .filter(|v| !v.is_empty())
+        self.0.get(key).map(String::as_str).filter(|v| !v.is_empty())
     }
 
     /// `true`, `1` and the bare name are yes.
     pub(crate) fn flag(&self, key: &str) -> bool {
-        self.0
-            .get(key)
-            .is_some_and(|v| matches!(v.as_str(), "" | "1" | "true" | "True"))
+        self.0.get(key).is_some_and(|v| matches!(v.as_str(), "" | "1" | "true" | "True"))
     }
 
     /// Whether the flag was given at all.
@@ -56,9 +46,7 @@ impl Query {
         match self.get(key) {
             None => Ok(None),
             Some(text) => text.parse().map(Some).map_err(|_| {
-                Refusal::bad_request(format!(
-                    "strconv.ParseInt: parsing {text:?}: invalid syntax"
-                ))
+                Refusal::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax"))
             }),
         }
     }

@@ -125,11 +125,7 @@ impl ResourceType {
 }
 
 pub(crate) fn api_version(group: &str, version: &str) -> String {
-    if group.is_empty() {
-        version.to_owned()
-    } else {
-        format!("{group}/{version}")
-    }
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
 
 /// All kinds that are served now.
@@ -141,21 +137,15 @@ pub(crate) struct Registry {
 impl Registry {
     /// The built-in kinds alone.
     pub(crate) fn built_in() -> Self {
-        let types = builtin::types()
-            .into_iter()
-            .map(|ty| ((ty.group.clone(), ty.plural.clone()), ty));
-        Self {
-            types: types.collect(),
-        }
+        let types =
+            builtin::types().into_iter().map(|ty| ((ty.group.clone(), ty.plural.clone()), ty));
+        Self { types: types.collect() }
     }
 
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Resolved> {
         let ty = self.by_plural(group, plural)?;
         let served = ty.versions.iter().find(|v| v.name == version)?;
-        Some(Resolved {
-            ty: Arc::clone(ty),
-            version: served.clone(),
-        })
+        Some(Resolved { ty: Arc::clone(ty), version: served.clone() })
     }
 
     pub(crate) fn by_plural(&self, group: &str, plural: &str) -> Option<&Arc<ResourceType>> {
@@ -164,10 +154,7 @@ impl Registry {
 
     pub(crate) fn by_kind(&self, api_version: &str, kind: &str) -> Option<Resolved> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        let ty = self
-            .types
-            .values()
-            .find(|t| t.group == group && t.kind == kind)?;
+        let ty = self.types.values().find(|t| t.group == group && t.kind == kind)?;
         self.find(group, version, &ty.plural.clone())
     }
 
@@ -180,17 +167,12 @@ impl Registry {
     }
 
     pub(crate) fn install(&mut self, ty: ResourceType) {
-        self.types
-            .insert((ty.group.clone(), ty.plural.clone()), Arc::new(ty));
+        self.types.insert((ty.group.clone(), ty.plural.clone()), Arc::new(ty));
     }
 
     pub(crate) fn remove(&mut self, group: &str, plural: &str) {
         let key = (group.to_owned(), plural.to_owned());
-        if self
-            .types
-            .get(&key)
-            .is_some_and(|t| t.nature == Nature::Custom)
-        {
+        if self.types.get(&key).is_some_and(|t| t.nature == Nature::Custom) {
             self.types.remove(&key);
         }
     }

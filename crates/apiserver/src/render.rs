@@ -47,13 +47,7 @@ impl Render {
             Some("None") => Include::None,
             _ => Include::Metadata,
         };
-        let render = |form| {
-            Ok(Self {
-                form,
-                include,
-                columns_told: false,
-            })
-        };
+        let render = |form| Ok(Self { form, include, columns_told: false });
         if accept.trim().is_empty() {
             return render(Form::Plain);
         }
@@ -61,12 +55,9 @@ impl Render {
             let mut parts = choice.split(';').map(str::trim);
             let media = parts.next().unwrap_or_default();
             let parameter = |key: &str| {
-                choice.split(';').find_map(|p| {
-                    p.trim()
-                        .strip_prefix(key)?
-                        .strip_prefix('=')
-                        .map(str::to_owned)
-                })
+                choice
+                    .split(';')
+                    .find_map(|p| p.trim().strip_prefix(key)?.strip_prefix('=').map(str::to_owned))
             };
             if !matches!(media, "application/json" | "*/*" | "application/*") {
                 continue;
@@ -145,10 +136,8 @@ impl Render {
                         out.extend_from_slice(presented(kind, parse(item)).to_string().as_bytes());
                     }
                 }
-                let tail = format!(
-                    "],\"kind\":{},\"metadata\":{about}}}",
-                    json!(kind.ty.list_kind)
-                );
+                let tail =
+                    format!("],\"kind\":{},\"metadata\":{about}}}", json!(kind.ty.list_kind));
                 out.extend_from_slice(tail.as_bytes());
                 Bytes::from(out)
             }
@@ -183,10 +172,7 @@ impl Render {
     pub(crate) fn bookmark(&mut self, kind: &Resolved, version: u64, end: bool) -> Bytes {
         let mut about = json!({"resourceVersion": version.to_string(), "creationTimestamp": null});
         if end && let Some(map) = about.as_object_mut() {
-            map.insert(
-                "annotations".into(),
-                json!({"k8s.io/initial-events-end": "true"}),
-            );
+            map.insert("annotations".into(), json!({"k8s.io/initial-events-end": "true"}));
         }
         let object = match self.form {
             Form::Plain => {

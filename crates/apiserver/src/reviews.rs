@@ -14,29 +14,15 @@ use crate::{
 
 /// Group, plural and kind of the virtual kinds.
 pub(crate) const REVIEWS: [(&str, &str, &str); 3] = [
-    (
-        "authentication.k8s.io",
-        "selfsubjectreviews",
-        "SelfSubjectReview",
-    ),
-    (
-        "authorization.k8s.io",
-        "selfsubjectaccessreviews",
-        "SelfSubjectAccessReview",
-    ),
-    (
-        "authorization.k8s.io",
-        "selfsubjectrulesreviews",
-        "SelfSubjectRulesReview",
-    ),
+    ("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview"),
+    ("authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"),
 ];
 
 fn find(path: &ResourcePath) -> Option<&'static str> {
-    let row = REVIEWS
-        .iter()
-        .find(|(group, plural, _)| *group == path.group && *plural == path.resource);
-    row.filter(|_| path.version == "v1" && path.name.is_none())
-        .map(|(_, _, kind)| *kind)
+    let row =
+        REVIEWS.iter().find(|(group, plural, _)| *group == path.group && *plural == path.resource);
+    row.filter(|_| path.version == "v1" && path.name.is_none()).map(|(_, _, kind)| *kind)
 }
 
 pub(crate) fn is_review(path: &ResourcePath) -> bool {
@@ -62,8 +48,5 @@ pub(crate) fn answer(incoming: &Incoming, path: &ResourcePath, user: &User) -> A
         "apiVersion": format!("{}/v1", path.group), "kind": kind, "metadata": {"creationTimestamp": null},
         "spec": body.get("spec").cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new())), "status": status,
     });
-    Ok(json_response(
-        StatusCode::CREATED,
-        review.to_string().into(),
-    ))
+    Ok(json_response(StatusCode::CREATED, review.to_string().into()))
 }

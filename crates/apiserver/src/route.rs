@@ -42,11 +42,7 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
         let message = format!("Request entity too large: limit is {BODY_LIMIT}");
         return Err(Refusal::new(413, "RequestEntityTooLarge", message));
     }
-    if incoming
-        .headers
-        .keys()
-        .any(|k| k.as_str().starts_with("impersonate-"))
-    {
+    if incoming.headers.keys().any(|k| k.as_str().starts_with("impersonate-")) {
         return Err(Refusal::unsupported(403, "Forbidden", "impersonation"));
     }
     let query = Query::parse(incoming.uri.query());
@@ -139,10 +135,8 @@ fn resource(call: &mut Call<'_>) -> Answer {
         (_, true, Some(sub)) => {
             let what = format!("the subresource {sub:?} of {}", call.kind.ty.qualified());
             let mut refusal = Refusal::unsupported(404, "NotFound", &what);
-            refusal.message = format!(
-                "the server could not find the requested resource: {}",
-                refusal.message
-            );
+            refusal.message =
+                format!("the server could not find the requested resource: {}", refusal.message);
             Err(refusal)
         }
         _ => Err(Refusal::method_not_allowed()),

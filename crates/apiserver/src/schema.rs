@@ -87,22 +87,12 @@ const CHECKS: [&str; 13] = [
 impl Schema {
     /// Reads a CRD's schema node. Unknown keywords are ignored here and refused when the CRD is created.
     pub(crate) fn parse(node: &Value) -> Arc<Self> {
-        let text = |key: &str| {
-            node.get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
+        let text = |key: &str| node.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let flag = |key: &str| node.get(key).and_then(Value::as_bool).unwrap_or_default();
         let strings = |key: &str| -> Vec<String> {
             node.get(key)
                 .and_then(Value::as_array)
-                .map(|a| {
-                    a.iter()
-                        .filter_map(Value::as_str)
-                        .map(str::to_owned)
-                        .collect()
-                })
+                .map(|a| a.iter().filter_map(Value::as_str).map(str::to_owned).collect())
                 .unwrap_or_default()
         };
         let properties: BTreeMap<String, Arc<Self>> = node
@@ -111,10 +101,9 @@ impl Schema {
             .map(|p| p.iter().map(|(k, v)| (k.clone(), Self::parse(v))).collect())
             .unwrap_or_default();
         let values = match node.get("additionalProperties") {
-            Some(Value::Bool(true)) => Some(Arc::new(Self {
-                preserve_unknown: true,
-                ..Self::default()
-            })),
+            Some(Value::Bool(true)) => {
+                Some(Arc::new(Self { preserve_unknown: true, ..Self::default() }))
+            }
             Some(schema @ Value::Object(_)) => Some(Self::parse(schema)),
             _ => None,
         };
@@ -142,11 +131,7 @@ impl Schema {
             list,
             patch_merge_key: None,
             atomic_map: node.get("x-kubernetes-map-type").and_then(Value::as_str) == Some("atomic"),
-            checks: if checks.is_empty() {
-                Value::Null
-            } else {
-                Value::Object(checks)
-            },
+            checks: if checks.is_empty() { Value::Null } else { Value::Object(checks) },
             pattern: node
                 .get("pattern")
                 .and_then(Value::as_str)
@@ -165,10 +150,7 @@ impl Schema {
     }
 
     fn children(&self) -> impl Iterator<Item = &Arc<Self>> {
-        self.properties
-            .values()
-            .chain(self.values.as_ref())
-            .chain(self.items.as_ref())
+        self.properties.values().chain(self.values.as_ref()).chain(self.items.as_ref())
     }
 
     /// The schema of the field `key` of a value under this node.
@@ -181,9 +163,7 @@ impl Junctors {
     fn parse(node: &Value) -> Option<Box<Self>> {
         let list = |key: &str| -> Vec<Arc<Schema>> {
             let branches = node.get(key).and_then(Value::as_array);
-            branches
-                .map(|b| b.iter().map(Schema::parse).collect())
-                .unwrap_or_default()
+            branches.map(|b| b.iter().map(Schema::parse).collect()).unwrap_or_default()
         };
         let found = Self {
             all: list("allOf"),
@@ -201,9 +181,5 @@ impl Junctors {
 
 /// `spec` + `replicas` = `spec.replicas`; a key that is not an identifier is put in brackets by the caller.
 pub(crate) fn join(path: &str, field: &str) -> String {
-    if path.is_empty() {
-        field.to_owned()
-    } else {
-        format!("{path}.{field}")
-    }
+    if path.is_empty() { field.to_owned() } else { format!("{path}.{field}") }
 }

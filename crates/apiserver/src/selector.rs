@@ -85,18 +85,10 @@ impl Labels {
         }
         let expressions = selector.get("matchExpressions").and_then(Value::as_array);
         for expression in expressions.into_iter().flatten() {
-            let key = expression
-                .get("key")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned();
+            let key = expression.get("key").and_then(Value::as_str).unwrap_or_default().to_owned();
             let values = || -> Vec<String> {
                 let list = expression.get("values").and_then(Value::as_array);
-                list.into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str)
-                    .map(str::to_owned)
-                    .collect()
+                list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
             };
             match expression.get("operator").and_then(Value::as_str) {
                 Some("In") => found.push(Requirement::In(key, values())),
@@ -116,9 +108,7 @@ impl Labels {
 
     fn matches_labels(&self, labels: &BTreeMap<&str, &str>) -> bool {
         let has = |key: &String, values: &[String]| {
-            labels
-                .get(key.as_str())
-                .is_some_and(|v| values.iter().any(|w| w == v))
+            labels.get(key.as_str()).is_some_and(|v| values.iter().any(|w| w == v))
         };
         self.0.iter().all(|requirement| match requirement {
             Requirement::In(key, values) => has(key, values),
@@ -131,10 +121,7 @@ impl Labels {
 
 fn labels(object: &Value) -> BTreeMap<&str, &str> {
     let map = meta::field(object, "labels").and_then(Value::as_object);
-    map.into_iter()
-        .flatten()
-        .filter_map(|(k, v)| Some((k.as_str(), v.as_str()?)))
-        .collect()
+    map.into_iter().flatten().filter_map(|(k, v)| Some((k.as_str(), v.as_str()?))).collect()
 }
 
 fn split_outside_parentheses(text: &str) -> Vec<&str> {
@@ -215,9 +202,7 @@ impl Fields {
     }
 
     fn matches(&self, object: &Value) -> bool {
-        self.0
-            .iter()
-            .all(|(key, equal, wanted)| (text_of(object, key) == *wanted) == *equal)
+        self.0.iter().all(|(key, equal, wanted)| (text_of(object, key) == *wanted) == *equal)
     }
 }
 

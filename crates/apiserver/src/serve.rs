@@ -39,11 +39,7 @@ impl Server {
     pub async fn listen(&self, port: u16) -> io::Result<Listener> {
         let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = socket.local_addr()?;
-        Ok(Listener {
-            socket,
-            address,
-            service: self.service(),
-        })
+        Ok(Listener { socket, address, service: self.service() })
     }
 }
 
@@ -98,12 +94,8 @@ async fn connection(stream: TcpStream, service: Service) {
 }
 
 fn suspicious(request: &Request<HyperBody>) -> Option<Refusal> {
-    let text = |name| {
-        request
-            .headers()
-            .get(name)
-            .and_then(|v: &header::HeaderValue| v.to_str().ok())
-    };
+    let text =
+        |name| request.headers().get(name).and_then(|v: &header::HeaderValue| v.to_str().ok());
     let host = text(header::HOST).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     let local = matches!(name, "127.0.0.1" | "localhost" | "");

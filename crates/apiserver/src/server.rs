@@ -66,9 +66,7 @@ pub struct Server {
 
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server")
-            .field("settings", &self.inner.settings)
-            .finish_non_exhaustive()
+        f.debug_struct("Server").field("settings", &self.inner.settings).finish_non_exhaustive()
     }
 }
 
@@ -129,11 +127,7 @@ impl Server {
         }
         state.concerns.clear();
         Self {
-            inner: Arc::new(Inner {
-                settings,
-                clock: Box::new(clock),
-                state: Mutex::new(state),
-            }),
+            inner: Arc::new(Inner { settings, clock: Box::new(clock), state: Mutex::new(state) }),
         }
     }
 
@@ -167,11 +161,7 @@ impl Server {
     /// Every stored object, by kind, namespace and name; for checks that look at the whole state.
     pub fn objects(&self) -> Vec<Value> {
         let state = self.inner.lock();
-        state
-            .store
-            .shelves()
-            .flat_map(|(_, s)| s.objects.values().map(Stored::value))
-            .collect()
+        state.store.shelves().flat_map(|(_, s)| s.objects.values().map(Stored::value)).collect()
     }
 
     /// A hash over every request, commit and fault so far: the same seed and the same requests give the same hash.
@@ -203,16 +193,14 @@ impl State {
         use crate::meta;
         let namespace = meta::namespace(object).to_owned();
         if happening == Happening::Deleted {
-            self.concerns
-                .push_back(Concern::OwnerGone(meta::uid(object).to_owned()));
+            self.concerns.push_back(Concern::OwnerGone(meta::uid(object).to_owned()));
             for owner in meta::owner_uids(object) {
                 if let Some(place) = self.store.place_of(owner) {
                     self.concerns.push_back(Concern::Deleting(place.clone()));
                 }
             }
             if !namespace.is_empty() {
-                self.concerns
-                    .push_back(Concern::Namespace(namespace.clone()));
+                self.concerns.push_back(Concern::Namespace(namespace.clone()));
             }
             if let Some(ty) = self.registry.by_shelf(shelf)
                 && ty.nature == Nature::Custom
@@ -221,25 +209,22 @@ impl State {
             }
         } else if meta::is_deleting(object) {
             let key = (namespace.clone(), meta::name(object).to_owned());
-            self.concerns
-                .push_back(Concern::Deleting((Arc::clone(shelf), key)));
+            self.concerns.push_back(Concern::Deleting((Arc::clone(shelf), key)));
         } else if meta::field(object, "ownerReferences").is_some() {
             let key = (namespace.clone(), meta::name(object).to_owned());
-            self.concerns
-                .push_back(Concern::Owned((Arc::clone(shelf), key)));
+            self.concerns.push_back(Concern::Owned((Arc::clone(shelf), key)));
         }
         match &**shelf {
-            "namespaces" => self
-                .concerns
-                .push_back(Concern::Namespace(meta::name(object).to_owned())),
+            "namespaces" => {
+                self.concerns.push_back(Concern::Namespace(meta::name(object).to_owned()))
+            }
             "pods" | "poddisruptionbudgets" => self.concerns.push_back(Concern::Budgets(namespace)),
             "customresourcedefinitions" => {
                 if happening == Happening::Deleted {
                     let (group, plural) = crate::controllers::definition_names(object);
                     self.registry.remove(&group, &plural);
                 } else {
-                    self.concerns
-                        .push_back(Concern::Definition(meta::name(object).to_owned()));
+                    self.concerns.push_back(Concern::Definition(meta::name(object).to_owned()));
                 }
             }
             _ => {}
@@ -255,8 +240,7 @@ impl State {
             .map(|s| s.objects.values().map(Stored::value).collect())
             .unwrap_or_default();
         for definition in definitions {
-            self.registry
-                .install(crate::registry::crd::read(&definition));
+            self.registry.install(crate::registry::crd::read(&definition));
         }
     }
 }

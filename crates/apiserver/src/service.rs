@@ -41,10 +41,7 @@ pub struct Service {
 impl Server {
     /// A service for requests of an administrator.
     pub fn service(&self) -> Service {
-        self.service_as(
-            "kubernetes-admin",
-            &["system:masters", "system:authenticated"],
-        )
+        self.service_as("kubernetes-admin", &["system:masters", "system:authenticated"])
     }
 
     /// A service for requests of a named user; policies and hooks see the name.
@@ -53,10 +50,7 @@ impl Server {
             name: name.to_owned(),
             groups: groups.iter().map(|g| (*g).to_owned()).collect(),
         };
-        Service {
-            server: self.clone(),
-            user,
-        }
+        Service { server: self.clone(), user }
     }
 }
 
@@ -84,11 +78,7 @@ where
                 Ok(collected) => collected.to_bytes(),
                 Err(error) if error.is::<LengthLimitError>() => {
                     let text = format!("Request entity too large: limit is {BODY_LIMIT}");
-                    return Ok(refusal_response(&Refusal::new(
-                        413,
-                        "RequestEntityTooLarge",
-                        text,
-                    )));
+                    return Ok(refusal_response(&Refusal::new(413, "RequestEntityTooLarge", text)));
                 }
                 Err(error) => return Err(Lost::Request(error)),
             };
@@ -116,11 +106,7 @@ impl Server {
             self.compact();
         }
         let response = route::answer(&self.inner, incoming, user);
-        if plan.lose_answer {
-            Err(Lost::Answer)
-        } else {
-            Ok(response)
-        }
+        if plan.lose_answer { Err(Lost::Answer) } else { Ok(response) }
     }
 
     fn decide(&self, incoming: &Incoming) -> crate::fault::Plan {
@@ -145,17 +131,9 @@ impl Server {
             headers.insert(http::header::CONTENT_TYPE, value);
         }
         let Ok(uri) = path.parse() else {
-            return (
-                400,
-                Bytes::from(Refusal::bad_request("not a path").to_value().to_string()),
-            );
+            return (400, Bytes::from(Refusal::bad_request("not a path").to_value().to_string()));
         };
-        let incoming = Incoming {
-            method,
-            uri,
-            headers,
-            body: Bytes::copy_from_slice(body),
-        };
+        let incoming = Incoming { method, uri, headers, body: Bytes::copy_from_slice(body) };
         let user = self.service().user;
         let response = route::answer(&self.inner, incoming, user);
         let code = response.status().as_u16();

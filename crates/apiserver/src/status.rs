@@ -27,11 +27,7 @@ impl Cause {
         } else {
             format!("Invalid value: {value}: {detail}")
         };
-        Self {
-            reason: "FieldValueInvalid",
-            field: field.into(),
-            message,
-        }
+        Self { reason: "FieldValueInvalid", field: field.into(), message }
     }
 
     /// `Required value`, with an optional explanation.
@@ -41,11 +37,7 @@ impl Cause {
         } else {
             format!("Required value: {detail}")
         };
-        Self {
-            reason: "FieldValueRequired",
-            field: field.into(),
-            message,
-        }
+        Self { reason: "FieldValueRequired", field: field.into(), message }
     }
 
     /// `Forbidden: <detail>`.
@@ -77,13 +69,7 @@ pub struct Refusal {
 
 impl Refusal {
     pub(crate) fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            reason,
-            message: message.into(),
-            details: None,
-            retry_after: None,
-        }
+        Self { code, reason, message: message.into(), details: None, retry_after: None }
     }
 
     pub(crate) fn with_details(mut self, details: Value) -> Self {
@@ -111,22 +97,14 @@ impl Refusal {
 
     /// The named object does not exist.
     pub(crate) fn not_found(resource: &str, group: &str, name: &str) -> Self {
-        Self::new(
-            404,
-            "NotFound",
-            format!("{} \"{name}\" not found", qualified(resource, group)),
-        )
-        .with_details(details(name, group, resource))
+        Self::new(404, "NotFound", format!("{} \"{name}\" not found", qualified(resource, group)))
+            .with_details(details(name, group, resource))
     }
 
     /// The path leads nowhere.
     pub(crate) fn no_such_path() -> Self {
-        Self::new(
-            404,
-            "NotFound",
-            "the server could not find the requested resource",
-        )
-        .with_details(json!({}))
+        Self::new(404, "NotFound", "the server could not find the requested resource")
+            .with_details(json!({}))
     }
 
     pub(crate) fn method_not_allowed() -> Self {
@@ -204,12 +182,8 @@ impl Refusal {
 
     /// Something that a full API server does and this one does not: said plainly, in its own name.
     pub(crate) fn unsupported(code: u16, reason: &'static str, what: &str) -> Self {
-        Self::new(
-            code,
-            reason,
-            format!("{SERVER_NAME} does not support {what}"),
-        )
-        .with_details(json!({}))
+        Self::new(code, reason, format!("{SERVER_NAME} does not support {what}"))
+            .with_details(json!({}))
     }
 
     /// The `Status` object.
@@ -227,11 +201,7 @@ impl Refusal {
 
 /// `configmaps`, or `policies.example.com` outside the core group.
 pub(crate) fn qualified(resource: &str, group: &str) -> String {
-    if group.is_empty() {
-        resource.to_owned()
-    } else {
-        format!("{resource}.{group}")
-    }
+    if group.is_empty() { resource.to_owned() } else { format!("{resource}.{group}") }
 }
 
 pub(crate) fn details(name: &str, group: &str, kind: &str) -> Value {

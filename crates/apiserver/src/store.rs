@@ -90,16 +90,9 @@ impl Shelf {
             match before {
                 None => objects.remove(key),
                 Some(bytes) => {
-                    let version = meta::text(&parse(bytes), "resourceVersion")
-                        .parse()
-                        .unwrap_or_default();
-                    objects.insert(
-                        key.clone(),
-                        Stored {
-                            version,
-                            bytes: bytes.clone(),
-                        },
-                    )
+                    let version =
+                        meta::text(&parse(bytes), "resourceVersion").parse().unwrap_or_default();
+                    objects.insert(key.clone(), Stored { version, bytes: bytes.clone() })
                 }
             };
         }
@@ -190,10 +183,7 @@ impl Store {
     }
 
     pub(crate) fn dependents_of(&self, uid: &str) -> Vec<Place> {
-        self.dependents
-            .get(uid)
-            .map(|d| d.iter().cloned().collect())
-            .unwrap_or_default()
+        self.dependents.get(uid).map(|d| d.iter().cloned().collect()).unwrap_or_default()
     }
 
     /// The one write path: stamps the next resource version, keeps the indexes, records the event, wakes the watchers.
@@ -205,15 +195,9 @@ impl Store {
     ) -> Stored {
         self.version += 1;
         meta::set(object, "resourceVersion", self.version.to_string());
-        let key = (
-            meta::namespace(object).to_owned(),
-            meta::name(object).to_owned(),
-        );
+        let key = (meta::namespace(object).to_owned(), meta::name(object).to_owned());
         let bytes = Bytes::from(object.to_string());
-        let stored = Stored {
-            version: self.version,
-            bytes: bytes.clone(),
-        };
+        let stored = Stored { version: self.version, bytes: bytes.clone() };
         let place = (Arc::clone(shelf), key.clone());
         let before = self.get(shelf, &key).cloned();
         if let Some(before) = &before {
@@ -231,13 +215,7 @@ impl Store {
             shelf.objects.insert(key.clone(), stored.clone());
         }
         let before = before.map(|s| s.bytes);
-        shelf.history.push_back(Event {
-            version,
-            happening,
-            key,
-            object: bytes,
-            before,
-        });
+        shelf.history.push_back(Event { version, happening, key, object: bytes, before });
         while shelf.history.len() > limit {
             if let Some(old) = shelf.history.pop_front() {
                 shelf.floor = old.version;
@@ -248,13 +226,9 @@ impl Store {
     }
 
     fn index(&mut self, object: &Value, place: &Place) {
-        self.uids
-            .insert(meta::uid(object).to_owned(), place.clone());
+        self.uids.insert(meta::uid(object).to_owned(), place.clone());
         for owner in meta::owner_uids(object) {
-            self.dependents
-                .entry(owner.to_owned())
-                .or_default()
-                .insert(place.clone());
+            self.dependents.entry(owner.to_owned()).or_default().insert(place.clone());
         }
     }
 
@@ -277,14 +251,8 @@ impl Store {
     }
 
     pub(crate) fn backup(&self) -> Backup {
-        let objects = self
-            .shelves
-            .iter()
-            .map(|(k, s)| (Arc::clone(k), s.objects.clone()));
-        Backup {
-            version: self.version,
-            objects: objects.collect(),
-        }
+        let objects = self.shelves.iter().map(|(k, s)| (Arc::clone(k), s.objects.clone()));
+        Backup { version: self.version, objects: objects.collect() }
     }
 
     /// Goes back to an earlier state, as a restored etcd does: versions count on from there, and no event is told.

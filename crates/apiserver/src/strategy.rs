@@ -33,11 +33,7 @@ pub(crate) fn default(nature: Nature, object: &mut Value) {
                 }
             }
             if !meta::is_deleting(object) {
-                fill(
-                    meta::entry(object, "spec"),
-                    "finalizers",
-                    json!(["kubernetes"]),
-                );
+                fill(meta::entry(object, "spec"), "finalizers", json!(["kubernetes"]));
             }
             fill(meta::entry(object, "status"), "phase", json!("Active"));
         }
@@ -60,19 +56,14 @@ pub(crate) fn default(nature: Nature, object: &mut Value) {
         Nature::Policy => {
             let spec = meta::entry(object, "spec");
             fill(spec, "failurePolicy", json!("Fail"));
-            if let Some(matching) = spec
-                .get_mut("matchConstraints")
-                .and_then(Value::as_object_mut)
+            if let Some(matching) = spec.get_mut("matchConstraints").and_then(Value::as_object_mut)
             {
                 default_matching(matching);
             }
         }
         Nature::Binding => {
             let spec = meta::entry(object, "spec");
-            if let Some(matching) = spec
-                .get_mut("matchResources")
-                .and_then(Value::as_object_mut)
-            {
+            if let Some(matching) = spec.get_mut("matchResources").and_then(Value::as_object_mut) {
                 default_matching(matching);
             }
         }
@@ -102,29 +93,14 @@ fn default_pod(object: &mut Value) {
     fill(spec, "enableServiceLinks", json!(true));
     for key in ["containers", "initContainers"] {
         let containers = spec.get_mut(key).and_then(Value::as_array_mut);
-        for container in containers
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_object_mut)
-        {
-            let image = container
-                .get("image")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
+        for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
+            let image = container.get("image").and_then(Value::as_str).unwrap_or_default();
             let tag = image.rsplit('/').next().unwrap_or_default();
             let floating = !tag.contains(':') || tag.ends_with(":latest");
-            let pull = if floating && !tag.contains('@') {
-                "Always"
-            } else {
-                "IfNotPresent"
-            };
+            let pull = if floating && !tag.contains('@') { "Always" } else { "IfNotPresent" };
             fill(container, "imagePullPolicy", json!(pull));
             fill(container, "resources", json!({}));
-            fill(
-                container,
-                "terminationMessagePath",
-                json!("/dev/termination-log"),
-            );
+            fill(container, "terminationMessagePath", json!("/dev/termination-log"));
             fill(container, "terminationMessagePolicy", json!("File"));
             let ports = container.get_mut("ports").and_then(Value::as_array_mut);
             for port in ports.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -149,10 +125,7 @@ pub(crate) fn on_create(kind: &Resolved, object: &mut Value) {
             fill(spec, "preemptionPolicy", json!("PreemptLowerPriority"));
             let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
             if let Some(list) = tolerations.as_array_mut() {
-                for key in [
-                    "node.kubernetes.io/not-ready",
-                    "node.kubernetes.io/unreachable",
-                ] {
+                for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
                     let known = list.iter().any(|t| {
                         let k = t.get("key").and_then(Value::as_str).unwrap_or_default();
                         let effect = t.get("effect").and_then(Value::as_str).unwrap_or_default();
@@ -187,18 +160,13 @@ pub(crate) fn on_create(kind: &Resolved, object: &mut Value) {
 
 fn quality(pod: &Value) -> &'static str {
     let containers = meta::at(pod, &["spec", "containers"]).and_then(Value::as_array);
-    let resources: Vec<&Value> = containers
-        .into_iter()
-        .flatten()
-        .filter_map(|c| c.get("resources"))
-        .collect();
+    let resources: Vec<&Value> =
+        containers.into_iter().flatten().filter_map(|c| c.get("resources")).collect();
     let get = |r: &Value, part: &str, what: &str| r.get(part).and_then(|p| p.get(what)).cloned();
     let any = resources.iter().any(|r| {
-        ["requests", "limits"].iter().any(|p| {
-            r.get(p)
-                .and_then(Value::as_object)
-                .is_some_and(|m| !m.is_empty())
-        })
+        ["requests", "limits"]
+            .iter()
+            .any(|p| r.get(p).and_then(Value::as_object).is_some_and(|m| !m.is_empty()))
     });
     let full = !resources.is_empty()
         && resources.iter().all(|r| {
@@ -224,9 +192,7 @@ pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> V
                 let keys = object.get(part).and_then(Value::as_object);
                 for key in keys.into_iter().flat_map(Map::keys) {
                     if key.is_empty()
-                        || !key
-                            .bytes()
-                            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
                     {
                         causes.push(Cause::invalid(format!("{part}[{key}]"), &format!("{key:?}"), "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"));
                     }
@@ -262,10 +228,7 @@ pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> V
         }
         Nature::Definition => {
             causes.extend(crd::problems(object));
-            causes.extend(
-                old.map(|old| crd::changed_names(old, object))
-                    .unwrap_or_default(),
-            );
+            causes.extend(old.map(|old| crd::changed_names(old, object)).unwrap_or_default());
         }
         Nature::Policy => causes.extend(crate::admission::policy::problems(object)),
         Nature::Binding => {
@@ -304,16 +267,8 @@ fn pod_problems(object: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     }
     for (index, container) in containers.into_iter().flatten().enumerate() {
         for key in ["name", "image"] {
-            if container
-                .get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .is_empty()
-            {
-                causes.push(Cause::required(
-                    format!("spec.containers[{index}].{key}"),
-                    "",
-                ));
+            if container.get(key).and_then(Value::as_str).unwrap_or_default().is_empty() {
+                causes.push(Cause::required(format!("spec.containers[{index}].{key}"), ""));
             }
         }
     }

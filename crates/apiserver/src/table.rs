@@ -22,9 +22,8 @@ fn column(name: &str, kind: &str, format: &str, description: &str, priority: i64
 pub(crate) fn columns(kind: &Resolved) -> Value {
     let name = column("Name", "string", "name", NAME, 0);
     if kind.ty.nature != Nature::Custom {
-        let rows = builtin::columns(kind.ty.nature)
-            .iter()
-            .map(|(label, kind, priority)| match *label {
+        let rows =
+            builtin::columns(kind.ty.nature).iter().map(|(label, kind, priority)| match *label {
                 "Name" if *priority == 0 => name.clone(),
                 "Age" => column("Age", "string", "", AGE, 0),
                 label => column(label, kind, "", label, *priority),
@@ -33,13 +32,7 @@ pub(crate) fn columns(kind: &Resolved) -> Value {
     }
     let mut all = vec![name];
     for own in &kind.version.columns {
-        all.push(column(
-            &own.name,
-            &own.kind,
-            &own.format,
-            &describe(own),
-            own.priority,
-        ));
+        all.push(column(&own.name, &own.kind, &own.format, &describe(own), own.priority));
     }
     if kind.version.columns.is_empty() {
         all.push(column("Age", "date", "", AGE, 0));
@@ -49,10 +42,7 @@ pub(crate) fn columns(kind: &Resolved) -> Value {
 
 fn describe(column: &crate::registry::Column) -> String {
     if column.description.is_empty() {
-        format!(
-            "Custom resource definition column (in JSONPath format): {}",
-            column.json_path
-        )
+        format!("Custom resource definition column (in JSONPath format): {}", column.json_path)
     } else {
         column.description.clone()
     }
@@ -110,11 +100,7 @@ pub(crate) fn human(seconds: i64) -> String {
         return "0s".to_owned();
     }
     let pair = |big: i64, unit: &str, small: i64, sub: &str| {
-        if small == 0 {
-            format!("{big}{unit}")
-        } else {
-            format!("{big}{unit}{small}{sub}")
-        }
+        if small == 0 { format!("{big}{unit}") } else { format!("{big}{unit}{small}{sub}") }
     };
     let (minutes, hours) = (seconds / 60, seconds / 3_600);
     let (days, years) = (hours / 24, hours / 24 / 365);

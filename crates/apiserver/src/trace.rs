@@ -22,10 +22,7 @@ pub(crate) struct Trace {
 
 impl Default for Trace {
     fn default() -> Self {
-        Self {
-            hash: OFFSET,
-            tail: VecDeque::new(),
-        }
+        Self { hash: OFFSET, tail: VecDeque::new() }
     }
 }
 
@@ -53,10 +50,7 @@ impl Trace {
     }
 
     pub(crate) fn request(&mut self, incoming: &Incoming) {
-        self.add(
-            format!("> {} {}", incoming.method, incoming.uri),
-            &incoming.body,
-        );
+        self.add(format!("> {} {}", incoming.method, incoming.uri), &incoming.body);
     }
 
     pub(crate) fn response(&mut self, code: StatusCode, body: &Body) {
@@ -65,10 +59,7 @@ impl Trace {
     }
 
     pub(crate) fn commit(&mut self, shelf: &str, happening: Happening, stored: &Stored) {
-        self.add(
-            format!("= {} {happening:?} {shelf}", stored.version),
-            &stored.bytes,
-        );
+        self.add(format!("= {} {happening:?} {shelf}", stored.version), &stored.bytes);
     }
 
     pub(crate) fn fault(&mut self, what: &str) {

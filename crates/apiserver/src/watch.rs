@@ -86,9 +86,7 @@ impl Watch {
             cursor: request.from,
             ready: request.opening,
             deadline: request.timeout.map(|t| Box::pin(sleep(t))),
-            bookmarks: request
-                .bookmarks
-                .map(|every| (every, Box::pin(sleep(every)))),
+            bookmarks: request.bookmarks.map(|every| (every, Box::pin(sleep(every)))),
             ailment: request.ailment,
             finished: false,
         }
@@ -117,11 +115,7 @@ impl Watch {
                     return Poll::Ready(Some(Ok(bytes)));
                 }
             }
-            if self
-                .deadline
-                .as_mut()
-                .is_some_and(|d| d.as_mut().poll(context).is_ready())
-            {
+            if self.deadline.as_mut().is_some_and(|d| d.as_mut().poll(context).is_ready()) {
                 self.finished = true;
                 continue;
             }
@@ -178,11 +172,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.server
-            .lock()
-            .store
-            .shelf_mut(&self.kind.ty.shelf)
-            .forget(self.id);
+        self.server.lock().store.shelf_mut(&self.kind.ty.shelf).forget(self.id);
     }
 }
 

@@ -131,7 +131,8 @@ static SHAPES: [u8; CYCLE_MONTHS as usize] = {
 /// The place of a month within its cycle, below [`CYCLE_MONTHS`].
 #[inline]
 pub(crate) const fn cycle_index(month: i32) -> u32 {
-    month.rem_euclid(CYCLE_MONTHS) as u32
+    // Shifted by whole cycles, as days are above.
+    (month + 30 * CYCLE_MONTHS) as u32 % CYCLE_MONTHS as u32
 }
 
 /// The shape of the month at this place of the cycle.

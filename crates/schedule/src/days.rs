@@ -82,15 +82,24 @@ impl Days {
     #[inline]
     pub(crate) fn after(&self, day: i32) -> Option<i32> {
         match self {
-            Self::Monthly(rule) => Some(rule.after(day)),
-            Self::Weekly(rule) => Some(rule.after(day)),
-            Self::General(rule) => rule.next_on_or_after(day.saturating_add(1)),
+            Self::Never | Self::Always => None,
             Self::Daily { every, phase } => {
                 let every = i32::from(*every);
                 Some(day + every - (day - i32::from(*phase)).rem_euclid(every))
             }
+            Self::Weekly(rule) => Some(rule.after(day)),
+            Self::Monthly(rule) => Some(rule.after(day)),
+            Self::General(_) | Self::Bounded(_) => self.after_of_others(day),
+        }
+    }
+
+    /// Apart from the rules that policies write, which need the registers.
+    #[inline(never)]
+    fn after_of_others(&self, day: i32) -> Option<i32> {
+        match self {
+            Self::General(rule) => rule.next_on_or_after(day.saturating_add(1)),
             Self::Bounded(rule) => rule.after(day),
-            Self::Never | Self::Always => None,
+            _ => None,
         }
     }
 

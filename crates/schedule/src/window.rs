@@ -157,7 +157,7 @@ impl Windows {
 
     /// Whether no window ever opens (TIME-7).
     pub fn is_never(&self) -> bool {
-        self.days == Days::Never
+        matches!(self.days, Days::Never)
     }
 
     /// Whether the windows cover all time (TIME-9). Found by calendar arithmetic; a schedule asks once, when it is built.
@@ -168,7 +168,7 @@ impl Windows {
     /// Whether these stand for all time and no longer for windows.
     #[inline]
     pub(crate) fn is_everything(&self) -> bool {
-        self.days == Days::Always
+        matches!(self.days, Days::Always)
     }
 
     /// The last day whose start time has come at an instant, whether or not the rule fires on it.

@@ -33,10 +33,7 @@ fn texts(list: &[String]) -> Vec<&str> {
 
 fn strings<'a>(rule: &'a Value, key: &str) -> Vec<&'a str> {
     let list = rule.get(key).and_then(Value::as_array);
-    list.into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect()
+    list.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 impl Rules<'_> {
@@ -72,12 +69,7 @@ fn one(rule: &Value, call: &Call<'_>, verb: Verb, subject: Option<&Value>) -> bo
         _ => true,
     };
     let wanted = strings(rule, "resourceNames");
-    let name = call
-        .path
-        .name
-        .as_deref()
-        .or(subject.map(meta::name))
-        .unwrap_or_default();
+    let name = call.path.name.as_deref().or(subject.map(meta::name)).unwrap_or_default();
     // Versions are not compared: the same object in another version is equivalent, and conversion changes nothing.
     has(&strings(rule, "apiGroups"), &ty.group)
         && names(&strings(rule, "resources"), &ty.plural, verb.subresource())
@@ -95,10 +87,7 @@ fn selected(selector: Option<&Value>, object: Option<&Value>, old: Option<&Value
         return true;
     };
     let labels = Labels::from_object(selector);
-    [object, old]
-        .into_iter()
-        .flatten()
-        .any(|o| labels.matches(o))
+    [object, old].into_iter().flatten().any(|o| labels.matches(o))
 }
 
 fn namespace_selected(selector: Option<&Value>, call: &Call<'_>, subject: Option<&Value>) -> bool {
@@ -113,8 +102,5 @@ fn namespace_selected(selector: Option<&Value>, call: &Call<'_>, subject: Option
         return true;
     };
     let key = (String::new(), namespace.clone());
-    call.state
-        .store
-        .get("namespaces", &key)
-        .is_some_and(|s| labels.matches(&s.value()))
+    call.state.store.get("namespaces", &key).is_some_and(|s| labels.matches(&s.value()))
 }

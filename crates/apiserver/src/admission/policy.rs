@@ -36,10 +36,7 @@ struct Validation {
 pub(crate) type Cache = BTreeMap<String, std::sync::Arc<Compiled>>;
 
 fn list<'a>(object: &'a Value, path: &[&str]) -> impl Iterator<Item = &'a Value> {
-    meta::at(object, path)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    meta::at(object, path).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn text<'a>(object: &'a Value, key: &str) -> &'a str {
@@ -83,21 +80,13 @@ impl Compiled {
     fn read(policy: &Value, version: u64) -> Self {
         let named = |part: &str| {
             list(policy, &["spec", part])
-                .map(|item| {
-                    (
-                        text(item, "name").to_owned(),
-                        compile(text(item, "expression")),
-                    )
-                })
+                .map(|item| (text(item, "name").to_owned(), compile(text(item, "expression"))))
                 .collect()
         };
         let validations = list(policy, &["spec", "validations"]).map(|item| Validation {
             expression: text(item, "expression").to_owned(),
             program: compile(text(item, "expression")),
-            message: item
-                .get("message")
-                .and_then(Value::as_str)
-                .map(str::to_owned),
+            message: item.get("message").and_then(Value::as_str).map(str::to_owned),
             message_program: Some(text(item, "messageExpression"))
                 .filter(|e| !e.is_empty())
                 .and_then(|e| compile(e).ok()),
@@ -134,21 +123,12 @@ pub(crate) fn admit(
         .state
         .store
         .shelf("validatingadmissionpolicybindings")
-        .map(|s| {
-            s.objects
-                .values()
-                .map(crate::store::Stored::value)
-                .collect()
-        })
+        .map(|s| s.objects.values().map(crate::store::Stored::value).collect())
         .unwrap_or_default();
     for binding in bindings {
         let name = meta::text_at(&binding, &["spec", "policyName"]).to_owned();
         let key = (String::new(), name.clone());
-        let Some(stored) = call
-            .state
-            .store
-            .get("validatingadmissionpolicies", &key)
-            .cloned()
+        let Some(stored) = call.state.store.get("validatingadmissionpolicies", &key).cloned()
         else {
             continue;
         };
@@ -163,9 +143,7 @@ pub(crate) fn admit(
             Some(known) if known.version == stored.version => std::sync::Arc::clone(known),
             _ => {
                 let fresh = std::sync::Arc::new(Compiled::read(&policy, stored.version));
-                call.state
-                    .policies
-                    .insert(name.clone(), std::sync::Arc::clone(&fresh));
+                call.state.policies.insert(name.clone(), std::sync::Arc::clone(&fresh));
                 fresh
             }
         };
@@ -184,9 +162,8 @@ fn enforce(
     subject: Option<&Value>,
 ) -> Result<(), Refusal> {
     let bound = meta::name(binding);
-    let actions: Vec<&str> = list(binding, &["spec", "validationActions"])
-        .filter_map(Value::as_str)
-        .collect();
+    let actions: Vec<&str> =
+        list(binding, &["spec", "validationActions"]).filter_map(Value::as_str).collect();
     if actions.contains(&"Warn") {
         call.warnings.push(format!(
             "Validation failed for ValidatingAdmissionPolicy '{policy}' with binding '{bound}': {}",
@@ -282,10 +259,7 @@ fn judge(
         Ok(found) => found,
         Err(_) if compiled.fails_open => return Ok(Vec::new()),
         Err(message) => {
-            return Ok(vec![Denial {
-                message,
-                reason: String::new(),
-            }]);
+            return Ok(vec![Denial { message, reason: String::new() }]);
         }
     };
     let request = to_cel(None, &request(call, verb, object.or(old))?);
@@ -313,10 +287,7 @@ fn judge(
 }
 
 fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
-    let failed = |message: String| Denial {
-        message,
-        reason: String::new(),
-    };
+    let failed = |message: String| Denial { message, reason: String::new() };
     for (name, condition) in &compiled.conditions {
         match run(condition, &scope) {
             Ok(Cel::Bool(true)) => {}
@@ -350,40 +321,31 @@ fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
             Ok(Cel::Bool(true)) => {}
             Ok(_) => {
                 let computed =
-                    validation
-                        .message_program
-                        .as_ref()
-                        .and_then(|p| match p.execute(&scope) {
-                            Ok(Cel::String(text)) if !text.trim().is_empty() => {
-                                Some(text.trim().to_owned())
-                            }
-                            _ => None,
-                        });
+                    validation.message_program.as_ref().and_then(|p| match p.execute(&scope) {
+                        Ok(Cel::String(text)) if !text.trim().is_empty() => {
+                            Some(text.trim().to_owned())
+                        }
+                        _ => None,
+                    });
                 let message = computed
                     .or_else(|| validation.message.as_deref().map(|m| m.trim().to_owned()))
                     .unwrap_or_else(|| {
                         format!("failed expression: {}", validation.expression.trim())
                     });
-                denials.push(Denial {
-                    message,
-                    reason: validation.reason.clone(),
-                });
+                denials.push(Denial { message, reason: validation.reason.clone() });
             }
             Err(_) if compiled.fails_open => {}
             Err(error) => {
-                let culprit = broken
-                    .iter()
-                    .find(|(name, _)| error == format!("no such key: {name}"));
+                let culprit =
+                    broken.iter().find(|(name, _)| error == format!("no such key: {name}"));
                 let error = match culprit {
                     Some((name, why)) => {
                         format!("composited variable {name:?} fails to evaluate: {why}")
                     }
                     None => error,
                 };
-                let message = format!(
-                    "expression '{}' resulted in error: {error}",
-                    validation.expression
-                );
+                let message =
+                    format!("expression '{}' resulted in error: {error}", validation.expression);
                 denials.push(failed(message));
             }
         }
@@ -393,9 +355,7 @@ fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
 
 fn run(program: &Result<Program, String>, scope: &Context<'_>) -> Result<Cel, String> {
     let program = program.as_ref().map_err(Clone::clone)?;
-    program
-        .execute(scope)
-        .map_err(|e: ExecutionError| explain(&e))
+    program.execute(scope).map_err(|e: ExecutionError| explain(&e))
 }
 
 /// The `request` variable; what is empty is absent.

@@ -34,11 +34,7 @@ pub(crate) fn apply(
 ) -> Result<Applied, Refusal> {
     let schema = kind.schema();
     let mut managers = Managers::read(live).unwrap_or_default();
-    let last = managers
-        .0
-        .get(me)
-        .map(|o| o.fields.clone())
-        .unwrap_or_default();
+    let last = managers.0.get(me).map(|o| o.fields.clone()).unwrap_or_default();
     let set = ownable(of_value(schema, config), kind, reach);
     let mut object = live.clone();
     merge(Some(schema), &mut object, config);
@@ -84,11 +80,7 @@ fn refuse_conflicts(managers: &Managers, me: &Manager, changes: &Changes) -> Res
                 }
                 lines.push(format!("- {path}"));
             }
-            format!(
-                "Apply failed with {} conflicts: {}",
-                many.len(),
-                lines.join("\n")
-            )
+            format!("Apply failed with {} conflicts: {}", many.len(), lines.join("\n"))
         }
     };
     let causes: Vec<Value> = conflicts
@@ -111,11 +103,7 @@ pub(crate) fn merge(schema: Option<&Schema>, target: &mut Value, config: &Value)
                 return;
             };
             for (key, change) in changes {
-                merge(
-                    below(schema, key),
-                    map.entry(key.clone()).or_insert(Value::Null),
-                    change,
-                );
+                merge(below(schema, key), map.entry(key.clone()).or_insert(Value::Null), change);
             }
         }
         (Parts::Items(changes), target) if target.is_array() => {
@@ -143,10 +131,8 @@ fn merge_list(schema: Option<&Schema>, target: &mut Value, changes: &[(String, &
         }
         left.next_if(|(e, _)| e == element);
         placed.push(element);
-        let mut item = known
-            .iter()
-            .find(|(e, _)| e == element)
-            .map_or(Value::Null, |(_, v)| (*v).clone());
+        let mut item =
+            known.iter().find(|(e, _)| e == element).map_or(Value::Null, |(_, v)| (*v).clone());
         merge(items(schema), &mut item, change);
         merged.push(item);
     }

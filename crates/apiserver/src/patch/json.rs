@@ -48,9 +48,7 @@ pub(crate) fn apply(target: &Value, patch: &Value) -> Result<Value, Failure> {
             }
             "copy" => {
                 let from = from()?;
-                let found = find(&result, &from)
-                    .cloned()
-                    .ok_or_else(|| missing("copy", &from))?;
+                let found = find(&result, &from).cloned().ok_or_else(|| missing("copy", &from))?;
                 add(&mut result, &path, found)?;
             }
             "test" => {
@@ -75,10 +73,7 @@ fn pointer(text: &str) -> Result<Vec<String>, Failure> {
     let rest = text
         .strip_prefix('/')
         .ok_or_else(|| Failure::Inapplicable(format!("invalid path {text:?}")))?;
-    Ok(rest
-        .split('/')
-        .map(|s| s.replace("~1", "/").replace("~0", "~"))
-        .collect())
+    Ok(rest.split('/').map(|s| s.replace("~1", "/").replace("~0", "~")).collect())
 }
 
 fn missing(what: &str, path: &[String]) -> Failure {
@@ -90,11 +85,7 @@ fn missing(what: &str, path: &[String]) -> Failure {
 
 fn index(text: &str, length: usize) -> Option<usize> {
     let number: i64 = text.parse().ok()?;
-    let place = if number < 0 {
-        number + length as i64
-    } else {
-        number
-    };
+    let place = if number < 0 { number + length as i64 } else { number };
     usize::try_from(place).ok()
 }
 

@@ -48,14 +48,10 @@ pub(crate) fn apply(schema: Option<&Schema>, target: &mut Value, patch: &Value) 
             continue;
         }
         let sub = schema.and_then(|s| s.field(key)).map(AsRef::as_ref);
-        let order = changes
-            .get(&format!("$setElementOrder/{key}"))
-            .and_then(Value::as_array);
+        let order = changes.get(&format!("$setElementOrder/{key}")).and_then(Value::as_array);
         match (change, sub.and_then(|s| s.patch_merge_key.as_deref())) {
             (Value::Array(items), Some(merge_key)) => {
-                let slot = map
-                    .entry(key.clone())
-                    .or_insert_with(|| Value::Array(Vec::new()));
+                let slot = map.entry(key.clone()).or_insert_with(|| Value::Array(Vec::new()));
                 list(sub, slot, items, merge_key, order);
             }
             (Value::Object(_), _)
@@ -114,11 +110,7 @@ fn list(
     }
     let named: Vec<Value> = match order {
         Some(order) => order.clone(),
-        None => changes
-            .iter()
-            .filter(|c| directive(c) != Some("delete"))
-            .cloned()
-            .collect(),
+        None => changes.iter().filter(|c| directive(c) != Some("delete")).cloned().collect(),
     };
     arrange(items, &named, &before, key);
 }
@@ -127,16 +119,11 @@ fn list(
 /// their old order decides who comes first, and otherwise the patch does.
 fn arrange(items: &mut Vec<Value>, named: &[Value], before: &[Value], key: &str) {
     let same = |a: &Value, b: &Value| {
-        if key.is_empty() {
-            a == b
-        } else {
-            a.get(key) == b.get(key)
-        }
+        if key.is_empty() { a == b } else { a.get(key) == b.get(key) }
     };
     let place = |list: &[Value], item: &Value| list.iter().position(|other| same(other, item));
-    let (mut patched, others): (Vec<Value>, Vec<Value>) = std::mem::take(items)
-        .into_iter()
-        .partition(|item| place(named, item).is_some());
+    let (mut patched, others): (Vec<Value>, Vec<Value>) =
+        std::mem::take(items).into_iter().partition(|item| place(named, item).is_some());
     patched.sort_by_key(|item| place(named, item));
     let mut others = others.into_iter().peekable();
     for item in patched {

@@ -26,27 +26,15 @@ pub(super) struct Field {
 
 impl Field {
     pub(super) const fn text(number: u32, name: &'static str) -> Self {
-        Self {
-            number,
-            name,
-            shape: Shape::Text,
-        }
+        Self { number, name, shape: Shape::Text }
     }
 
     pub(super) const fn number(number: u32, name: &'static str) -> Self {
-        Self {
-            number,
-            name,
-            shape: Shape::Number,
-        }
+        Self { number, name, shape: Shape::Number }
     }
 
     const fn new(number: u32, name: &'static str, shape: Shape) -> Self {
-        Self {
-            number,
-            name,
-            shape,
-        }
+        Self { number, name, shape }
     }
 }
 
@@ -84,11 +72,7 @@ const META: Shape = Shape::Message(&[
 
 const NAMESPACE: &[Field] = &[
     Field::new(1, "metadata", META),
-    Field::new(
-        2,
-        "spec",
-        Shape::Message(&[Field::new(1, "finalizers", TEXTS)]),
-    ),
+    Field::new(2, "spec", Shape::Message(&[Field::new(1, "finalizers", TEXTS)])),
 ];
 
 const CONFIG_MAP: &[Field] = &[
@@ -120,11 +104,7 @@ const REFERENCE: &[Field] = &[
 const SERVICE_ACCOUNT: &[Field] = &[
     Field::new(1, "metadata", META),
     Field::new(2, "secrets", Shape::List(&Shape::Message(REFERENCE))),
-    Field::new(
-        3,
-        "imagePullSecrets",
-        Shape::List(&Shape::Message(LOCAL_REFERENCE)),
-    ),
+    Field::new(3, "imagePullSecrets", Shape::List(&Shape::Message(LOCAL_REFERENCE))),
     Field::new(4, "automountServiceAccountToken", Shape::Bool),
 ];
 
@@ -143,19 +123,12 @@ const EVICTION: &[Field] = &[
     Field::new(2, "deleteOptions", Shape::Message(DELETE_OPTIONS)),
 ];
 
-const REQUIREMENT: &[Field] = &[
-    Field::text(1, "key"),
-    Field::text(2, "operator"),
-    Field::new(3, "values", TEXTS),
-];
+const REQUIREMENT: &[Field] =
+    &[Field::text(1, "key"), Field::text(2, "operator"), Field::new(3, "values", TEXTS)];
 
 const LABEL_SELECTOR: &[Field] = &[
     Field::new(1, "matchLabels", TEXT_MAP),
-    Field::new(
-        2,
-        "matchExpressions",
-        Shape::List(&Shape::Message(REQUIREMENT)),
-    ),
+    Field::new(2, "matchExpressions", Shape::List(&Shape::Message(REQUIREMENT))),
 ];
 
 const BUDGET: &[Field] = &[

@@ -76,11 +76,7 @@ fn read(row: &Row) -> ResourceType {
         Nature::Policy | Nature::Binding | Nature::Definition => &["api-extensions"],
         _ => &[],
     };
-    let owned = |list: &[&str]| {
-        list.iter()
-            .map(|s| (*s).to_owned())
-            .collect::<Vec<String>>()
-    };
+    let owned = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<String>>();
     ResourceType {
         group: row.group.to_owned(),
         plural: row.plural.to_owned(),

@@ -16,22 +16,12 @@ use crate::{
 pub(crate) fn default(definition: &mut Value) {
     let kind = meta::text_at(definition, &["spec", "names", "kind"]).to_owned();
     let spec = meta::entry(definition, "spec");
-    spec.entry("conversion")
-        .or_insert_with(|| json!({"strategy": "None"}));
+    spec.entry("conversion").or_insert_with(|| json!({"strategy": "None"}));
     if let Some(names) = spec.get_mut("names").and_then(Value::as_object_mut) {
-        if names
-            .get("singular")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .is_empty()
-        {
+        if names.get("singular").and_then(Value::as_str).unwrap_or_default().is_empty() {
             names.insert("singular".into(), kind.to_lowercase().into());
         }
-        if names
-            .get("listKind")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .is_empty()
+        if names.get("listKind").and_then(Value::as_str).unwrap_or_default().is_empty()
             && !kind.is_empty()
         {
             names.insert("listKind".into(), format!("{kind}List").into());
@@ -87,17 +77,10 @@ pub(crate) fn problems(definition: &Value) -> Vec<Cause> {
             "{} does not support conversion webhooks; use strategy None",
             crate::status::SERVER_NAME
         );
-        causes.push(Cause::invalid(
-            "spec.conversion.strategy",
-            "\"Webhook\"",
-            &detail,
-        ));
+        causes.push(Cause::invalid("spec.conversion.strategy", "\"Webhook\"", &detail));
     }
     let versions = versions(definition);
-    let stored = versions
-        .iter()
-        .filter(|v| v.get("storage") == Some(&Value::Bool(true)))
-        .count();
+    let stored = versions.iter().filter(|v| v.get("storage") == Some(&Value::Bool(true))).count();
     if stored != 1 {
         let detail = "must have exactly one version marked as storage version";
         let shown = serde_json::to_string(&versions).unwrap_or_default();
@@ -105,10 +88,7 @@ pub(crate) fn problems(definition: &Value) -> Vec<Cause> {
     }
     for (index, version) in versions.iter().enumerate() {
         let at = format!("spec.versions[{index}]");
-        let name = version
-            .get("name")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let name = version.get("name").and_then(Value::as_str).unwrap_or_default();
         if !crate::name::is_label(name) {
             causes.push(Cause::invalid(format!("{at}.name"), &format!("{name:?}"), "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"));
         }
@@ -118,21 +98,14 @@ pub(crate) fn problems(definition: &Value) -> Vec<Cause> {
                 "schemas are required",
             )),
             Some(schema) => {
-                causes.extend(structural::problems(
-                    schema,
-                    &format!("{at}.schema.openAPIV3Schema"),
-                ));
+                causes
+                    .extend(structural::problems(schema, &format!("{at}.schema.openAPIV3Schema")));
             }
         }
         if meta::at(version, &["subresources", "scale"]).is_some() {
-            let detail = format!(
-                "{} does not support the scale subresource",
-                crate::status::SERVER_NAME
-            );
-            causes.push(Cause::forbidden(
-                format!("{at}.subresources.scale"),
-                &detail,
-            ));
+            let detail =
+                format!("{} does not support the scale subresource", crate::status::SERVER_NAME);
+            causes.push(Cause::forbidden(format!("{at}.subresources.scale"), &detail));
         }
     }
     causes
@@ -146,14 +119,10 @@ pub(crate) fn changed_names(old: &Value, new: &Value) -> Vec<Cause> {
         &["spec", "names", "kind"],
         &["spec", "names", "plural"],
     ];
-    let changed = fixed
-        .into_iter()
-        .filter(|path| meta::at(old, path) != meta::at(new, path));
+    let changed = fixed.into_iter().filter(|path| meta::at(old, path) != meta::at(new, path));
     changed
         .map(|path| {
-            let shown = meta::at(new, path)
-                .map(Value::to_string)
-                .unwrap_or_default();
+            let shown = meta::at(new, path).map(Value::to_string).unwrap_or_default();
             Cause::invalid(path.join("."), &shown, "field is immutable")
         })
         .collect()
@@ -176,12 +145,7 @@ pub(crate) fn read(definition: &Value) -> ResourceType {
     let text = |path: &[&str]| meta::text_at(definition, path).to_owned();
     let list = |path: &[&str]| -> Vec<String> {
         let items = meta::at(definition, path).and_then(Value::as_array);
-        items
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect()
+        items.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     };
     let (group, plural, kind) = (
         text(&["spec", "group"]),
@@ -197,11 +161,8 @@ pub(crate) fn read(definition: &Value) -> ResourceType {
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned();
-    let mut served: Vec<Served> = all
-        .iter()
-        .filter(|v| is(v, "served"))
-        .map(|v| version(v, &group, &kind))
-        .collect();
+    let mut served: Vec<Served> =
+        all.iter().filter(|v| is(v, "served")).map(|v| version(v, &group, &kind)).collect();
     served.sort_by_key(|v| std::cmp::Reverse(super::precedence(&v.name)));
     ResourceType {
         singular: text(&["spec", "names", "singular"]),
@@ -222,23 +183,12 @@ pub(crate) fn read(definition: &Value) -> ResourceType {
 }
 
 fn version(version: &Value, group: &str, kind: &str) -> Served {
-    let name = version
-        .get("name")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned();
-    let document = meta::at(version, &["schema", "openAPIV3Schema"])
-        .cloned()
-        .unwrap_or_default();
-    let columns = version
-        .get("additionalPrinterColumns")
-        .and_then(Value::as_array);
+    let name = version.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let document = meta::at(version, &["schema", "openAPIV3Schema"]).cloned().unwrap_or_default();
+    let columns = version.get("additionalPrinterColumns").and_then(Value::as_array);
     let selectable = version.get("selectableFields").and_then(Value::as_array);
     let deprecation = (version.get("deprecated") == Some(&Value::Bool(true))).then(|| {
-        let own = version
-            .get("deprecationWarning")
-            .and_then(Value::as_str)
-            .map(str::to_owned);
+        let own = version.get("deprecationWarning").and_then(Value::as_str).map(str::to_owned);
         own.unwrap_or_else(|| format!("{group}/{name} {kind} is deprecated"))
     });
     Served {
@@ -258,22 +208,13 @@ fn version(version: &Value, group: &str, kind: &str) -> Served {
 }
 
 fn column(column: &Value) -> Column {
-    let text = |key: &str| {
-        column
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let text = |key: &str| column.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     Column {
         name: text("name"),
         kind: text("type"),
         format: text("format"),
         description: text("description"),
-        priority: column
-            .get("priority")
-            .and_then(Value::as_i64)
-            .unwrap_or_default(),
+        priority: column.get("priority").and_then(Value::as_i64).unwrap_or_default(),
         json_path: text("jsonPath"),
     }
 }

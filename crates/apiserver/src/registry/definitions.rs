@@ -63,10 +63,7 @@ impl Definitions {
                 (name.clone(), schema)
             })
             .collect();
-        let mut built = Self {
-            documents,
-            schemas: BTreeMap::new(),
-        };
+        let mut built = Self { documents, schemas: BTreeMap::new() };
         let names: Vec<String> = built.documents.keys().cloned().collect();
         for name in names {
             built.resolve(&name, &mut Vec::new());
@@ -99,16 +96,8 @@ impl Definitions {
 
     fn node(&mut self, node: &Value, definition: &str, open: &mut Vec<String>) -> Schema {
         let mut schema = Schema {
-            kind: node
-                .get("type")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned(),
-            format: node
-                .get("format")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned(),
+            kind: node.get("type").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            format: node.get("format").and_then(Value::as_str).unwrap_or_default().to_owned(),
             int_or_string: node.get("x-kubernetes-int-or-string").is_some(),
             // Null is how Go spells a missing value; built-in kinds accept it everywhere.
             nullable: true,
@@ -156,11 +145,7 @@ impl Definitions {
 }
 
 fn anything() -> Arc<Schema> {
-    Arc::new(Schema {
-        preserve_unknown: true,
-        nullable: true,
-        ..Schema::default()
-    })
+    Arc::new(Schema { preserve_unknown: true, nullable: true, ..Schema::default() })
 }
 
 /// A copy of one node that shares its children.

@@ -47,41 +47,21 @@ const fn row(
     keys: &'static [&'static str],
     patch: Option<&'static str>,
 ) -> Merge {
-    Merge {
-        definition,
-        field,
-        keys,
-        patch,
-    }
+    Merge { definition, field, keys, patch }
 }
 
 const TABLE: &[Merge] = &[
     row(META, "finalizers", &[], Some("")),
     row(META, "ownerReferences", &["uid"], Some("uid")),
-    row(
-        core!("NamespaceStatus"),
-        "conditions",
-        &["type"],
-        Some("type"),
-    ),
+    row(core!("NamespaceStatus"), "conditions", &["type"], Some("type")),
     row(core!("NodeSpec"), "podCIDRs", &[], Some("")),
     row(core!("NodeStatus"), "addresses", &["type"], Some("type")),
     row(core!("NodeStatus"), "conditions", &["type"], Some("type")),
     row(core!("PodSpec"), "containers", &["name"], Some("name")),
     row(core!("PodSpec"), "initContainers", &["name"], Some("name")),
-    row(
-        core!("PodSpec"),
-        "ephemeralContainers",
-        &["name"],
-        Some("name"),
-    ),
+    row(core!("PodSpec"), "ephemeralContainers", &["name"], Some("name")),
     row(core!("PodSpec"), "volumes", &["name"], Some("name")),
-    row(
-        core!("PodSpec"),
-        "imagePullSecrets",
-        &["name"],
-        Some("name"),
-    ),
+    row(core!("PodSpec"), "imagePullSecrets", &["name"], Some("name")),
     row(core!("PodSpec"), "hostAliases", &["ip"], Some("ip")),
     row(core!("PodSpec"), "schedulingGates", &["name"], Some("name")),
     row(core!("PodSpec"), "resourceClaims", &["name"], Some("name")),
@@ -95,62 +75,22 @@ const TABLE: &[Merge] = &[
     row(core!("PodStatus"), "podIPs", &["ip"], Some("ip")),
     row(core!("PodStatus"), "hostIPs", &["atomic"], Some("ip")),
     row(core!("Container"), "env", &["name"], Some("name")),
-    row(
-        core!("Container"),
-        "ports",
-        &["containerPort", "protocol"],
-        Some("containerPort"),
-    ),
-    row(
-        core!("Container"),
-        "volumeMounts",
-        &["mountPath"],
-        Some("mountPath"),
-    ),
-    row(
-        core!("Container"),
-        "volumeDevices",
-        &["devicePath"],
-        Some("devicePath"),
-    ),
+    row(core!("Container"), "ports", &["containerPort", "protocol"], Some("containerPort")),
+    row(core!("Container"), "volumeMounts", &["mountPath"], Some("mountPath")),
+    row(core!("Container"), "volumeDevices", &["devicePath"], Some("devicePath")),
     row(core!("EphemeralContainer"), "env", &["name"], Some("name")),
-    row(
-        core!("EphemeralContainer"),
-        "volumeMounts",
-        &["mountPath"],
-        Some("mountPath"),
-    ),
+    row(core!("EphemeralContainer"), "volumeMounts", &["mountPath"], Some("mountPath")),
     row(core!("ServiceAccount"), "secrets", &["name"], Some("name")),
-    row(
-        "io.k8s.api.policy.v1.PodDisruptionBudgetStatus",
-        "conditions",
-        &["type"],
-        Some("type"),
-    ),
+    row("io.k8s.api.policy.v1.PodDisruptionBudgetStatus", "conditions", &["type"], Some("type")),
     row(
         "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus",
         "conditions",
         &["type"],
         None,
     ),
-    row(
-        admission!("ValidatingAdmissionPolicySpec"),
-        "matchConditions",
-        &["name"],
-        Some("name"),
-    ),
-    row(
-        admission!("ValidatingAdmissionPolicySpec"),
-        "variables",
-        &["name"],
-        Some("name"),
-    ),
-    row(
-        admission!("ValidatingAdmissionPolicyStatus"),
-        "conditions",
-        &["type"],
-        Some("type"),
-    ),
+    row(admission!("ValidatingAdmissionPolicySpec"), "matchConditions", &["name"], Some("name")),
+    row(admission!("ValidatingAdmissionPolicySpec"), "variables", &["name"], Some("name")),
+    row(admission!("ValidatingAdmissionPolicyStatus"), "conditions", &["type"], Some("type")),
 ];
 
 /// Objects that have one owner as a whole.
@@ -167,7 +107,5 @@ pub(crate) const ATOMIC_DEFINITIONS: [&str; 9] = [
 ];
 
 pub(crate) fn find(definition: &str, field: &str) -> Option<&'static Merge> {
-    TABLE
-        .iter()
-        .find(|row| row.definition == definition && row.field == field)
+    TABLE.iter().find(|row| row.definition == definition && row.field == field)
 }

@@ -34,9 +34,7 @@ pub(crate) struct Rule {
 impl Rule {
     /// Reads and compiles the rules of one schema node.
     pub(crate) fn read_all(node: &Value) -> Vec<Self> {
-        let rules = node
-            .get("x-kubernetes-validations")
-            .and_then(Value::as_array);
+        let rules = node.get("x-kubernetes-validations").and_then(Value::as_array);
         rules.into_iter().flatten().map(Self::read).collect()
     }
 
@@ -44,19 +42,14 @@ impl Rule {
         let text = |key: &str| rule.get(key).and_then(Value::as_str).map(str::to_owned);
         let expression = text("rule").unwrap_or_default();
         let program = compile(&expression);
-        let transition = program
-            .as_ref()
-            .is_ok_and(|p| p.references().has_variable("oldSelf"));
+        let transition = program.as_ref().is_ok_and(|p| p.references().has_variable("oldSelf"));
         Self {
             message: text("message"),
             reason: text("reason").unwrap_or_default(),
             field_path: text("fieldPath").unwrap_or_default(),
             message_program: text("messageExpression").and_then(|e| compile(&e).ok()),
             transition,
-            optional_old: rule
-                .get("optionalOldSelf")
-                .and_then(Value::as_bool)
-                .unwrap_or_default(),
+            optional_old: rule.get("optionalOldSelf").and_then(Value::as_bool).unwrap_or_default(),
             program,
             expression,
         }
@@ -64,10 +57,7 @@ impl Rule {
 
     /// Why the rule cannot be used, if so.
     pub(crate) fn problem(&self) -> Option<(&str, &str)> {
-        self.program
-            .as_ref()
-            .err()
-            .map(|e| (self.expression.as_str(), e.as_str()))
+        self.program.as_ref().err().map(|e| (self.expression.as_str(), e.as_str()))
     }
 }
 
@@ -102,11 +92,7 @@ fn walk(schema: &Schema, new: &Value, old: Option<&Value>, path: &str, causes: &
     }
     let unchanged = old == Some(new);
     let due = |rule: &&Rule| {
-        if rule.transition {
-            old.is_some() || rule.optional_old
-        } else {
-            !unchanged
-        }
+        if rule.transition { old.is_some() || rule.optional_old } else { !unchanged }
     };
     let due: Vec<&Rule> = schema.rules.iter().filter(due).collect();
     if !due.is_empty() {
@@ -173,15 +159,10 @@ fn evaluate(rule: &Rule, scope: &Context<'_>, schema: &Schema, path: &str) -> Op
     match program.execute(scope) {
         Ok(Cel::Bool(true)) => None,
         Ok(Cel::Bool(false)) => {
-            let computed = rule
-                .message_program
-                .as_ref()
-                .and_then(|p| match p.execute(scope) {
-                    Ok(Cel::String(text)) if !text.trim().is_empty() => {
-                        Some(text.trim().to_owned())
-                    }
-                    _ => None,
-                });
+            let computed = rule.message_program.as_ref().and_then(|p| match p.execute(scope) {
+                Ok(Cel::String(text)) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+                _ => None,
+            });
             let detail = computed
                 .or_else(|| rule.message.clone())
                 .unwrap_or_else(|| format!("failed rule: {}", rule.expression.trim()));
@@ -200,11 +181,7 @@ fn evaluate(rule: &Rule, scope: &Context<'_>, schema: &Schema, path: &str) -> Op
                 },
             })
         }
-        Ok(_) => Some(Cause::invalid(
-            field,
-            &shown,
-            "internal error: rule did not yield a bool",
-        )),
+        Ok(_) => Some(Cause::invalid(field, &shown, "internal error: rule did not yield a bool")),
         Err(error) => {
             let detail = format!("rule: {}: {}", rule.expression.trim(), explain(&error));
             Some(Cause::invalid(field, &shown, &detail))
@@ -239,9 +216,7 @@ fn to_cel_root(schema: &Schema, value: &Value, path: &str) -> Cel {
                 let names = ["name", "generateName"]
                     .iter()
                     .filter_map(|k| child.get(k).map(|v| (cel_key(k), to_cel(None, v))));
-                Cel::Map(Map {
-                    map: Arc::new(names.collect()),
-                })
+                Cel::Map(Map { map: Arc::new(names.collect()) })
             }
             "apiVersion" | "kind" => to_cel(None, child),
             other => match schema.field(other) {
@@ -251,9 +226,7 @@ fn to_cel_root(schema: &Schema, value: &Value, path: &str) -> Cel {
         };
         fields.insert(cel_key(&escape(key)), shown);
     }
-    Cel::Map(Map {
-        map: Arc::new(fields),
-    })
+    Cel::Map(Map { map: Arc::new(fields) })
 }
 
 /// A JSON value as CEL sees it; with a schema, dates and durations are instants and lengths, and field names are escaped.
@@ -287,9 +260,7 @@ pub(crate) fn to_cel(schema: Option<&Schema>, value: &Value) -> Cel {
                     to_cel(schema.and_then(|s| s.field(key)).map(AsRef::as_ref), child),
                 )
             });
-            Cel::Map(Map {
-                map: Arc::new(fields.collect()),
-            })
+            Cel::Map(Map { map: Arc::new(fields.collect()) })
         }
     }
 }

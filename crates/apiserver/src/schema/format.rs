@@ -13,9 +13,7 @@ pub(crate) fn fits(format: &str, text: &str) -> bool {
         "uuid" => uuid(text),
         "ipv4" => text.parse::<std::net::Ipv4Addr>().is_ok(),
         "ipv6" => text.parse::<std::net::Ipv6Addr>().is_ok(),
-        "email" => text
-            .split_once('@')
-            .is_some_and(|(a, b)| !a.is_empty() && !b.is_empty()),
+        "email" => text.split_once('@').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty()),
         "hostname" => {
             !text.is_empty() && text.len() <= 253 && text.split('.').all(crate::name::is_label)
         }

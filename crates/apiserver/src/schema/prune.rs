@@ -40,13 +40,7 @@ fn walk(schema: &Schema, value: &mut Value, path: &str, resource: bool, unknown:
         Value::Array(items) => {
             if let Some(sub) = &schema.items {
                 for (index, item) in items.iter_mut().enumerate() {
-                    walk(
-                        sub,
-                        item,
-                        &format!("{path}[{index}]"),
-                        sub.embedded_resource,
-                        unknown,
-                    );
+                    walk(sub, item, &format!("{path}[{index}]"), sub.embedded_resource, unknown);
                 }
             }
         }
@@ -78,11 +72,8 @@ pub(crate) fn prune_metadata(object: &mut Value) -> Vec<String> {
     let Some(map) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
         return Vec::new();
     };
-    let doomed: Vec<String> = map
-        .keys()
-        .filter(|k| !METADATA.contains(&k.as_str()))
-        .cloned()
-        .collect();
+    let doomed: Vec<String> =
+        map.keys().filter(|k| !METADATA.contains(&k.as_str())).cloned().collect();
     doomed
         .into_iter()
         .map(|key| {

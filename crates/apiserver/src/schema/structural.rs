@@ -12,15 +12,9 @@ use crate::status::Cause;
 pub(crate) fn problems(schema: &Value, path: &str) -> Vec<Cause> {
     let mut causes = Vec::new();
     if schema.get("type").and_then(Value::as_str) != Some("object") {
-        let got = schema
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let got = schema.get("type").and_then(Value::as_str).unwrap_or_default();
         if got.is_empty() {
-            causes.push(Cause::required(
-                format!("{path}.type"),
-                "must not be empty at the root",
-            ));
+            causes.push(Cause::required(format!("{path}.type"), "must not be empty at the root"));
         } else {
             causes.push(Cause::invalid(
                 format!("{path}.type"),
@@ -40,10 +34,7 @@ fn walk(node: &Value, path: &str, causes: &mut Vec<Cause>) {
     let flag = |key: &str| map.get(key).and_then(Value::as_bool).unwrap_or_default();
     let kind = map.get("type").and_then(Value::as_str).unwrap_or_default();
     if has("$ref") {
-        causes.push(Cause::forbidden(
-            format!("{path}.$ref"),
-            "$ref is not supported",
-        ));
+        causes.push(Cause::forbidden(format!("{path}.$ref"), "$ref is not supported"));
     }
     if kind.is_empty()
         && !flag("x-kubernetes-int-or-string")
@@ -54,10 +45,7 @@ fn walk(node: &Value, path: &str, causes: &mut Vec<Cause>) {
             "must not be empty for specified object fields",
         ));
     }
-    if !matches!(
-        kind,
-        "" | "object" | "array" | "string" | "integer" | "number" | "boolean"
-    ) {
+    if !matches!(kind, "" | "object" | "array" | "string" | "integer" | "number" | "boolean") {
         causes.push(Cause {
             reason: "FieldValueNotSupported",
             field: format!("{path}.type"),
@@ -66,22 +54,12 @@ fn walk(node: &Value, path: &str, causes: &mut Vec<Cause>) {
             ),
         });
     }
-    if has("properties")
-        && map
-            .get("additionalProperties")
-            .is_some_and(Value::is_object)
-    {
+    if has("properties") && map.get("additionalProperties").is_some_and(Value::is_object) {
         let detail = "additionalProperties and properties are mutual exclusive";
-        causes.push(Cause::forbidden(
-            format!("{path}.additionalProperties"),
-            detail,
-        ));
+        causes.push(Cause::forbidden(format!("{path}.additionalProperties"), detail));
     }
     if kind == "array" && !map.get("items").is_some_and(Value::is_object) {
-        causes.push(Cause::required(
-            format!("{path}.items"),
-            "must be specified",
-        ));
+        causes.push(Cause::required(format!("{path}.items"), "must be specified"));
     }
     if flag("uniqueItems") {
         let detail =
@@ -89,25 +67,16 @@ fn walk(node: &Value, path: &str, causes: &mut Vec<Cause>) {
         causes.push(Cause::forbidden(format!("{path}.uniqueItems"), detail));
     }
     let list = map.get("x-kubernetes-list-type").and_then(Value::as_str);
-    let keys = map
-        .get("x-kubernetes-list-map-keys")
-        .and_then(Value::as_array);
+    let keys = map.get("x-kubernetes-list-map-keys").and_then(Value::as_array);
     if list == Some("map") && keys.is_none_or(Vec::is_empty) {
         let detail = "must not be empty if x-kubernetes-list-type is map";
-        causes.push(Cause::required(
-            format!("{path}.x-kubernetes-list-map-keys"),
-            detail,
-        ));
+        causes.push(Cause::required(format!("{path}.x-kubernetes-list-map-keys"), detail));
     }
     if let Some(pattern) = map.get("pattern").and_then(Value::as_str)
         && let Err(error) = regex::Regex::new(pattern)
     {
         let detail = format!("must be a valid regular expression, but isn't: {error}");
-        causes.push(Cause::invalid(
-            format!("{path}.pattern"),
-            &format!("{pattern:?}"),
-            &detail,
-        ));
+        causes.push(Cause::invalid(format!("{path}.pattern"), &format!("{pattern:?}"), &detail));
     }
     if let Some(fields) = map.get("properties").and_then(Value::as_object) {
         for (name, child) in fields {

@@ -36,11 +36,7 @@ fn walk(schema: &Schema, new: &Value, old: Option<&Value>, path: &str, causes: &
     }
     if !type_fits(schema, new) {
         let got = type_name(new);
-        let wanted = if schema.int_or_string {
-            "integer,string"
-        } else {
-            &schema.kind
-        };
+        let wanted = if schema.int_or_string { "integer,string" } else { &schema.kind };
         causes.push(Cause {
             reason: "FieldValueTypeInvalid",
             field: path.to_owned(),
@@ -65,13 +61,7 @@ fn walk(schema: &Schema, new: &Value, old: Option<&Value>, path: &str, causes: &
                     {
                         continue;
                     }
-                    walk(
-                        sub,
-                        child,
-                        old.and_then(|o| o.get(key)),
-                        &join(path, key),
-                        causes,
-                    );
+                    walk(sub, child, old.and_then(|o| o.get(key)), &join(path, key), causes);
                 }
             }
         }
@@ -127,9 +117,7 @@ fn type_fits(schema: &Schema, value: &Value) -> bool {
 fn is_integer(value: &Value) -> bool {
     value.is_i64()
         || value.is_u64()
-        || value
-            .as_f64()
-            .is_some_and(|f| f.fract() == 0.0 && f.abs() < 9e15)
+        || value.as_f64().is_some_and(|f| f.fract() == 0.0 && f.abs() < 9e15)
 }
 
 pub(crate) fn type_name(value: &Value) -> &'static str {
@@ -151,9 +139,7 @@ fn duplicates(schema: &Schema, items: &[Value], path: &str, causes: &mut Vec<Cau
             ListKind::Atomic => return,
             ListKind::Set => item.clone(),
             ListKind::Map(keys) => {
-                let pairs = keys
-                    .iter()
-                    .filter_map(|k| item.get(k).map(|v| (k.clone(), v.clone())));
+                let pairs = keys.iter().filter_map(|k| item.get(k).map(|v| (k.clone(), v.clone())));
                 Value::Object(pairs.collect())
             }
         };
@@ -178,34 +164,22 @@ fn checks(checks: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {
     if let Some(number) = value.as_f64() {
         if let Some(least) = limit("minimum") {
             if flag("exclusiveMinimum") && number <= least {
-                say(
-                    &shown,
-                    format!("{path} in body should be greater than {least}"),
-                );
+                say(&shown, format!("{path} in body should be greater than {least}"));
             } else if number < least {
-                say(
-                    &shown,
-                    format!("{path} in body should be greater than or equal to {least}"),
-                );
+                say(&shown, format!("{path} in body should be greater than or equal to {least}"));
             }
         }
         if let Some(most) = limit("maximum") {
             if flag("exclusiveMaximum") && number >= most {
                 say(&shown, format!("{path} in body should be less than {most}"));
             } else if number > most {
-                say(
-                    &shown,
-                    format!("{path} in body should be less than or equal to {most}"),
-                );
+                say(&shown, format!("{path} in body should be less than or equal to {most}"));
             }
         }
         if let Some(step) = limit("multipleOf")
             && (number / step).fract() != 0.0
         {
-            say(
-                &shown,
-                format!("{path} in body should be a multiple of {step}"),
-            );
+            say(&shown, format!("{path} in body should be a multiple of {step}"));
         }
     }
     let (size, least, most) = match value {
@@ -214,16 +188,8 @@ fn checks(checks: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {
         _ => (0, "", ""),
     };
     if let Some(least) = count(least).filter(|l| size < *l) {
-        let what = if value.is_array() {
-            "items"
-        } else {
-            "properties"
-        };
-        let shown = if value.is_array() {
-            size.to_string()
-        } else {
-            shown.clone()
-        };
+        let what = if value.is_array() { "items" } else { "properties" };
+        let shown = if value.is_array() { size.to_string() } else { shown.clone() };
         causes.push(Cause::invalid(
             path,
             &shown,
@@ -244,10 +210,7 @@ fn checks(checks: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {
         causes.push(Cause {
             reason: "FieldValueNotSupported",
             field: path.to_owned(),
-            message: format!(
-                "Unsupported value: {shown}: supported values: {}",
-                list.join(", ")
-            ),
+            message: format!("Unsupported value: {shown}: supported values: {}", list.join(", ")),
         });
     }
 }

@@ -14,11 +14,9 @@ type Columns = &'static [(&'static str, &'static str, i64)];
 /// Label, type and priority.
 pub(crate) fn columns(nature: Nature) -> Columns {
     match nature {
-        Nature::Namespace => &[
-            ("Name", "string", 0),
-            ("Status", "string", 0),
-            ("Age", "string", 0),
-        ],
+        Nature::Namespace => {
+            &[("Name", "string", 0), ("Status", "string", 0), ("Age", "string", 0)]
+        }
         Nature::Node => &[
             ("Name", "string", 0),
             ("Status", "string", 0),
@@ -42,11 +40,7 @@ pub(crate) fn columns(nature: Nature) -> Columns {
             ("Nominated Node", "string", 1),
             ("Readiness Gates", "string", 1),
         ],
-        Nature::ConfigMap => &[
-            ("Name", "string", 0),
-            ("Data", "string", 0),
-            ("Age", "string", 0),
-        ],
+        Nature::ConfigMap => &[("Name", "string", 0), ("Data", "string", 0), ("Age", "string", 0)],
         Nature::Secret => &[
             ("Name", "string", 0),
             ("Type", "string", 0),
@@ -66,11 +60,7 @@ pub(crate) fn columns(nature: Nature) -> Columns {
             ("Count", "string", 1),
             ("Name", "string", 1),
         ],
-        Nature::Lease => &[
-            ("Name", "string", 0),
-            ("Holder", "string", 0),
-            ("Age", "string", 0),
-        ],
+        Nature::Lease => &[("Name", "string", 0), ("Holder", "string", 0), ("Age", "string", 0)],
         Nature::DisruptionBudget => &[
             ("Name", "string", 0),
             ("Min Available", "string", 0),
@@ -110,30 +100,18 @@ fn shown(value: Option<&Value>, otherwise: &str) -> String {
 pub(crate) fn cells(kind: &Resolved, object: &Value, now: Timestamp) -> Vec<Value> {
     let name = || Value::from(meta::name(object));
     let old = || Value::from(age(meta::text(object, "creationTimestamp"), now));
-    let count = |key: &str| {
-        object
-            .get(key)
-            .and_then(Value::as_object)
-            .map_or(0, Map::len)
-    };
+    let count = |key: &str| object.get(key).and_then(Value::as_object).map_or(0, Map::len);
     let text = |path: &[&str]| text_at(object, path);
     match kind.ty.nature {
         Nature::Namespace => vec![name(), text(&["status", "phase"]).into(), old()],
         Nature::Node => node(object, now),
         Nature::Pod => pod(object, now),
         Nature::ConfigMap => {
-            vec![
-                name(),
-                (count("data") + count("binaryData")).to_string().into(),
-                old(),
-            ]
+            vec![name(), (count("data") + count("binaryData")).to_string().into(), old()]
         }
-        Nature::Secret => vec![
-            name(),
-            text(&["type"]).into(),
-            count("data").to_string().into(),
-            old(),
-        ],
+        Nature::Secret => {
+            vec![name(), text(&["type"]).into(), count("data").to_string().into(), old()]
+        }
         Nature::ServiceAccount => vec![name(), old()],
         Nature::Event => event(&crate::render::for_storage(kind, object.clone()), now),
         Nature::Lease => vec![name(), text(&["spec", "holderIdentity"]).into(), old()],
@@ -141,22 +119,17 @@ pub(crate) fn cells(kind: &Resolved, object: &Value, now: Timestamp) -> Vec<Valu
             name(),
             shown(at(object, &["spec", "minAvailable"]), "N/A").into(),
             shown(at(object, &["spec", "maxUnavailable"]), "N/A").into(),
-            at(object, &["status", "disruptionsAllowed"])
-                .cloned()
-                .unwrap_or_else(|| 0.into()),
+            at(object, &["status", "disruptionsAllowed"]).cloned().unwrap_or_else(|| 0.into()),
             old(),
         ],
         Nature::Definition => vec![name(), meta::text(object, "creationTimestamp").into()],
         Nature::Policy => {
-            let validations = at(object, &["spec", "validations"])
-                .and_then(Value::as_array)
-                .map_or(0, Vec::len);
+            let validations =
+                at(object, &["spec", "validations"]).and_then(Value::as_array).map_or(0, Vec::len);
             let kind = match at(object, &["spec", "paramKind"]) {
-                Some(kind) => format!(
-                    "{}/{}",
-                    text_at(kind, &["apiVersion"]),
-                    text_at(kind, &["kind"])
-                ),
+                Some(kind) => {
+                    format!("{}/{}", text_at(kind, &["apiVersion"]), text_at(kind, &["kind"]))
+                }
                 None => "<unset>".to_owned(),
             };
             vec![name(), validations.into(), kind.into(), old()]
@@ -172,12 +145,7 @@ pub(crate) fn cells(kind: &Resolved, object: &Value, now: Timestamp) -> Vec<Valu
                 }
                 Some(_) => "*".to_owned(),
             };
-            vec![
-                name(),
-                text(&["spec", "policyName"]).into(),
-                reference.into(),
-                old(),
-            ]
+            vec![name(), text(&["spec", "policyName"]).into(), reference.into(), old()]
         }
         Nature::Custom => Vec::new(),
     }
@@ -197,13 +165,11 @@ fn node(object: &Value, now: Timestamp) -> Vec<Value> {
     let mut roles: Vec<&str> = labels
         .into_iter()
         .flatten()
-        .filter_map(
-            |(key, value)| match key.strip_prefix("node-role.kubernetes.io/") {
-                Some(role) if !role.is_empty() => Some(role),
-                _ if key == "kubernetes.io/role" => value.as_str().filter(|r| !r.is_empty()),
-                _ => None,
-            },
-        )
+        .filter_map(|(key, value)| match key.strip_prefix("node-role.kubernetes.io/") {
+            Some(role) if !role.is_empty() => Some(role),
+            _ if key == "kubernetes.io/role" => value.as_str().filter(|r| !r.is_empty()),
+            _ => None,
+        })
         .collect();
     roles.sort_unstable();
     let about =
@@ -231,9 +197,8 @@ fn node(object: &Value, now: Timestamp) -> Vec<Value> {
 }
 
 fn pod(object: &Value, now: Timestamp) -> Vec<Value> {
-    let containers = at(object, &["spec", "containers"])
-        .and_then(Value::as_array)
-        .map_or(0, Vec::len);
+    let containers =
+        at(object, &["spec", "containers"]).and_then(Value::as_array).map_or(0, Vec::len);
     let states: Vec<&Value> = at(object, &["status", "containerStatuses"])
         .and_then(Value::as_array)
         .into_iter()
@@ -243,10 +208,7 @@ fn pod(object: &Value, now: Timestamp) -> Vec<Value> {
     let mut status = or(text_at(object, &["status", "reason"]), phase).to_owned();
     let (mut ready, mut restarts, mut running) = (0, 0, false);
     for state in states.iter().rev() {
-        restarts += state
-            .get("restartCount")
-            .and_then(Value::as_i64)
-            .unwrap_or_default();
+        restarts += state.get("restartCount").and_then(Value::as_i64).unwrap_or_default();
         let waiting = text_at(state, &["state", "waiting", "reason"]);
         let ended = text_at(state, &["state", "terminated", "reason"]);
         if !waiting.is_empty() {
@@ -287,21 +249,11 @@ fn event(object: &Value, now: Timestamp) -> Vec<Value> {
     let last = or(series, or(text(&["lastTimestamp"]), first));
     let kind = text(&["involvedObject", "kind"]).to_lowercase();
     let subject = format!("{kind}/{}", text(&["involvedObject", "name"]));
-    let source = or(
-        text(&["source", "component"]),
-        text(&["reportingComponent"]),
-    );
+    let source = or(text(&["source", "component"]), text(&["reportingComponent"]));
     let host = or(text(&["source", "host"]), text(&["reportingInstance"]));
-    let source = if host.is_empty() {
-        source.to_owned()
-    } else {
-        format!("{source}, {host}")
-    };
+    let source = if host.is_empty() { source.to_owned() } else { format!("{source}, {host}") };
     let count = at(object, &["series", "count"]).or_else(|| object.get("count"));
-    let count = count
-        .and_then(Value::as_i64)
-        .filter(|c| *c > 0)
-        .unwrap_or(1);
+    let count = count.and_then(Value::as_i64).filter(|c| *c > 0).unwrap_or(1);
     vec![
         age(last, now).into(),
         text(&["type"]).into(),

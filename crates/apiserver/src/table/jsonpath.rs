@@ -84,11 +84,7 @@ fn bracket<'a>(found: &[&'a Value], step: &str) -> Vec<&'a Value> {
     let pick = |value: &&'a Value| -> Option<&'a Value> {
         let list = value.as_array()?;
         let index: i64 = step.parse().ok()?;
-        let place = if index < 0 {
-            index + list.len() as i64
-        } else {
-            index
-        };
+        let place = if index < 0 { index + list.len() as i64 } else { index };
         list.get(usize::try_from(place).ok()?)
     };
     found.iter().filter_map(pick).collect()

@@ -36,11 +36,7 @@ impl Scope {
     }
 
     pub(super) fn reach(self) -> Reach {
-        if self == Self::Status {
-            Reach::Status
-        } else {
-            Reach::Main
-        }
+        if self == Self::Status { Reach::Status } else { Reach::Main }
     }
 }
 
@@ -68,32 +64,18 @@ pub(crate) fn store(
     }
     confine(call, &old, &mut new, scope);
     if ty.counts_generations() && scope == Scope::Main && spec_changed(call, &old, &new) {
-        let generation = meta::field(&old, "generation")
-            .and_then(Value::as_i64)
-            .unwrap_or_default()
-            + 1;
+        let generation =
+            meta::field(&old, "generation").and_then(Value::as_i64).unwrap_or_default() + 1;
         meta::set(&mut new, "generation", generation);
     }
     if let Some(manager) = manager {
         let stamp = call.stamp();
-        managed::record_update(
-            &call.kind,
-            Some(&old),
-            &mut new,
-            manager,
-            scope.reach(),
-            &stamp,
-        );
+        managed::record_update(&call.kind, Some(&old), &mut new, manager, scope.reach(), &stamp);
     }
     refuse_new_finalizers(call, &old, &new)?;
     judge(call, &new, Some(&old))?;
     warn_about_finalizers(call, &new, Some(&old));
-    admission::admit(
-        call,
-        admission::Verb::Update(scope.subresource()),
-        Some(&new),
-        Some(&old),
-    )?;
+    admission::admit(call, admission::Verb::Update(scope.subresource()), Some(&new), Some(&old))?;
     let mut stored_form = for_storage(&call.kind, new);
     if stored_form == old_stored.value() {
         return Ok(old_stored.clone());
@@ -101,11 +83,8 @@ pub(crate) fn store(
     if call.query.dry_run()? {
         return Ok(dry(&stored_form));
     }
-    let happening = if finished(ty.nature, &stored_form) {
-        Happening::Deleted
-    } else {
-        Happening::Modified
-    };
+    let happening =
+        if finished(ty.nature, &stored_form) { Happening::Deleted } else { Happening::Modified };
     Ok(call.state.commit(&ty.shelf, happening, &mut stored_form))
 }
 
@@ -201,11 +180,7 @@ fn check_preconditions(call: &Call<'_>, old: &Value, new: &Value) -> Result<(), 
             "" => name.clone(),
             namespace => format!("{namespace}/{name}"),
         };
-        let group = if ty.group.is_empty() {
-            String::new()
-        } else {
-            format!("{}/", ty.group)
-        };
+        let group = if ty.group.is_empty() { String::new() } else { format!("{}/", ty.group) };
         let why = format!(
             "StorageError: invalid object, Code: 4, Key: /registry/{group}{}/{place}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
             ty.plural,
@@ -217,11 +192,7 @@ fn check_preconditions(call: &Call<'_>, old: &Value, new: &Value) -> Result<(), 
     for key in ["name", "namespace"] {
         if meta::text(new, key) != meta::text(old, key) {
             let shown = format!("{:?}", meta::text(new, key));
-            causes.push(Cause::invalid(
-                format!("metadata.{key}"),
-                &shown,
-                "field is immutable",
-            ));
+            causes.push(Cause::invalid(format!("metadata.{key}"), &shown, "field is immutable"));
         }
     }
     if !causes.is_empty() {

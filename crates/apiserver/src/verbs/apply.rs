@@ -33,10 +33,8 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         return Err(Refusal::bad_request("metadata.managedFields must be nil"));
     }
     if !meta::name(&config).is_empty() && meta::name(&config) != name {
-        let why = format!(
-            "name in URL ({name}) does not match name in object ({})",
-            meta::name(&config)
-        );
+        let why =
+            format!("name in URL ({name}) does not match name in object ({})", meta::name(&config));
         return Err(Refusal::bad_request(why));
     }
     undeclared(call, &config)?;
@@ -55,11 +53,7 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         api_version: String::new(),
         subresource: scope.subresource().to_owned(),
     };
-    let on_conflict = if call.query.flag("force") {
-        OnConflict::Force
-    } else {
-        OnConflict::Refuse
-    };
+    let on_conflict = if call.query.flag("force") { OnConflict::Force } else { OnConflict::Refuse };
     let existing = match (call.existing(), scope) {
         (Ok(stored), _) => Some(stored),
         (Err(_), Scope::Main) => None,
@@ -71,12 +65,7 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
             let why = format!(
                 "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             );
-            return Err(Refusal::conflict(
-                &call.kind.ty.plural,
-                &call.kind.ty.group,
-                &name,
-                &why,
-            ));
+            return Err(Refusal::conflict(&call.kind.ty.plural, &call.kind.ty.group, &name, &why));
         }
         let empty = json!({"apiVersion": call.kind.api_version(), "kind": call.kind.ty.kind, "metadata": {}});
         let applied = apply::apply(&call.kind, &empty, &config, &me, scope.reach(), on_conflict)?;
@@ -91,11 +80,7 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
     let live = presented(&call.kind, old.value());
     let version = meta::text(&config, "resourceVersion").to_owned();
     if !version.is_empty() && version != meta::text(&live, "resourceVersion") {
-        return Err(Refusal::modified(
-            &call.kind.ty.plural,
-            &call.kind.ty.group,
-            &name,
-        ));
+        return Err(Refusal::modified(&call.kind.ty.plural, &call.kind.ty.group, &name));
     }
     let before = managed::Managers::read(&live);
     let applied = apply::apply(&call.kind, &live, &config, &me, scope.reach(), on_conflict)?;
@@ -116,18 +101,13 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// kubectl's own annotation is kept true when kubectl changes over to server-side apply.
 fn keep_last_applied(me: &Manager, live: &Value, config: &Value, object: &mut Value) {
-    let known = meta::field(live, "annotations")
-        .and_then(|a| a.get(LAST_APPLIED))
-        .is_some();
+    let known = meta::field(live, "annotations").and_then(|a| a.get(LAST_APPLIED)).is_some();
     if me.name != "kubectl" || !known {
         return;
     }
     let text = format!("{config}\n");
     let metadata = meta::of(object);
-    if let Some(annotations) = metadata
-        .get_mut("annotations")
-        .and_then(Value::as_object_mut)
-    {
+    if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
         annotations.insert(LAST_APPLIED.to_owned(), text.into());
     }
 }
@@ -150,25 +130,16 @@ fn undeclared(call: &Call<'_>, config: &Value) -> Result<(), Refusal> {
         return Ok(());
     }
     let (namespace, name) = call.key();
-    let place = if namespace.is_empty() {
-        format!("/{name}")
-    } else {
-        format!("{namespace}/{name}")
-    };
-    let lines: Vec<String> = unknown
-        .iter()
-        .map(|f| format!(".{f}: field not declared in schema"))
-        .collect();
+    let place =
+        if namespace.is_empty() { format!("/{name}") } else { format!("{namespace}/{name}") };
+    let lines: Vec<String> =
+        unknown.iter().map(|f| format!(".{f}: field not declared in schema")).collect();
     let text = match lines.as_slice() {
         [one] => one.clone(),
         many => format!("errors:\n  {}", many.join("\n  ")),
     };
     let kind = format!("{}, Kind={}", call.kind.api_version(), call.kind.ty.kind);
-    let kind = if call.kind.ty.group.is_empty() {
-        format!("/{kind}")
-    } else {
-        kind
-    };
+    let kind = if call.kind.ty.group.is_empty() { format!("/{kind}") } else { kind };
     Err(Refusal::new(
         500,
         "",

@@ -57,10 +57,7 @@ pub(crate) fn insert(
     let generated =
         meta::name(&object).is_empty() && !meta::text(&object, "generateName").is_empty();
     if generated {
-        let base: String = meta::text(&object, "generateName")
-            .chars()
-            .take(58)
-            .collect();
+        let base: String = meta::text(&object, "generateName").chars().take(58).collect();
         let suffix = call.state.ids.suffix();
         meta::set(&mut object, "name", format!("{base}{suffix}"));
     }
@@ -69,11 +66,7 @@ pub(crate) fn insert(
     let stamp = call.stamp();
     meta::set(&mut object, "uid", uid);
     meta::set(&mut object, "creationTimestamp", stamp.clone());
-    for key in [
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "generation",
-    ] {
+    for key in ["deletionTimestamp", "deletionGracePeriodSeconds", "generation"] {
         meta::remove(&mut object, key);
     }
     if ty.counts_generations() {
@@ -97,28 +90,19 @@ pub(crate) fn insert(
     if call.query.dry_run()? {
         return Ok(dry(&stored_form));
     }
-    Ok(call
-        .state
-        .commit(&ty.shelf, Happening::Added, &mut stored_form))
+    Ok(call.state.commit(&ty.shelf, Happening::Added, &mut stored_form))
 }
 
 /// What would have been stored.
 pub(crate) fn dry(object: &Value) -> Stored {
-    Stored {
-        version: 0,
-        bytes: object.to_string().into(),
-    }
+    Stored { version: 0, bytes: object.to_string().into() }
 }
 
 /// Name and namespace come from the path where the body leaves them out, and must agree with it otherwise.
 fn place(call: &Call<'_>, object: &mut Value) -> Result<(), Refusal> {
     let namespace = meta::namespace(object).to_owned();
     if call.kind.ty.namespaced {
-        let wanted = call
-            .path
-            .namespace
-            .clone()
-            .ok_or_else(Refusal::method_not_allowed)?;
+        let wanted = call.path.namespace.clone().ok_or_else(Refusal::method_not_allowed)?;
         if namespace.is_empty() {
             meta::set(object, "namespace", wanted);
         } else if namespace != wanted {
@@ -167,10 +151,7 @@ pub(crate) fn judge(call: &Call<'_>, object: &Value, old: Option<&Value>) -> Res
     let ty = &call.kind.ty;
     let mut causes = Vec::new();
     if meta::name(object).is_empty() {
-        causes.push(Cause::required(
-            "metadata.name",
-            "name or generateName is required",
-        ));
+        causes.push(Cause::required("metadata.name", "name or generateName is required"));
     } else {
         causes.extend(name::metadata_problems(object, ty.name_rule));
     }
@@ -193,12 +174,7 @@ pub(crate) fn judge(call: &Call<'_>, object: &Value, old: Option<&Value>) -> Res
     if causes.is_empty() {
         return Ok(());
     }
-    Err(Refusal::invalid(
-        &ty.kind,
-        &ty.group,
-        meta::name(object),
-        &causes,
-    ))
+    Err(Refusal::invalid(&ty.kind, &ty.group, meta::name(object), &causes))
 }
 
 /// Finalizers without a domain are accepted with a warning.
@@ -206,17 +182,11 @@ pub(crate) fn warn_about_finalizers(call: &mut Call<'_>, object: &Value, old: Op
     if call.kind.ty.nature == Nature::Namespace {
         return;
     }
-    let known = old
-        .map(|o| meta::strings(o, "finalizers"))
-        .unwrap_or_default();
+    let known = old.map(|o| meta::strings(o, "finalizers")).unwrap_or_default();
     for finalizer in meta::strings(object, "finalizers") {
         let standard = matches!(finalizer, "orphan" | "foregroundDeletion");
         if !finalizer.contains('/') && !standard && !known.contains(&finalizer) {
-            let path = if finalizer.contains('.') {
-                " including a path (/)"
-            } else {
-                ""
-            };
+            let path = if finalizer.contains('.') { " including a path (/)" } else { "" };
             call.warnings.push(format!(
                 "metadata.finalizers: {finalizer:?}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
             ));

@@ -31,21 +31,14 @@ impl Options {
     pub(crate) fn read(body: &Value, call: &Call<'_>) -> Result<Self, Refusal> {
         let text = |path: &[&str]| meta::text_at(body, path).to_owned();
         let policy = match text(&["propagationPolicy"]) {
-            empty if empty.is_empty() => call
-                .query
-                .get("propagationPolicy")
-                .unwrap_or_default()
-                .to_owned(),
+            empty if empty.is_empty() => {
+                call.query.get("propagationPolicy").unwrap_or_default().to_owned()
+            }
             some => some,
         };
-        let orphan = body
-            .get("orphanDependents")
-            .and_then(Value::as_bool)
-            .or_else(|| {
-                call.query
-                    .get("orphanDependents")
-                    .map(|_| call.query.flag("orphanDependents"))
-            });
+        let orphan = body.get("orphanDependents").and_then(Value::as_bool).or_else(|| {
+            call.query.get("orphanDependents").map(|_| call.query.flag("orphanDependents"))
+        });
         let propagation = match (policy.as_str(), orphan) {
             ("", None) => Propagation::Unspecified,
             ("", Some(true)) | ("Orphan", _) => Propagation::Orphan,
@@ -62,10 +55,7 @@ impl Options {
             .get("gracePeriodSeconds")
             .and_then(Value::as_i64)
             .or(call.query.number("gracePeriodSeconds")?.map(|g| g as i64));
-        let body_dry = body
-            .get("dryRun")
-            .and_then(Value::as_array)
-            .is_some_and(|d| !d.is_empty());
+        let body_dry = body.get("dryRun").and_then(Value::as_array).is_some_and(|d| !d.is_empty());
         Ok(Self {
             propagation,
             grace,
@@ -112,11 +102,7 @@ pub(crate) fn remove(
     let name = meta::name(&object).to_owned();
     for (what, wanted, has) in [
         ("UID", &options.uid, meta::uid(&object)),
-        (
-            "ResourceVersion",
-            &options.version,
-            meta::text(&object, "resourceVersion"),
-        ),
+        ("ResourceVersion", &options.version, meta::text(&object, "resourceVersion")),
     ] {
         if !wanted.is_empty() && wanted != has {
             let why = format!(
@@ -137,21 +123,12 @@ pub(crate) fn remove(
     }
     let shown = presented(&call.kind, object.clone());
     admission::admit(call, admission::Verb::Delete, None, Some(&shown))?;
-    let outcome = deletion::begin(
-        ty.nature,
-        &mut object,
-        options.propagation,
-        options.grace,
-        call.now,
-    );
+    let outcome =
+        deletion::begin(ty.nature, &mut object, options.propagation, options.grace, call.now);
     if options.dry_run || outcome == Outcome::Unchanged {
         return Ok((outcome, super::create::dry(&object)));
     }
-    let happening = if outcome == Outcome::Gone {
-        Happening::Deleted
-    } else {
-        Happening::Modified
-    };
+    let happening = if outcome == Outcome::Gone { Happening::Deleted } else { Happening::Modified };
     let stored = call.state.commit(&ty.shelf, happening, &mut object);
     Ok((outcome, stored))
 }

@@ -47,11 +47,8 @@ fn spend(call: &mut Call<'_>, pod: &Value, dry_run: bool) -> Result<(), Refusal>
             return Err(Refusal::new(500, "InternalError", why));
         }
     };
-    let number = |key: &str| {
-        meta::at(&budget, &["status", key])
-            .and_then(Value::as_i64)
-            .unwrap_or_default()
-    };
+    let number =
+        |key: &str| meta::at(&budget, &["status", key]).and_then(Value::as_i64).unwrap_or_default();
     let name = meta::name(&budget).to_owned();
     let unhealthy_may_go = meta::text_at(&budget, &["spec", "unhealthyPodEvictionPolicy"])
         == "AlwaysAllow"
@@ -67,9 +64,7 @@ fn spend(call: &mut Call<'_>, pod: &Value, dry_run: bool) -> Result<(), Refusal>
         )
         .with_details(json!({"causes": [{"reason": "DisruptionBudget", "message": message}]}))
     };
-    let generation = meta::field(&budget, "generation")
-        .and_then(Value::as_i64)
-        .unwrap_or_default();
+    let generation = meta::field(&budget, "generation").and_then(Value::as_i64).unwrap_or_default();
     if number("observedGeneration") < generation {
         let why = format!("The disruption budget {name} is still being processed by the server.");
         return Err(refuse(why).with_retry_after(10));
@@ -92,11 +87,7 @@ fn spend(call: &mut Call<'_>, pod: &Value, dry_run: bool) -> Result<(), Refusal>
     if let Some(map) = disrupted.as_object_mut() {
         map.insert(meta::name(pod).to_owned(), stamp.into());
     }
-    call.state.commit(
-        &"poddisruptionbudgets".into(),
-        Happening::Modified,
-        &mut budget,
-    );
+    call.state.commit(&"poddisruptionbudgets".into(), Happening::Modified, &mut budget);
     Ok(())
 }
 
@@ -108,9 +99,7 @@ pub(crate) fn bind(call: &mut Call<'_>) -> Answer {
     let name = meta::name(&pod).to_owned();
     let node = meta::text_at(&binding, &["target", "name"]).to_owned();
     if node.is_empty() {
-        return Err(Refusal::bad_request(
-            "a binding names its node in target.name",
-        ));
+        return Err(Refusal::bad_request("a binding names its node in target.name"));
     }
     if meta::is_deleting(&pod) {
         let why = format!("pod {name} is being deleted, cannot be assigned to a host");

@@ -20,11 +20,8 @@ mod duplicates;
 /// Decodes the body of a create or replace.
 pub(crate) fn decode(call: &mut Call<'_>) -> Result<Value, Refusal> {
     let kind = call.kind.clone();
-    let mut object = body(
-        &call.incoming.body.clone(),
-        call.incoming.content_type(),
-        &kind.ty.kind,
-    )?;
+    let mut object =
+        body(&call.incoming.body.clone(), call.incoming.content_type(), &kind.ty.kind)?;
     check_type(&kind, &mut object)?;
     refuse_duplicates(call)?;
     Ok(object)
@@ -39,10 +36,7 @@ fn refuse_duplicates(call: &mut Call<'_>) -> Result<(), Refusal> {
     if twice.is_empty() {
         return Ok(());
     }
-    let lines: Vec<String> = twice
-        .iter()
-        .map(|f| format!("duplicate field {f:?}"))
-        .collect();
+    let lines: Vec<String> = twice.iter().map(|f| format!("duplicate field {f:?}")).collect();
     match call.query.field_validation()? {
         FieldValidation::Ignore => Ok(()),
         FieldValidation::Warn => {
@@ -75,11 +69,7 @@ pub(crate) fn body(bytes: &Bytes, content_type: &str, kind: &str) -> Result<Valu
 
 /// What Go's decoder says about malformed JSON, where it is known.
 pub(crate) fn go_words(error: &serde_json::Error) -> String {
-    if error.is_eof() {
-        "unexpected end of JSON input".to_owned()
-    } else {
-        error.to_string()
-    }
+    if error.is_eof() { "unexpected end of JSON input".to_owned() } else { error.to_string() }
 }
 
 fn json(bytes: &Bytes, kind: &str) -> Result<Value, Refusal> {
@@ -104,9 +94,7 @@ pub(crate) fn check_type(kind: &Resolved, object: &mut Value) -> Result<(), Refu
     let (name, wanted_kind) = (text("kind").to_owned(), &kind.ty.kind);
     if kind.is_custom() && name.is_empty() {
         let shown = Value::Object(map.clone());
-        return Err(Refusal::bad_request(format!(
-            "Object 'Kind' is missing in '{shown}'"
-        )));
+        return Err(Refusal::bad_request(format!("Object 'Kind' is missing in '{shown}'")));
     }
     if (!name.is_empty() && name != *wanted_kind) || (!version.is_empty() && version != wanted) {
         if !name.is_empty() && name != *wanted_kind {
@@ -159,10 +147,7 @@ pub(crate) fn normalise(
     if unknown.is_empty() {
         call.query.field_validation()?;
     } else {
-        let lines: Vec<String> = unknown
-            .iter()
-            .map(|f| format!("unknown field {f:?}"))
-            .collect();
+        let lines: Vec<String> = unknown.iter().map(|f| format!("unknown field {f:?}")).collect();
         match call.query.field_validation()? {
             FieldValidation::Ignore => {}
             FieldValidation::Warn => call.warnings.extend(lines),

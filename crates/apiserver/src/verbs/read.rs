@@ -29,11 +29,7 @@ pub(crate) fn get(call: &mut Call<'_>) -> Answer {
 /// The selectors of the request.
 pub(crate) fn selector(call: &Call<'_>) -> Result<Selector, Refusal> {
     let labels = Labels::parse(call.query.get("labelSelector").unwrap_or_default())?;
-    let mut text = call
-        .query
-        .get("fieldSelector")
-        .unwrap_or_default()
-        .to_owned();
+    let mut text = call.query.get("fieldSelector").unwrap_or_default().to_owned();
     if let Some(name) = &call.path.name {
         // A watch on one object is a watch on its collection that selects its name.
         text = if text.is_empty() {
@@ -42,19 +38,12 @@ pub(crate) fn selector(call: &Call<'_>) -> Result<Selector, Refusal> {
             format!("{text},metadata.name={name}")
         };
     }
-    Ok(Selector {
-        labels,
-        fields: Fields::parse(&text, &call.kind)?,
-    })
+    Ok(Selector { labels, fields: Fields::parse(&text, &call.kind)? })
 }
 
 pub(crate) fn list_or_watch(call: &mut Call<'_>) -> Answer {
     let selector = selector(call)?;
-    if call.query.flag("watch") {
-        watch(call, selector)
-    } else {
-        list(call, &selector)
-    }
+    if call.query.flag("watch") { watch(call, selector) } else { list(call, &selector) }
 }
 
 /// The bytes of all objects that the request selects, in order.
@@ -146,11 +135,7 @@ fn list(call: &mut Call<'_>, selector: &Selector) -> Answer {
         choose(call, selector, past.iter(), after.as_ref())
     };
     let mut about = json!({"resourceVersion": version.to_string()});
-    let shown = if limit > 0 && found.len() > limit {
-        limit
-    } else {
-        found.len()
-    };
+    let shown = if limit > 0 && found.len() > limit { limit } else { found.len() };
     if shown < found.len()
         && let (Some(map), Some((last, _))) = (about.as_object_mut(), found.get(shown - 1))
     {
@@ -159,22 +144,14 @@ fn list(call: &mut Call<'_>, selector: &Selector) -> Answer {
             map.insert("remainingItemCount".into(), (found.len() - shown).into());
         }
     }
-    let items: Vec<Bytes> = found
-        .into_iter()
-        .take(shown)
-        .map(|(_, s)| s.bytes)
-        .collect();
+    let items: Vec<Bytes> = found.into_iter().take(shown).map(|(_, s)| s.bytes).collect();
     let bytes = call.render.list(&call.kind, &items, &about, call.now);
     Ok(call.respond(StatusCode::OK, bytes))
 }
 
 fn list_options_invalid(text: &str) -> Refusal {
-    Refusal::new(
-        422,
-        "Invalid",
-        format!("ListOptions.meta.k8s.io \"\" is invalid: {text}"),
-    )
-    .with_details(json!({"group": "meta.k8s.io", "kind": "ListOptions"}))
+    Refusal::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {text}"))
+        .with_details(json!({"group": "meta.k8s.io", "kind": "ListOptions"}))
 }
 
 fn too_large(asked: u64, latest: u64) -> Refusal {
@@ -194,13 +171,7 @@ fn read_token(token: &str) -> Result<(u64, Key), Refusal> {
     let refuse = || Refusal::bad_request("continue key is not valid: encoding is not valid");
     let plain = crate::base64::decode(token).ok_or_else(refuse)?;
     let value: Value = serde_json::from_slice(&plain).map_err(|_| refuse())?;
-    let text = |key: &str| {
-        value
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let version = value.get("rv").and_then(Value::as_u64).ok_or_else(refuse)?;
     Ok((version, (text("ns"), text("name"))))
 }
@@ -247,14 +218,9 @@ fn watch(call: &mut Call<'_>, selector: Selector) -> Answer {
         opening.push_back(end);
     }
     let settings = &call.inner.settings;
-    let wished = call
-        .query
-        .number("timeoutSeconds")?
-        .map(Duration::from_secs)
-        .filter(|d| !d.is_zero());
-    let timeout = settings
-        .watch_limit
-        .map(|limit| wished.map_or(limit, |w| w.min(limit)));
+    let wished =
+        call.query.number("timeoutSeconds")?.map(Duration::from_secs).filter(|d| !d.is_zero());
+    let timeout = settings.watch_limit.map(|limit| wished.map_or(limit, |w| w.min(limit)));
     let every = settings.bookmarks.filter(|_| bookmarks);
     call.state.watchers += 1;
     let request = watch::Request {
@@ -276,13 +242,8 @@ fn watch(call: &mut Call<'_>, selector: Selector) -> Answer {
 
 fn tell_existing(call: &mut Call<'_>, selector: &Selector, opening: &mut VecDeque<Bytes>) {
     for (_, stored) in selected(call, selector) {
-        debug_assert!(
-            parse(&stored.bytes).is_object(),
-            "stored bytes are JSON objects"
-        );
-        let line = call
-            .render
-            .event(Happening::Added, &call.kind, &stored.bytes, call.now);
+        debug_assert!(parse(&stored.bytes).is_object(), "stored bytes are JSON objects");
+        let line = call.render.event(Happening::Added, &call.kind, &stored.bytes, call.now);
         opening.push_back(line);
     }
 }

@@ -55,17 +55,9 @@ pub(crate) fn replace(call: &mut Call<'_>, scope: Scope) -> Answer {
         Err(refusal) => return Err(refusal),
     };
     if meta::text(&object, "resourceVersion").is_empty() && !unconditional(call.kind.ty.nature) {
-        let cause = Cause::invalid(
-            "metadata.resourceVersion",
-            "0",
-            "must be specified for an update",
-        );
-        return Err(Refusal::invalid(
-            &call.kind.ty.kind,
-            &call.kind.ty.group,
-            &name,
-            &[cause],
-        ));
+        let cause =
+            Cause::invalid("metadata.resourceVersion", "0", "must be specified for an update");
+        return Err(Refusal::invalid(&call.kind.ty.kind, &call.kind.ty.group, &name, &[cause]));
     }
     let stored = store(call, &old, object, scope, Some(manager))?;
     Ok(call.reply(StatusCode::OK, &stored.bytes))
@@ -138,10 +130,6 @@ pub(crate) fn patch(call: &mut Call<'_>, scope: Scope) -> Answer {
 }
 
 pub(super) fn patch_options_invalid(text: &str) -> Refusal {
-    Refusal::new(
-        422,
-        "Invalid",
-        format!("PatchOptions.meta.k8s.io \"\" is invalid: {text}"),
-    )
-    .with_details(json!({"group": "meta.k8s.io", "kind": "PatchOptions"}))
+    Refusal::new(422, "Invalid", format!("PatchOptions.meta.k8s.io \"\" is invalid: {text}"))
+        .with_details(json!({"group": "meta.k8s.io", "kind": "PatchOptions"}))
 }

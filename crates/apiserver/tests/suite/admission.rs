@@ -10,19 +10,11 @@ fn policy(server: &Server, spec: &Value, binding: &Value) {
     let group = "/apis/admissionregistration.k8s.io/v1";
     let object = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
                         "metadata": {"name": "p"}, "spec": spec});
-    let (code, made) = post(
-        server,
-        &format!("{group}/validatingadmissionpolicies"),
-        &object,
-    );
+    let (code, made) = post(server, &format!("{group}/validatingadmissionpolicies"), &object);
     assert_eq!(code, 201, "{made}");
     let object = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
                         "metadata": {"name": "b"}, "spec": binding});
-    let (code, made) = post(
-        server,
-        &format!("{group}/validatingadmissionpolicybindings"),
-        &object,
-    );
+    let (code, made) = post(server, &format!("{group}/validatingadmissionpolicybindings"), &object);
     assert_eq!(code, 201, "{made}");
 }
 
@@ -72,18 +64,12 @@ fn policy_sees_the_time_that_the_server_stamps() {
     // The clock stands at noon: half-open, so a permit that ends at noon is over.
     let (code, status) = write("2026-03-01T12:00:00Z", 2);
     assert_eq!(code, 422, "{status}");
-    assert!(
-        status["message"].as_str().unwrap().ends_with("no permit"),
-        "{status}"
-    );
+    assert!(status["message"].as_str().unwrap().ends_with("no permit"), "{status}");
     assert_eq!(write("2026-03-01T12:00:01Z", 2).0, 200);
     let wiped = json!({"metadata": {"managedFields": [{}]}, "spec": {"size": 3}});
     let (code, status) = patch(&server, &a, "merge", &wiped);
     assert_eq!(code, 422, "{status}");
-    assert!(
-        status["message"].as_str().unwrap().contains("no such key"),
-        "{status}"
-    );
+    assert!(status["message"].as_str().unwrap().contains("no such key"), "{status}");
 }
 
 #[test]
@@ -111,19 +97,9 @@ fn parameters_open_and_close_the_gate() {
     let gate = |open: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "gate"}, "data": {"open": open}});
     post(&server, configs, &gate("no"));
     assert_eq!(post(&server, WIDGETS, &widget("a", 1)).0, 422);
-    patch(
-        &server,
-        &format!("{configs}/gate"),
-        "merge",
-        &json!({"data": {"open": "yes"}}),
-    );
+    patch(&server, &format!("{configs}/gate"), "merge", &json!({"data": {"open": "yes"}}));
     assert_eq!(post(&server, WIDGETS, &widget("a", 1)).0, 201);
-    patch(
-        &server,
-        &format!("{configs}/gate"),
-        "merge",
-        &json!({"data": {"open": "no"}}),
-    );
+    patch(&server, &format!("{configs}/gate"), "merge", &json!({"data": {"open": "no"}}));
     assert_eq!(
         delete(&server, &format!("{WIDGETS}/a"), &Value::Null).0,
         200,
@@ -167,11 +143,7 @@ fn hook_refuses_what_its_function_refuses() {
     };
     server.add_hook(Hook::new("guard.example.com", vec![rule], |request| {
         let response = AdmissionResponse::from(request);
-        if request.name == "bad" {
-            response.deny("bad is not wanted")
-        } else {
-            response
-        }
+        if request.name == "bad" { response.deny("bad is not wanted") } else { response }
     }));
     assert_eq!(post(&server, WIDGETS, &widget("good", 1)).0, 201);
     let (code, status) = post(&server, WIDGETS, &widget("bad", 1));

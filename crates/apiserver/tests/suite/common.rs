@@ -74,29 +74,15 @@ pub(crate) fn get(server: &Server, path: &str) -> (u16, Value) {
 }
 
 pub(crate) fn post(server: &Server, path: &str, body: &Value) -> (u16, Value) {
-    parsed(server.ask(
-        Method::POST,
-        path,
-        "application/json",
-        body.to_string().as_bytes(),
-    ))
+    parsed(server.ask(Method::POST, path, "application/json", body.to_string().as_bytes()))
 }
 
 pub(crate) fn put(server: &Server, path: &str, body: &Value) -> (u16, Value) {
-    parsed(server.ask(
-        Method::PUT,
-        path,
-        "application/json",
-        body.to_string().as_bytes(),
-    ))
+    parsed(server.ask(Method::PUT, path, "application/json", body.to_string().as_bytes()))
 }
 
 pub(crate) fn delete(server: &Server, path: &str, body: &Value) -> (u16, Value) {
-    let text = if body.is_null() {
-        String::new()
-    } else {
-        body.to_string()
-    };
+    let text = if body.is_null() { String::new() } else { body.to_string() };
     parsed(server.ask(Method::DELETE, path, "application/json", text.as_bytes()))
 }
 

@@ -27,13 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[kube(
-    group = "example.com",
-    version = "v1",
-    kind = "Gadget",
-    namespaced,
-    status = "GadgetStatus"
-)]
+#[kube(group = "example.com", version = "v1", kind = "Gadget", namespaced, status = "GadgetStatus")]
 struct GadgetSpec {
     size: i32,
 }
@@ -83,67 +77,35 @@ async fn unmodified_controller_runs_a_virtual_day() {
     let server = Server::new(clock, Settings::default());
     let client = Client::new(server.service(), "default");
     let definitions = Api::all(client.clone());
-    definitions
-        .create(&PostParams::default(), &Gadget::crd())
-        .await
-        .unwrap();
+    definitions.create(&PostParams::default(), &Gadget::crd()).await.unwrap();
     let api: Api<Gadget> = Api::namespaced(client.clone(), "default");
-    let world = Arc::new(World {
-        client: client.clone(),
-        runs: AtomicU32::new(0),
-    });
+    let world = Arc::new(World { client: client.clone(), runs: AtomicU32::new(0) });
     let seen = Arc::clone(&world);
     let controller = Controller::new(api.clone(), watcher::Config::default())
-        .owns(
-            Api::<ConfigMap>::namespaced(client.clone(), "default"),
-            watcher::Config::default(),
-        )
-        .run(
-            reconcile,
-            |_, _, _| Action::requeue(Duration::from_secs(5)),
-            world,
-        )
+        .owns(Api::<ConfigMap>::namespaced(client.clone(), "default"), watcher::Config::default())
+        .run(reconcile, |_, _, _| Action::requeue(Duration::from_secs(5)), world)
         .for_each(|_| async {});
     let task = tokio::spawn(controller);
 
-    api.create(
-        &PostParams::default(),
-        &Gadget::new("one", GadgetSpec { size: 7 }),
-    )
-    .await
-    .unwrap();
-    let ready = |g: Option<&Gadget>| {
-        g.and_then(|g| g.status.as_ref())
-            .is_some_and(|s| s.observed == 7)
-    };
-    tokio::time::timeout(
-        Duration::from_mins(1),
-        await_condition(api.clone(), "one", ready),
-    )
-    .await
-    .unwrap()
-    .unwrap();
+    api.create(&PostParams::default(), &Gadget::new("one", GadgetSpec { size: 7 })).await.unwrap();
+    let ready =
+        |g: Option<&Gadget>| g.and_then(|g| g.status.as_ref()).is_some_and(|s| s.observed == 7);
+    tokio::time::timeout(Duration::from_mins(1), await_condition(api.clone(), "one", ready))
+        .await
+        .unwrap()
+        .unwrap();
 
     tokio::time::sleep(Duration::from_hours(24)).await;
     let runs = seen.runs.load(Ordering::Relaxed);
-    assert!(
-        (24..40).contains(&runs),
-        "one run each hour, and the first few: {runs}"
-    );
+    assert!((24..40).contains(&runs), "one run each hour, and the first few: {runs}");
 
     api.delete("one", &DeleteParams::default()).await.unwrap();
     let gone = |g: Option<&Gadget>| g.is_none();
-    tokio::time::timeout(
-        Duration::from_mins(1),
-        await_condition(api.clone(), "one", gone),
-    )
-    .await
-    .unwrap()
-    .unwrap();
+    tokio::time::timeout(Duration::from_mins(1), await_condition(api.clone(), "one", gone))
+        .await
+        .unwrap()
+        .unwrap();
     let children: Api<ConfigMap> = Api::namespaced(client, "default");
-    assert!(
-        children.get_opt("one").await.unwrap().is_none(),
-        "the child went with its owner"
-    );
+    assert!(children.get_opt("one").await.unwrap().is_none(), "the child went with its owner");
     task.abort();
 }

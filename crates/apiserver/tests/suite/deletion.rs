@@ -16,10 +16,7 @@ fn finalizer_holds_the_object_until_it_is_removed() {
     let a = format!("{WIDGETS}/a");
     let (code, marked) = delete(&server, &a, &Value::Null);
     assert_eq!((code, &marked["kind"]), (200, &json!("Widget")));
-    assert_eq!(
-        marked["metadata"]["deletionTimestamp"],
-        "2026-03-01T12:00:00Z"
-    );
+    assert_eq!(marked["metadata"]["deletionTimestamp"], "2026-03-01T12:00:00Z");
     assert_eq!(marked["metadata"]["generation"], 2);
     let (code, status) = patch(
         &server,
@@ -29,16 +26,7 @@ fn finalizer_holds_the_object_until_it_is_removed() {
     );
     assert_eq!(code, 422);
     assert!(status["message"].as_str().unwrap().contains("no new finalizers can be added if the object is being deleted, found new finalizers []string{\"example.com/more\"}"), "{status}");
-    assert_eq!(
-        patch(
-            &server,
-            &a,
-            "merge",
-            &json!({"metadata": {"finalizers": null}})
-        )
-        .0,
-        200
-    );
+    assert_eq!(patch(&server, &a, "merge", &json!({"metadata": {"finalizers": null}})).0, 200);
     assert_eq!(get(&server, &a).0, 404);
 }
 
@@ -69,11 +57,8 @@ fn dependents_go_with_their_owner_or_are_orphaned() {
         let server = server();
         let (_, owner) = post(&server, WIDGETS, &widget("a", 1));
         post(&server, CONFIGS, &child("c", &owner, true));
-        let (code, _) = delete(
-            &server,
-            &format!("{WIDGETS}/a"),
-            &json!({"propagationPolicy": policy}),
-        );
+        let (code, _) =
+            delete(&server, &format!("{WIDGETS}/a"), &json!({"propagationPolicy": policy}));
         assert_eq!(code, 200, "{policy}");
         assert_eq!(get(&server, &format!("{WIDGETS}/a")).0, 404, "{policy}");
         let (code, orphan) = get(&server, &format!("{CONFIGS}/c"));
@@ -89,22 +74,10 @@ fn foreground_deletion_waits_for_blocking_dependents() {
     let mut held = child("c", &owner, true);
     held["metadata"]["finalizers"] = json!(["example.com/hold"]);
     post(&server, CONFIGS, &held);
-    delete(
-        &server,
-        &format!("{WIDGETS}/a"),
-        &json!({"propagationPolicy": "Foreground"}),
-    );
+    delete(&server, &format!("{WIDGETS}/a"), &json!({"propagationPolicy": "Foreground"}));
     let (code, waiting) = get(&server, &format!("{WIDGETS}/a"));
-    assert_eq!(
-        (code, &waiting["metadata"]["finalizers"]),
-        (200, &json!(["foregroundDeletion"]))
-    );
-    patch(
-        &server,
-        &format!("{CONFIGS}/c"),
-        "merge",
-        &json!({"metadata": {"finalizers": null}}),
-    );
+    assert_eq!((code, &waiting["metadata"]["finalizers"]), (200, &json!(["foregroundDeletion"])));
+    patch(&server, &format!("{CONFIGS}/c"), "merge", &json!({"metadata": {"finalizers": null}}));
     assert_eq!(get(&server, &format!("{CONFIGS}/c")).0, 404);
     assert_eq!(get(&server, &format!("{WIDGETS}/a")).0, 404);
 }
@@ -137,19 +110,11 @@ fn namespace_takes_its_contents_along() {
     post(&server, inside, &held);
     post(&server, inside, &widget("b", 1));
     let (code, going) = delete(&server, "/api/v1/namespaces/n", &Value::Null);
-    assert_eq!(
-        (code, &going["status"]["phase"]),
-        (200, &json!("Terminating"))
-    );
+    assert_eq!((code, &going["status"]["phase"]), (200, &json!("Terminating")));
     assert_eq!(get(&server, &format!("{inside}/b")).0, 404);
     let (code, status) = post(&server, inside, &widget("c", 1));
     assert_eq!((code, &status["reason"]), (403, &json!("Forbidden")));
-    patch(
-        &server,
-        &format!("{inside}/a"),
-        "merge",
-        &json!({"metadata": {"finalizers": null}}),
-    );
+    patch(&server, &format!("{inside}/a"), "merge", &json!({"metadata": {"finalizers": null}}));
     assert_eq!(get(&server, "/api/v1/namespaces/n").0, 404);
 }
 
@@ -187,14 +152,8 @@ fn pod_on_a_node_gets_its_grace_period() {
     let p = format!("{PODS}/p");
     let (_, marked) = delete(&server, &p, &Value::Null);
     assert_eq!(marked["metadata"]["deletionGracePeriodSeconds"], 30);
-    assert_eq!(
-        marked["metadata"]["deletionTimestamp"],
-        "2026-03-01T12:00:30Z"
-    );
-    assert_eq!(
-        delete(&server, &p, &json!({"gracePeriodSeconds": 0})).0,
-        200
-    );
+    assert_eq!(marked["metadata"]["deletionTimestamp"], "2026-03-01T12:00:30Z");
+    assert_eq!(delete(&server, &p, &json!({"gracePeriodSeconds": 0})).0, 200);
     assert_eq!(get(&server, &p).0, 404);
 }
 

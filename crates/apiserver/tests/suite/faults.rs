@@ -17,11 +17,7 @@ async fn send(
     path: &str,
     body: &Value,
 ) -> Result<(u16, Value), Lost> {
-    let kind = if method == "PATCH" {
-        "application/merge-patch+json"
-    } else {
-        "application/json"
-    };
+    let kind = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
     let request = Request::builder()
         .method(method)
         .uri(path)
@@ -109,13 +105,7 @@ async fn rewound_store_forgets_and_counts_on_from_there() {
     assert_eq!(get(&server, &format!("{WIDGETS}/b")).0, 404);
     assert_eq!(server.resource_version(), version);
     assert_eq!(
-        patch(
-            &server,
-            &format!("{WIDGETS}/a"),
-            "merge",
-            &json!({"spec": {"size": 2}})
-        )
-        .0,
+        patch(&server, &format!("{WIDGETS}/a"), "merge", &json!({"spec": {"size": 2}})).0,
         200
     );
     assert_eq!(server.resource_version(), version + 1);
@@ -124,18 +114,8 @@ async fn rewound_store_forgets_and_counts_on_from_there() {
 /// A run of random writes under faults; what it leaves is the hash of everything that happened.
 async fn run(seed: u64) -> u64 {
     let clock = RuntimeClock::starting_at(START.parse().expect("a valid instant"));
-    let server = Server::new(
-        clock,
-        Settings {
-            seed,
-            ..Settings::default()
-        },
-    );
-    post(
-        &server,
-        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-        &widget_definition(),
-    );
+    let server = Server::new(clock, Settings { seed, ..Settings::default() });
+    post(&server, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &widget_definition());
     let profile = Profile {
         latency: Duration::from_millis(300),
         lose_answer: 0.05,
@@ -159,13 +139,7 @@ async fn run(seed: u64) -> u64 {
         .await;
         let _ = send(&server, "GET", WIDGETS, &Value::Null).await;
         if index % 5 == 0 {
-            let _ = send(
-                &server,
-                "DELETE",
-                &format!("{WIDGETS}/{name}"),
-                &Value::Null,
-            )
-            .await;
+            let _ = send(&server, "DELETE", &format!("{WIDGETS}/{name}"), &Value::Null).await;
         }
     }
     server.trace_hash()

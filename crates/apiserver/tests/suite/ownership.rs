@@ -10,30 +10,17 @@ const A: &str = "/apis/example.com/v1/namespaces/default/widgets/a";
 
 fn apply(server: &Server, manager: &str, spec: &Value) -> (u16, Value) {
     let config = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}, "spec": spec});
-    patch(
-        server,
-        &format!("{A}?fieldManager={manager}"),
-        "apply",
-        &config,
-    )
+    patch(server, &format!("{A}?fieldManager={manager}"), "apply", &config)
 }
 
 fn force(server: &Server, manager: &str, spec: &Value) -> (u16, Value) {
     let config = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}, "spec": spec});
-    patch(
-        server,
-        &format!("{A}?fieldManager={manager}&force=true"),
-        "apply",
-        &config,
-    )
+    patch(server, &format!("{A}?fieldManager={manager}&force=true"), "apply", &config)
 }
 
 /// The fields that a manager owns.
 fn owned(object: &Value, manager: &str) -> Value {
-    let entries = object["metadata"]["managedFields"]
-        .as_array()
-        .cloned()
-        .unwrap_or_default();
+    let entries = object["metadata"]["managedFields"].as_array().cloned().unwrap_or_default();
     let entry = entries.into_iter().find(|e| e["manager"] == manager);
     entry.map_or(Value::Null, |e| e["fieldsV1"].clone())
 }
@@ -83,38 +70,24 @@ fn dropped_fields_go_unless_somebody_else_owns_them() {
         "one",
         &json!({"size": 3, "color": "red", "pools": [{"name": "p"}, {"name": "q"}]}),
     );
-    apply(
-        &server,
-        "two",
-        &json!({"size": 3, "pools": [{"name": "q", "note": "mine"}]}),
-    );
+    apply(&server, "two", &json!({"size": 3, "pools": [{"name": "q", "note": "mine"}]}));
     let (code, left) = apply(&server, "one", &json!({"size": 3}));
     assert_eq!(code, 200, "{left}");
     assert_eq!(left["spec"].get("color"), None);
-    assert_eq!(
-        left["spec"]["pools"],
-        json!([{"name": "q", "note": "mine", "count": 1}])
-    );
+    assert_eq!(left["spec"]["pools"], json!([{"name": "q", "note": "mine", "count": 1}]));
 }
 
 #[test]
 fn update_managers_own_what_they_change() {
     let server = server();
-    post(
-        &server,
-        &format!("{WIDGETS}?fieldManager=maker"),
-        &widget("a", 3),
-    );
+    post(&server, &format!("{WIDGETS}?fieldManager=maker"), &widget("a", 3));
     let (_, changed) = patch(
         &server,
         &format!("{A}?fieldManager=editor"),
         "merge",
         &json!({"spec": {"color": "red"}}),
     );
-    assert_eq!(
-        owned(&changed, "editor"),
-        json!({"f:spec": {"f:color": {}}})
-    );
+    assert_eq!(owned(&changed, "editor"), json!({"f:spec": {"f:color": {}}}));
     assert_eq!(owned(&changed, "maker")["f:spec"]["f:size"], json!({}));
     let (code, status) = apply(&server, "one", &json!({"size": 3, "color": "green"}));
     assert_eq!(code, 409);
@@ -130,17 +103,9 @@ fn status_is_owned_apart() {
     apply(&server, "one", &json!({"size": 3}));
     let config =
         json!({"apiVersion": "example.com/v1", "kind": "Widget", "status": {"observed": 3}});
-    let (code, object) = patch(
-        &server,
-        &format!("{A}/status?fieldManager=one"),
-        "apply",
-        &config,
-    );
+    let (code, object) = patch(&server, &format!("{A}/status?fieldManager=one"), "apply", &config);
     assert_eq!(code, 200, "{object}");
-    let entries = object["metadata"]["managedFields"]
-        .as_array()
-        .unwrap()
-        .clone();
+    let entries = object["metadata"]["managedFields"].as_array().unwrap().clone();
     assert_eq!(entries.len(), 2);
     assert!(entries.iter().any(|e| e["subresource"] == "status"
         && e["fieldsV1"] == json!({"f:status": {"f:observed": {}}})));
@@ -152,21 +117,14 @@ fn unknown_field_in_an_applied_configuration_is_refused() {
     let (code, status) = apply(&server, "one", &json!({"size": 3, "extra": 1}));
     assert_eq!(code, 500);
     assert!(
-        status["message"]
-            .as_str()
-            .unwrap()
-            .contains(".spec.extra: field not declared in schema"),
+        status["message"].as_str().unwrap().contains(".spec.extra: field not declared in schema"),
         "{status}"
     );
 }
 
 /// Configurations of the widget that never violate its rules.
 fn config() -> impl Strategy<Value = Value> {
-    let pool = (
-        "[pqr]",
-        proptest::option::of(0..5i64),
-        proptest::option::of("[ab]"),
-    );
+    let pool = ("[pqr]", proptest::option::of(0..5i64), proptest::option::of("[ab]"));
     (
         0..9i64,
         proptest::option::of(prop_oneof!["red", "green"]),

@@ -10,35 +10,19 @@ fn check(request: (&str, &str, &str, &str), code: u16, reason: &str, message: &s
     let server = server();
     post(&server, WIDGETS, &widget("a", 3));
     let (method, path, content_type, body) = request;
-    let (got, bytes) = server.ask(
-        method.parse().expect("a method"),
-        path,
-        content_type,
-        body.as_bytes(),
-    );
+    let (got, bytes) =
+        server.ask(method.parse().expect("a method"), path, content_type, body.as_bytes());
     let status: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let text = status["message"].as_str().unwrap_or_default();
     assert_eq!(got, code, "{request:?}: {status}");
-    assert_eq!(
-        status["reason"].as_str().unwrap_or_default(),
-        reason,
-        "{request:?}: {status}"
-    );
-    assert!(
-        text.contains(message),
-        "{request:?}: {text:?} lacks {message:?}"
-    );
+    assert_eq!(status["reason"].as_str().unwrap_or_default(), reason, "{request:?}: {status}");
+    assert!(text.contains(message), "{request:?}: {text:?} lacks {message:?}");
 }
 
 const A: &str = "/apis/example.com/v1/namespaces/default/widgets/a";
 const JSON: &str = "application/json";
 /// Method, path, content type and body; then code, reason and words.
-type Row = (
-    (&'static str, &'static str, &'static str, String),
-    u16,
-    &'static str,
-    &'static str,
-);
+type Row = ((&'static str, &'static str, &'static str, String), u16, &'static str, &'static str);
 
 const MERGE: &str = "application/merge-patch+json";
 
@@ -106,10 +90,7 @@ fn created_object_is_stamped_defaulted_and_pruned() {
     object["status"] = json!({"observed": 1});
     let (code, made) = post(&server, WIDGETS, &object);
     assert_eq!(code, 201, "{made}");
-    assert_eq!(
-        made["spec"],
-        json!({"size": 3, "max": 10, "pools": [{"name": "p", "count": 1}]})
-    );
+    assert_eq!(made["spec"], json!({"size": 3, "max": 10, "pools": [{"name": "p", "count": 1}]}));
     assert_eq!(made.get("status"), None, "status has its own endpoint");
     let metadata = &made["metadata"];
     assert_eq!(metadata["generation"], 1);
@@ -124,37 +105,19 @@ fn generation_counts_changes_of_the_spec_alone() {
     let server = server();
     post(&server, WIDGETS, &widget("a", 3));
     let generation = |answer: (u16, Value)| answer.1["metadata"]["generation"].as_i64().unwrap();
+    assert_eq!(generation(patch(&server, A, "merge", &json!({"spec": {"size": 4}}))), 2);
     assert_eq!(
-        generation(patch(&server, A, "merge", &json!({"spec": {"size": 4}}))),
-        2
-    );
-    assert_eq!(
-        generation(patch(
-            &server,
-            A,
-            "merge",
-            &json!({"metadata": {"labels": {"x": "y"}}})
-        )),
+        generation(patch(&server, A, "merge", &json!({"metadata": {"labels": {"x": "y"}}}))),
         2
     );
     let status = format!("{A}/status");
-    let (_, answered) = patch(
-        &server,
-        &status,
-        "merge",
-        &json!({"spec": {"size": 9}, "status": {"observed": 4}}),
-    );
-    assert_eq!(
-        answered["spec"]["size"], 4,
-        "the status endpoint writes status alone"
-    );
+    let (_, answered) =
+        patch(&server, &status, "merge", &json!({"spec": {"size": 9}, "status": {"observed": 4}}));
+    assert_eq!(answered["spec"]["size"], 4, "the status endpoint writes status alone");
     assert_eq!(answered["status"]["observed"], 4);
     assert_eq!(answered["metadata"]["generation"], 2);
     let (_, answered) = patch(&server, A, "merge", &json!({"status": {"observed": 9}}));
-    assert_eq!(
-        answered["status"]["observed"], 4,
-        "the main endpoint does not write status"
-    );
+    assert_eq!(answered["status"]["observed"], 4, "the main endpoint does not write status");
 }
 
 #[test]
@@ -175,10 +138,7 @@ fn dry_run_changes_nothing() {
     assert_eq!((code, &made["spec"]["max"]), (201, &json!(10)));
     assert_eq!(get(&server, A).0, 404);
     post(&server, WIDGETS, &widget("a", 3));
-    assert_eq!(
-        delete(&server, &format!("{A}?dryRun=All"), &Value::Null).0,
-        200
-    );
+    assert_eq!(delete(&server, &format!("{A}?dryRun=All"), &Value::Null).0, 200);
     assert_eq!(get(&server, A).0, 200);
     assert_eq!(server.resource_version(), before + 1);
 }
@@ -191,13 +151,7 @@ fn transition_rule_holds_the_old_value() {
     post(&server, WIDGETS, &object);
     let (code, status) = patch(&server, A, "merge", &json!({"spec": {"mode": "slow"}}));
     assert_eq!(code, 422);
-    assert!(
-        status["message"]
-            .as_str()
-            .unwrap()
-            .contains("mode is immutable"),
-        "{status}"
-    );
+    assert!(status["message"].as_str().unwrap().contains("mode is immutable"), "{status}");
     assert_eq!(
         patch(&server, A, "merge", &json!({"spec": {"mode": null}})).0,
         200,
@@ -209,10 +163,7 @@ fn transition_rule_holds_the_old_value() {
 fn every_served_version_shows_the_same_object() {
     let server = server();
     post(&server, WIDGETS, &widget("a", 3));
-    let (_, other) = get(
-        &server,
-        "/apis/example.com/v1beta1/namespaces/default/widgets/a",
-    );
+    let (_, other) = get(&server, "/apis/example.com/v1beta1/namespaces/default/widgets/a");
     assert_eq!(other["apiVersion"], "example.com/v1beta1");
     assert_eq!(other["spec"]["size"], 3);
     let (_, list) = get(&server, "/apis/example.com/v1beta1/widgets");
@@ -237,15 +188,10 @@ fn pages_agree_with_the_first_one() {
     let mut names = Vec::new();
     let mut token = first["metadata"]["continue"].as_str().unwrap().to_owned();
     loop {
-        let (code, page) = get(
-            &server,
-            &format!("{WIDGETS}?limit=3&continue={}", token.replace('=', "%3D")),
-        );
+        let (code, page) =
+            get(&server, &format!("{WIDGETS}?limit=3&continue={}", token.replace('=', "%3D")));
         assert_eq!(code, 200, "{page}");
-        assert_eq!(
-            page["metadata"]["resourceVersion"],
-            first["metadata"]["resourceVersion"]
-        );
+        assert_eq!(page["metadata"]["resourceVersion"], first["metadata"]["resourceVersion"]);
         names.extend(
             page["items"]
                 .as_array()
@@ -258,16 +204,10 @@ fn pages_agree_with_the_first_one() {
             None => break,
         }
     }
-    assert_eq!(
-        names,
-        ["w3", "w4", "w5", "w6"],
-        "as it was when the first page was read"
-    );
+    assert_eq!(names, ["w3", "w4", "w5", "w6"], "as it was when the first page was read");
     server.compact();
-    let (code, gone) = get(
-        &server,
-        &format!("{WIDGETS}?limit=3&continue={}", token.replace('=', "%3D")),
-    );
+    let (code, gone) =
+        get(&server, &format!("{WIDGETS}?limit=3&continue={}", token.replace('=', "%3D")));
     assert_eq!((code, &gone["reason"]), (410, &json!("Expired")));
 }
 
@@ -312,21 +252,9 @@ fn json_patch_speaks_the_go_dialect() {
             {"op": "add", "path": "/metadata/finalizers", "value": ["example.com/hold"]},
         ]),
     );
-    assert_eq!(
-        code, 200,
-        "testing a missing path against null succeeds: {body}"
-    );
+    assert_eq!(code, 200, "testing a missing path against null succeeds: {body}");
     assert_eq!(body["metadata"]["finalizers"], json!(["example.com/hold"]));
-    assert_eq!(
-        patch(
-            &server,
-            A,
-            "json",
-            &json!([{"op": "remove", "path": "/spec/none"}])
-        )
-        .0,
-        422
-    );
+    assert_eq!(patch(&server, A, "json", &json!([{"op": "remove", "path": "/spec/none"}])).0, 422);
 }
 
 #[test]
@@ -350,25 +278,12 @@ fn event_is_one_object_in_two_shapes() {
         "regarding": {"kind": "Widget", "name": "a", "namespace": "default"}, "note": "hello", "reason": "Seen",
         "type": "Normal", "action": "Look", "reportingController": "me", "reportingInstance": "here",
         "eventTime": "2026-03-01T12:00:00.000000Z"});
-    let (code, made) = post(
-        &server,
-        "/apis/events.k8s.io/v1/namespaces/default/events",
-        &event,
-    );
+    let (code, made) = post(&server, "/apis/events.k8s.io/v1/namespaces/default/events", &event);
     assert_eq!((code, &made["note"]), (201, &json!("hello")), "{made}");
     let (_, old) = get(&server, "/api/v1/namespaces/default/events/e");
-    assert_eq!(
-        (&old["message"], &old["involvedObject"]["name"]),
-        (&json!("hello"), &json!("a"))
-    );
-    assert_eq!(
-        (&old["apiVersion"], &old["reportingComponent"]),
-        (&json!("v1"), &json!("me"))
-    );
-    let (_, list) = get(
-        &server,
-        "/api/v1/events?fieldSelector=involvedObject.name%3Da",
-    );
+    assert_eq!((&old["message"], &old["involvedObject"]["name"]), (&json!("hello"), &json!("a")));
+    assert_eq!((&old["apiVersion"], &old["reportingComponent"]), (&json!("v1"), &json!("me")));
+    let (_, list) = get(&server, "/api/v1/events?fieldSelector=involvedObject.name%3Da");
     assert_eq!(list["items"].as_array().unwrap().len(), 1);
 }
 

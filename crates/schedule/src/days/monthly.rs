@@ -9,8 +9,9 @@ use crate::civil::{self, CYCLE_MONTHS, Shape};
 /// to the next month of a shape that has something, a table lookup for each month on the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Monthly {
-    /// Five lanes of seven bits for the First to the Fifth week of the month, then one for the Last; bit 0 of a lane is Monday.
-    lanes: u64,
+    /// Five lanes of seven bits for the First to the Fifth week of the month, then one for the Last; bit 0 of a lane is Monday. Kept
+    /// as two words, low first: one of eight bytes would add four of padding to every rule of a fleet.
+    lanes: [u32; 2],
     /// Bit i: the date i + 1 counts.
     dates: u32,
     /// Bit i: months of this shape have at least one day.
@@ -30,6 +31,7 @@ impl Monthly {
     /// Every `every`-th month from `phase`: these dates (bit 0 for the 1st) and these weekdays (`lanes`, see the field). None if no
     /// such month ever has such a day (TIME-7).
     pub(crate) fn new(every: u16, phase: u16, dates: u32, lanes: u64) -> Option<Self> {
+        let lanes = [lanes as u32, (lanes >> 32) as u32];
         let mut rule = Self { lanes, dates, shapes: 0, every, phase };
         for index in 0..Shape::COUNT {
             if rule.days_in(Shape::from_index(index)) != 0 {
@@ -72,16 +74,20 @@ impl Monthly {
     fn days_in(&self, shape: Shape) -> u32 {
         let (days, first) = (shape.days(), shape.first_weekday());
         let mut mask = self.dates;
-        if self.lanes != 0 {
+        let lanes = u64::from(self.lanes[1]) << 32 | u64::from(self.lanes[0]);
+        if lanes != 0 {
             // Day i of the month is weekday (first + i) of week i / 7: turn each lane round by the first weekday.
             let kept = LANE_STARTS * ((1 << (7 - first)) - 1);
-            let five = self.lanes & FIVE_LANES;
+            let five = lanes & FIVE_LANES;
             let turned = five >> first & kept | five << (7 - first) & !kept;
+            mask |= turned as u32;
             // The last week is the last seven days, whatever weekday it begins on.
-            let last = (self.lanes >> LAST_LANE) as u32;
-            let first_of_last = (first + days) % 7;
-            let turned_last = (last >> first_of_last | last << (7 - first_of_last)) & 0x7f;
-            mask |= turned as u32 | turned_last << (days - 7);
+            let last = (lanes >> LAST_LANE) as u32;
+            if last != 0 {
+                let first_of_last = (first + days) % 7;
+                let turned = (last >> first_of_last | last << (7 - first_of_last)) & 0x7f;
+                mask |= turned << (days - 7);
+            }
         }
         mask & through(days - 1)
     }

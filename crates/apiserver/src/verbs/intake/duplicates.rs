@@ -9,11 +9,7 @@ pub(super) fn find(text: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(text);
     // Malformed texts were refused before; here they have no duplicates.
-    let _ = Look {
-        path: String::new(),
-        found: &mut found,
-    }
-    .deserialize(&mut reader);
+    let _ = Look { path: String::new(), found: &mut found }.deserialize(&mut reader);
     found
 }
 
@@ -65,13 +61,7 @@ impl<'de> Visitor<'de> for Look<'_> {
         let mut index = 0;
         loop {
             let path = format!("{}[{index}]", self.path);
-            if items
-                .next_element_seed(Look {
-                    path,
-                    found: self.found,
-                })?
-                .is_none()
-            {
+            if items.next_element_seed(Look { path, found: self.found })?.is_none() {
                 return Ok(());
             }
             index += 1;
@@ -85,10 +75,7 @@ impl<'de> Visitor<'de> for Look<'_> {
             if !seen.insert(key) {
                 self.found.push(path.clone());
             }
-            fields.next_value_seed(Look {
-                path,
-                found: self.found,
-            })?;
+            fields.next_value_seed(Look { path, found: self.found })?;
         }
         Ok(())
     }
