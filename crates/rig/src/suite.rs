@@ -26,6 +26,8 @@ pub fn on_real(name: &str, controllers: Controllers, suite: impl AsyncFnOnce(&Cl
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.unwrap_or_else(|problem| panic!("no runtime for {name}: {problem}"));
     let left_out = left_out_file(name);
+    // A line from an earlier run no longer holds; there usually is none.
+    let _ = fs::remove_file(&left_out);
     let outcome = runtime.block_on(async {
         if let Some(kubeconfig) = lent_kubeconfig() {
             let lent = Lent::take(&kubeconfig, &kubectl_for_lent()).await?;
@@ -38,15 +40,17 @@ pub fn on_real(name: &str, controllers: Controllers, suite: impl AsyncFnOnce(&Cl
         Ok::<(), StartError>(())
     });
     match outcome {
-        Ok(()) => {
-            // A line from an earlier run no longer holds; there usually is none.
-            let _ = fs::remove_file(left_out);
-        }
+        Ok(()) => {}
         Err(StartError::Missing(missing)) if env::var_os("CI").is_none_or(|ci| ci != "true") => {
             leave_out(name, &left_out, &missing);
         }
         Err(problem) => panic!("{name}: {}", chain(&problem)),
     }
+}
+
+/// Whether the real server is one that somebody lent, and that outlives the suite.
+pub fn uses_lent_cluster() -> bool {
+    lent_kubeconfig().is_some()
 }
 
 /// The kubeconfig that somebody lent, with an explicit yes: a suite writes to the cluster, and no setting made for another purpose may

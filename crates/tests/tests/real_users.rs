@@ -47,7 +47,7 @@ fn panicking_suite_leaves_no_server_behind() {
     if let Some(traces) = traces {
         traces.are_gone();
         // The logs of a failed suite are kept for whoever asks why; this one failed on purpose.
-        std::fs::remove_dir_all(traces.kubeconfig.parent().unwrap()).unwrap();
+        let _ = std::fs::remove_dir_all(traces.kubeconfig.parent().unwrap());
     }
 }
 
@@ -61,7 +61,7 @@ async fn rights(cluster: &Cluster) {
         let client = cluster.client(user).await.unwrap();
         let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
         maps.list(&ListParams::default()).await.unwrap_or_else(|no| panic!("{user:?} reads: {no}"));
-        let name = json!({ "metadata": { "name": user.name() } });
+        let name = json!({ "metadata": { "generateName": "rights-" } });
         let created = maps.create(&PostParams::default(), &from_value(name.clone()).unwrap()).await;
         assert_eq!(allowed(created), writes_maps, "{user:?} writes config maps");
         let nodes: Api<Node> = Api::all(client);
@@ -93,6 +93,9 @@ impl Traces {
     }
 
     fn are_gone(&self) {
+        if suite::uses_lent_cluster() {
+            return;
+        }
         assert!(TcpStream::connect(&self.address).is_err(), "{} still answers", self.address);
     }
 }
