@@ -1,0 +1,96 @@
+//! How is one suite run on a server, and what happens where there is none?
+//!
+//! A suite is an async function of a [`Cluster`]. [`on_real`] starts a control plane for it, or takes the cluster of `KUBECONFIG` when
+//! `TIDEGATE_USE_KUBECONFIG=yes` says so. Where neither programs nor a toolchain are to be had, the suite is left out: one loud line on
+//! standard error, and one line in `<target>/test-logs/left-out/<suite>.txt` for the summary. With `CI=true` that is a failure.
+
+use std::{
+    env, fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    cluster::Cluster,
+    control_plane::{ControlPlane, Controllers, StartError},
+    lent::Lent,
+    programs::{Missing, Programs},
+};
+
+/// Runs `suite` on a real server, on a runtime of its own.
+///
+/// # Panics
+/// When the server does not start, or is missing where it must run: a test that cannot do its work has failed.
+#[expect(clippy::panic, reason = "called from tests, whose way to fail is a panic")]
+pub fn on_real(name: &str, controllers: Controllers, suite: impl AsyncFnOnce(&Cluster)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.unwrap_or_else(|problem| panic!("no runtime for {name}: {problem}"));
+    let left_out = left_out_file(name);
+    // A line from an earlier run no longer holds; there usually is none.
+    let _ = fs::remove_file(&left_out);
+    let outcome = runtime.block_on(async {
+        if let Some(kubeconfig) = lent_kubeconfig() {
+            let lent = Lent::take(&kubeconfig, &kubectl_for_lent()).await?;
+            suite(lent.cluster()).await;
+        } else {
+            let programs = Programs::find(|name| env::var_os(name))?;
+            let plane = ControlPlane::start(&programs, controllers).await?;
+            suite(plane.cluster()).await;
+        }
+        Ok::<(), StartError>(())
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(StartError::Missing(missing)) if env::var_os("CI").is_none_or(|ci| ci != "true") => {
+            leave_out(name, &left_out, &missing);
+        }
+        Err(problem) => panic!("{name}: {}", chain(&problem)),
+    }
+}
+
+/// Whether the real server is one that somebody lent, and that outlives the suite.
+pub fn uses_lent_cluster() -> bool {
+    lent_kubeconfig().is_some()
+}
+
+/// The kubeconfig that somebody lent, with an explicit yes: a suite writes to the cluster, and no setting made for another purpose may
+/// lead it there.
+fn lent_kubeconfig() -> Option<PathBuf> {
+    let agreed = env::var_os("TIDEGATE_USE_KUBECONFIG").is_some_and(|answer| answer == "yes");
+    env::var_os("KUBECONFIG").filter(|path| agreed && !path.is_empty()).map(PathBuf::from)
+}
+
+fn kubectl_for_lent() -> PathBuf {
+    match env::var_os("KUBEBUILDER_ASSETS") {
+        Some(folder) if !folder.is_empty() => Path::new(&folder).join("kubectl"),
+        _ => PathBuf::from("kubectl"),
+    }
+}
+
+fn leave_out(name: &str, file: &Path, missing: &Missing) {
+    let why = missing.to_string();
+    let _ = writeln!(io::stderr(), "LEFT OUT: {name}: {why}");
+    let line = format!("{name}: {}\n", why.lines().next().unwrap_or_default());
+    let written =
+        file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(file, line));
+    if let Err(problem) = written {
+        let _ = writeln!(
+            io::stderr(),
+            "LEFT OUT: {name}: {} cannot be written: {problem}",
+            file.display()
+        );
+    }
+}
+
+/// Test programs live in `<target>/<profile>/deps`.
+fn left_out_file(name: &str) -> PathBuf {
+    let program = env::current_exe().unwrap_or_default();
+    let target = program.ancestors().nth(3).unwrap_or(Path::new("target"));
+    target.join("test-logs/left-out").join(format!("{name}.txt"))
+}
+
+/// An error and its causes, one after the other.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
