@@ -209,7 +209,7 @@ impl TimeSet {
         matches!(self.0.kind, Kind::Never)
     }
 
-    /// Whether an instant is inside.
+    /// Whether an instant is inside: what a brute-force reading of the rules says, without the walk (SCHED-1).
     pub fn contains(&self, at: Instant) -> bool {
         self.has(at.unix())
     }
