@@ -145,9 +145,10 @@ impl Days {
     pub(crate) fn cursor(&self, day: i32) -> Cursor<'_> {
         match self {
             Self::Bounded(rule) => {
-                Cursor { last: rule.last, ..rule.days.cursor(day.max(rule.first - 1)) }
+                let days = rule.days.cursor(day.max(rule.first - 1));
+                Cursor { last: rule.last.min(days.last), ..days }
             }
-            days => Cursor { steps: days.steps(day), last: i32::MAX },
+            days => Cursor { steps: days.steps(day), last: LAST },
         }
     }
 
@@ -174,6 +175,9 @@ impl Bounded {
         (day < self.last).then(|| self.days.after(day.max(self.first - 1))).flatten()
     }
 }
+
+/// The last day a walk visits: in a zone ahead of UTC, the windows of this one may still start by the last instant.
+const LAST: i32 = civil::day_of(10_000, 1, 1);
 
 /// A place in a rule that moves forward day by day.
 #[derive(Debug)]

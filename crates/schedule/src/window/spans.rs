@@ -2,7 +2,6 @@
 
 use super::{HIGH, Windows};
 use crate::days::{Cursor, Days};
-use crate::instant::Instant;
 
 /// What a walk gives once there is no further stretch. Not an `Option`: a pair of words travels in registers, and listing ten years
 /// of windows is little else than handing them on.
@@ -56,7 +55,7 @@ impl Openings<'_> {
     fn following(&mut self) -> (i64, i64) {
         let Some(day) = self.days.next() else { return END };
         let start = self.windows.start_on(day);
-        if start > Instant::MAX.unix() { END } else { (start, self.windows.end_of(day, start)) }
+        (start, self.windows.end_of(day, start))
     }
 
     /// The next merged window, or [`END`].
