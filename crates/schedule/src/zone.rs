@@ -45,7 +45,13 @@ struct Table {
     offsets: Box<[i32]>,
     /// For each offset: how far the wall clock has ever got when it ends (exclusive). Rising, because it is a running maximum.
     reaches: Box<[i64]>,
+    /// For each year since the first change: which offset holds when it begins. Two or three steps from there find the right one,
+    /// where a search through six centuries of changes takes eleven.
+    years: Box<[u16]>,
 }
+
+/// A year as the table counts it, a power of two of seconds: 1.06 years.
+const YEAR_BITS: u32 = 25;
 
 impl Zone {
     /// Coordinated universal time.
@@ -158,7 +164,20 @@ impl Table {
                 furthest
             })
             .collect();
-        Self { name: name.into(), begins: begins.into(), offsets: offsets.into(), reaches }
+        let first = begins.first().copied().unwrap_or(TABLE_END);
+        let years = (first..TABLE_END)
+            .step_by(1 << YEAR_BITS)
+            .map(|year| begins.partition_point(|begins| *begins < year) as u16)
+            .collect();
+        Self { name: name.into(), begins: begins.into(), offsets: offsets.into(), reaches, years }
+    }
+
+    /// The offset that holds when the year of an instant within the table begins: not after the right one, and near it.
+    #[inline]
+    fn index_near(&self, at: i64) -> usize {
+        let first = self.begins.first().copied().unwrap_or(TABLE_END);
+        let year = if at < first { 0 } else { (at - first) >> YEAR_BITS };
+        self.years.get(year as usize).copied().map_or(0, usize::from)
     }
 
     /// How far to move a second back by whole cycles so that it falls into the table.
@@ -170,7 +189,11 @@ impl Table {
     /// Which offset holds at an instant within the table.
     #[inline]
     fn index_at(&self, at: i64) -> usize {
-        self.begins.partition_point(|begins| *begins <= at)
+        let mut index = self.index_near(at);
+        while self.begins.get(index).is_some_and(|begins| *begins <= at) {
+            index += 1;
+        }
+        index
     }
 
     #[inline]
@@ -186,7 +209,11 @@ impl Table {
     fn instant_of(&self, civil: i64) -> i64 {
         let beyond = Self::cycles_beyond(civil);
         let civil = civil - beyond;
-        let index = self.reaches.partition_point(|reach| *reach <= civil);
+        // No offset is as long as two days, so that the one of two days earlier is not after the right one.
+        let mut index = self.index_near(civil - 2 * DAY);
+        while self.reaches.get(index).is_some_and(|reach| *reach <= civil) {
+            index += 1;
+        }
         let instant = civil - self.offset(index);
         let begins = index.checked_sub(1).and_then(|before| self.begins.get(before));
         beyond + begins.map_or(instant, |begins| instant.max(*begins))

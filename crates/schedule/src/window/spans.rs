@@ -67,17 +67,23 @@ impl Openings<'_> {
     }
 
     /// Passes over windows that end at or before an instant. The next may start later than it truly does, but not after the instant.
+    #[inline]
     pub(crate) fn skip(&mut self, at: i64) {
-        // A few windows are walked faster than the calendar is asked; many are leaped over.
+        if self.ahead.1 <= at {
+            self.leap(at);
+        }
+    }
+
+    /// A few windows are walked faster than the calendar is asked; many are leaped over.
+    #[inline(never)]
+    fn leap(&mut self, at: i64) {
         for _ in 0..8 {
+            self.ahead = self.following();
             if self.ahead.1 > at {
                 return;
             }
-            self.ahead = self.following();
         }
-        if self.ahead.1 <= at {
-            *self = self.windows.openings(at, self.until);
-        }
+        *self = self.windows.openings(at, self.until);
     }
 
     /// A window that touches the next one, or is the last, or was swallowed whole by a gap of the zone.

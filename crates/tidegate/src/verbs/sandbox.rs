@@ -68,7 +68,8 @@ fn run(args: &Sandbox, edge: &mut Edge) -> anyhow::Result<Output> {
     let mut talk = String::new();
     let mut policies = Vec::new();
     if !args.empty {
-        let loaded = args.sources.load(edge).context("say --empty for a sandbox without policies")?;
+        let loaded =
+            args.sources.load(edge).context("say --empty for a sandbox without policies")?;
         talk = output::problems(&loaded.findings);
         if loaded.has_errors() {
             return Ok(Output { text: String::new(), talk, exit: Exit::Failure });
@@ -97,7 +98,8 @@ async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::
         .await
         .with_context(|| format!("cannot listen on port {} of 127.0.0.1", args.port))?;
     let path = args.kubeconfig.clone().unwrap_or_else(|| {
-        std::env::temp_dir().join(format!("tidegate-sandbox-{}.kubeconfig", listener.address().port()))
+        std::env::temp_dir()
+            .join(format!("tidegate-sandbox-{}.kubeconfig", listener.address().port()))
     });
     let kubeconfig = Kubeconfig::write(&path, &listener.kubeconfig())?;
     let (mut interrupt, mut terminate) =
@@ -122,7 +124,8 @@ async fn load(server: &Server, policy: &Policy) -> anyhow::Result<()> {
     if let Some(namespace) = &object.namespace {
         metadata["namespace"] = json!(namespace);
         path = format!("/apis/{}/namespaces/{namespace}/{plural}", names::API_VERSION);
-        let wanted = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
+        let wanted =
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
         if let Err(refused) = create(server, "/api/v1/namespaces", &wanted).await
             && refused.downcast_ref::<Refused>().is_none_or(|refused| refused.code != 409)
         {
