@@ -78,7 +78,7 @@ pub(crate) fn answer(registry: &Registry, incoming: &Incoming, parts: &[&str]) -
 
 fn missing(what: &str) -> Refusal {
     if !crate::route::is_standard(what.split('/').next().unwrap_or_default()) {
-        return Refusal::no_such_path();
+        return Refusal::no_such_page();
     }
     let text = format!(
         "the server could not find the requested resource: {SERVER_NAME} does not serve {what:?}"

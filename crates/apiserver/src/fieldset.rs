@@ -156,17 +156,17 @@ impl FieldSet {
         found
     }
 
+    /// Members of a level come before what lies deeper, as the real server lists them.
     fn collect_paths(&self, prefix: &str, found: &mut Vec<String>) {
-        if self.member {
-            found.push(prefix.to_owned());
-        }
+        let below = |element: &str| format!("{prefix}{}", shown(element));
+        found.extend(self.children.iter().filter(|(_, c)| c.member).map(|(e, _)| below(e)));
         for (element, child) in &self.children {
-            child.collect_paths(&format!("{prefix}{}", shown(element)), found);
+            child.collect_paths(&below(element), found);
         }
     }
 }
 
-fn shown(element: &str) -> String {
+pub(crate) fn shown(element: &str) -> String {
     match element.split_once(':') {
         Some(("f", name)) => format!(".{name}"),
         Some(("v", value)) => format!("[={value}]"),
