@@ -66,10 +66,9 @@ pub(crate) fn answer(registry: &Registry, incoming: &Incoming, parts: &[&str]) -
             let all = groups(registry);
             let found = all.iter().find(|(g, _)| g == name && !g.is_empty());
             let (name, versions) = found.ok_or_else(|| missing(name))?;
-            let mut about = group(name, versions);
-            about["kind"] = "APIGroup".into();
-            about["apiVersion"] = "v1".into();
-            Ok(reply(&about))
+            let about = group(name, versions);
+            Ok(reply(&json!({"kind": "APIGroup", "apiVersion": "v1", "name": about["name"],
+                "versions": about["versions"], "preferredVersion": about["preferredVersion"]})))
         }
         ["apis", name, version] => resources(registry, name, version),
         _ => Err(Refusal::no_such_path()),

@@ -206,7 +206,7 @@ pub(crate) fn parts<'a>(schema: Option<&Schema>, value: &'a Value) -> Parts<'a> 
 
 fn item_element(schema: Option<&Schema>, keys: &[String], item: &Value) -> String {
     let items = schema.and_then(|s| s.items.as_ref());
-    let pairs: Map<String, Value> = keys
+    let pairs: BTreeMap<String, Value> = keys
         .iter()
         .filter_map(|key| {
             let fallback = || items?.properties.get(key)?.default.clone();
@@ -216,7 +216,7 @@ fn item_element(schema: Option<&Schema>, keys: &[String], item: &Value) -> Strin
             Some((key.clone(), value))
         })
         .collect();
-    format!("k:{}", Value::Object(pairs))
+    format!("k:{}", serde_json::json!(pairs))
 }
 
 /// The schema of a field below.

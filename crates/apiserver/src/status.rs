@@ -70,7 +70,8 @@ pub struct Refusal {
     pub reason: &'static str,
     /// For people.
     pub message: String,
-    details: Option<Value>,
+    /// Boxed: refusals are the error of nearly every function, and most have none.
+    details: Option<Box<Value>>,
     retry_after: Option<u32>,
 }
 
@@ -80,13 +81,13 @@ impl Refusal {
     }
 
     pub(crate) fn with_details(mut self, details: Value) -> Self {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 
     pub(crate) fn with_retry_after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
-        let details = self.details.get_or_insert_with(|| json!({}));
+        let details = self.details.get_or_insert_with(|| Box::new(json!({})));
         if let Some(map) = details.as_object_mut() {
             map.insert("retryAfterSeconds".into(), seconds.into());
         }
@@ -229,7 +230,7 @@ impl Refusal {
                 map.remove("reason");
             }
             if let Some(details) = &self.details {
-                map.insert("details".into(), details.clone());
+                map.insert("details".into(), (**details).clone());
             }
         }
         status

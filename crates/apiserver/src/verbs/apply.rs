@@ -115,7 +115,9 @@ fn keep_last_applied(me: &Manager, live: &Value, config: &Value, object: &mut Va
     if me.name != "kubectl" || !known {
         return;
     }
-    let text = format!("{config}\n");
+    let mut sorted = config.clone();
+    sorted.sort_all_objects();
+    let text = format!("{sorted}\n");
     let metadata = meta::of(object);
     if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
         annotations.insert(LAST_APPLIED.to_owned(), text.into());

@@ -98,6 +98,8 @@ pub(crate) fn insert(
 
 /// What would have been stored.
 pub(crate) fn dry(object: &Value) -> Stored {
+    let mut object = object.clone();
+    object.sort_all_objects();
     Stored { version: 0, bytes: object.to_string().into() }
 }
 
