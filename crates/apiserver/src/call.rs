@@ -149,6 +149,12 @@ pub(crate) fn json_response(code: StatusCode, bytes: Bytes) -> Response<Body> {
 pub(crate) fn refusal_response(refusal: &Refusal) -> Response<Body> {
     let code = StatusCode::from_u16(refusal.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = json_response(code, Bytes::from(refusal.to_value().to_string()));
+    if refusal.is_page() {
+        response = Response::new(Body::whole(format!("{}\n", refusal.message)));
+        *response.status_mut() = code;
+        let plain = header::HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().insert(header::CONTENT_TYPE, plain);
+    }
     if let Some(seconds) = refusal.retry_after() {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }

@@ -86,6 +86,9 @@ pub(crate) fn begin(
         meta::set(object, "finalizers", finalizers);
     }
     if !held && grace == 0 {
+        if nature == Nature::Pod {
+            mark(object, grace, now);
+        }
         return Outcome::Gone;
     }
     mark(object, grace, now);

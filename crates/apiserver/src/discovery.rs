@@ -66,10 +66,9 @@ pub(crate) fn answer(registry: &Registry, incoming: &Incoming, parts: &[&str]) -
             let all = groups(registry);
             let found = all.iter().find(|(g, _)| g == name && !g.is_empty());
             let (name, versions) = found.ok_or_else(|| missing(name))?;
-            let mut about = group(name, versions);
-            about["kind"] = "APIGroup".into();
-            about["apiVersion"] = "v1".into();
-            Ok(reply(&about))
+            let about = group(name, versions);
+            Ok(reply(&json!({"kind": "APIGroup", "apiVersion": "v1", "name": about["name"],
+                "versions": about["versions"], "preferredVersion": about["preferredVersion"]})))
         }
         ["apis", name, version] => resources(registry, name, version),
         _ => Err(Refusal::no_such_path()),
@@ -78,7 +77,7 @@ pub(crate) fn answer(registry: &Registry, incoming: &Incoming, parts: &[&str]) -
 
 fn missing(what: &str) -> Refusal {
     if !crate::route::is_standard(what.split('/').next().unwrap_or_default()) {
-        return Refusal::no_such_path();
+        return Refusal::no_such_page();
     }
     let text = format!(
         "the server could not find the requested resource: {SERVER_NAME} does not serve {what:?}"

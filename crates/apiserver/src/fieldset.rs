@@ -156,17 +156,17 @@ impl FieldSet {
         found
     }
 
+    /// Members of a level come before what lies deeper, as the real server lists them.
     fn collect_paths(&self, prefix: &str, found: &mut Vec<String>) {
-        if self.member {
-            found.push(prefix.to_owned());
-        }
+        let below = |element: &str| format!("{prefix}{}", shown(element));
+        found.extend(self.children.iter().filter(|(_, c)| c.member).map(|(e, _)| below(e)));
         for (element, child) in &self.children {
-            child.collect_paths(&format!("{prefix}{}", shown(element)), found);
+            child.collect_paths(&below(element), found);
         }
     }
 }
 
-fn shown(element: &str) -> String {
+pub(crate) fn shown(element: &str) -> String {
     match element.split_once(':') {
         Some(("f", name)) => format!(".{name}"),
         Some(("v", value)) => format!("[={value}]"),
@@ -206,7 +206,7 @@ pub(crate) fn parts<'a>(schema: Option<&Schema>, value: &'a Value) -> Parts<'a> 
 
 fn item_element(schema: Option<&Schema>, keys: &[String], item: &Value) -> String {
     let items = schema.and_then(|s| s.items.as_ref());
-    let pairs: Map<String, Value> = keys
+    let pairs: BTreeMap<String, Value> = keys
         .iter()
         .filter_map(|key| {
             let fallback = || items?.properties.get(key)?.default.clone();
@@ -216,7 +216,7 @@ fn item_element(schema: Option<&Schema>, keys: &[String], item: &Value) -> Strin
             Some((key.clone(), value))
         })
         .collect();
-    format!("k:{}", Value::Object(pairs))
+    format!("k:{}", serde_json::json!(pairs))
 }
 
 /// The schema of a field below.

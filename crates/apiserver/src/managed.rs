@@ -174,18 +174,11 @@ pub(crate) fn ownable(set: FieldSet, kind: &Resolved, reach: Reach) -> FieldSet 
     ]);
     set.remove_member(&["f:metadata"]);
     match reach {
-        Reach::Main if kind.version.status && resets_status(kind.ty.nature) => {
-            set.without(&[&["f:status"]])
-        }
+        Reach::Main if kind.version.status => set.without(&[&["f:status"]]),
         Reach::Main => set,
         Reach::Status if kind.is_custom() => set.only("f:status"),
         Reach::Status => set.without(&[&["f:spec"]]),
     }
-}
-
-/// Nodes may be written whole; everything else keeps its status apart.
-pub(crate) fn resets_status(nature: Nature) -> bool {
-    nature != Nature::Node
 }
 
 /// Records an ordinary write: the writer owns what it changed.
@@ -233,17 +226,43 @@ pub(crate) fn record_update(
     managers.write(new);
 }
 
+/// Who owns an object that had no record before its first apply.
+pub(crate) fn before_first_apply(kind: &Resolved, live: &Value, stamp: &str) -> Managers {
+    let changes = Changes::between(kind.schema(), &empty_object(kind), live);
+    let manager = Manager {
+        operation: Operation::Update,
+        name: "before-first-apply".to_owned(),
+        api_version: kind.api_version(),
+        subresource: String::new(),
+    };
+    let owned = Owned {
+        fields: ownable(changes.written(), kind, Reach::Main),
+        api_version: kind.api_version(),
+        time: stamp.to_owned(),
+    };
+    Managers(BTreeMap::from([(manager, owned)]))
+}
+
 /// What a new object is compared with: built-in kinds always have their parts, custom ones only metadata.
-fn empty_object(kind: &Resolved) -> Value {
+pub(crate) fn empty_object(kind: &Resolved) -> Value {
     let mut object = json!({"apiVersion": "", "kind": "", "metadata": {}});
     if !kind.is_custom()
         && let Some(map) = object.as_object_mut()
     {
         for part in ["spec", "status"] {
             if kind.schema().properties.contains_key(part) {
-                map.insert(part.to_owned(), json!({}));
+                let inner = match (kind.ty.nature, part) {
+                    (Nature::Definition, "spec") => json!({"names": {}}),
+                    (Nature::Pod, "spec") => json!({"containers": []}),
+                    _ => json!({}),
+                };
+                map.insert(part.to_owned(), inner);
             }
         }
+    }
+    // A node has its parts even when nobody says anything about it, so nobody owns them.
+    if kind.ty.nature == Nature::Node {
+        crate::strategy::default(Nature::Node, &mut object);
     }
     object
 }

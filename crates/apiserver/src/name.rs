@@ -54,7 +54,7 @@ pub(crate) fn problems(rule: NameRule, name: &str) -> Vec<String> {
     match rule {
         NameRule::Label => {
             if name.len() > 63 {
-                found.push("must be no more than 63 bytes".to_owned());
+                found.push("must be no more than 63 characters".to_owned());
             }
             if !is_label(name) && (name.len() <= 63 || !is_subdomain(&name.replace('.', "_"))) {
                 found.push(LABEL.to_owned());
@@ -62,7 +62,7 @@ pub(crate) fn problems(rule: NameRule, name: &str) -> Vec<String> {
         }
         NameRule::Subdomain => {
             if name.len() > 253 {
-                found.push("must be no more than 253 bytes".to_owned());
+                found.push("must be no more than 253 characters".to_owned());
             } else if !is_subdomain(name) {
                 found.push(SUBDOMAIN.to_owned());
             }
@@ -79,7 +79,7 @@ pub(crate) fn qualified_problems(key: &str) -> Vec<String> {
     };
     if name.contains('/') {
         return vec![format!(
-            "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         )];
     }
     let mut found = Vec::new();

@@ -6,6 +6,7 @@ pub(crate) mod apply;
 pub(crate) mod json;
 pub(crate) mod merge;
 pub(crate) mod strategic;
+pub(crate) mod typed;
 
 /// The four patch dialects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -55,6 +55,9 @@ pub(crate) fn parse(path: &str) -> Target {
         ["namespaces", ns, resource, name, sub] => {
             target(Some(ns), resource, Some(name), Some(sub))
         }
+        ["namespaces", ns, resource, name, rest @ ..] => {
+            target(Some(ns), resource, Some(name), Some(&rest.join("/")))
+        }
         [resource] => target(None, resource, None, None),
         [resource, name] => target(None, resource, Some(name), None),
         [resource, name, sub] => target(None, resource, Some(name), Some(sub)),

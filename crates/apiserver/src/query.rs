@@ -4,11 +4,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::status::Refusal;
+use http::Method;
+
+use crate::status::{Cause, Refusal};
 
 /// The decoded query string.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Query(BTreeMap<String, String>);
+pub(crate) struct Query {
+    parameters: BTreeMap<String, String>,
+    /// How the options of this verb are called in refusals.
+    options: &'static str,
+}
 
 /// What to do with fields that the schema does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,21 +31,33 @@ impl Query {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             map.entry(percent_decode(key)).or_insert_with(|| percent_decode(value));
         }
-        Self(map)
+        Self { parameters: map, options: "ListOptions" }
+    }
+
+    /// Names the options after the verb.
+    pub(crate) fn of_method(mut self, method: &Method) -> Self {
+        self.options = match method.as_str() {
+            "POST" => "CreateOptions",
+            "PUT" => "UpdateOptions",
+            "PATCH" => "PatchOptions",
+            "DELETE" => "DeleteOptions",
+            _ => "ListOptions",
+        };
+        self
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key).map(String::as_str).filter(|v| !v.is_empty())
+        self.parameters.get(key).map(String::as_str).filter(|v| !v.is_empty())
     }
 
     /// `true`, `1` and the bare name are yes.
     pub(crate) fn flag(&self, key: &str) -> bool {
-        self.0.get(key).is_some_and(|v| matches!(v.as_str(), "" | "1" | "true" | "True"))
+        self.parameters.get(key).is_some_and(|v| matches!(v.as_str(), "" | "1" | "true" | "True"))
     }
 
     /// Whether the flag was given at all.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
+        self.parameters.contains_key(key)
     }
 
     pub(crate) fn number(&self, key: &str) -> Result<Option<u64>, Refusal> {
@@ -57,7 +75,7 @@ impl Query {
             None => Ok(None),
             Some(text) => text.parse().map(Some).map_err(|_| {
                 Refusal::bad_request(format!(
-                    "invalid resource version: Invalid value: \"{text}\": strconv.ParseUint: parsing \"{text}\": invalid syntax"
+                    "invalid resource version: resourceVersion: Invalid value: \"{text}\": strconv.ParseUint: parsing \"{text}\": invalid syntax"
                 ))
             }),
         }
@@ -67,13 +85,13 @@ impl Query {
         match self.get("dryRun") {
             None => Ok(false),
             Some("All") => Ok(true),
-            Some(other) => Err(Refusal::new(
-                422,
-                "Invalid",
-                format!(
-                    " \"\" is invalid: dryRun: Unsupported value: \"{other}\": supported values: \"All\""
-                ),
-            )),
+            Some(other) => {
+                let shown = format!("[{other:?}]");
+                Err(Refusal::options(
+                    self.options,
+                    &Cause::not_supported("dryRun", &shown, &["All"]),
+                ))
+            }
         }
     }
 
@@ -82,13 +100,12 @@ impl Query {
             None | Some("Warn") => Ok(FieldValidation::Warn),
             Some("Strict") => Ok(FieldValidation::Strict),
             Some("Ignore") => Ok(FieldValidation::Ignore),
-            Some(other) => Err(Refusal::new(
-                422,
-                "Invalid",
-                format!(
-                    " \"\" is invalid: fieldValidation: Unsupported value: \"{other}\": supported values: \"Ignore\", \"Strict\", \"Warn\""
-                ),
-            )),
+            Some(other) => {
+                let options = ["", "Ignore", "Strict", "Warn"];
+                let cause =
+                    Cause::not_supported("fieldValidation", &format!("{other:?}"), &options);
+                Err(Refusal::options(self.options, &cause))
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
-use crate::{name::NameRule, schema::Schema};
+use crate::{name::NameRule, schema::Schema, status::Cause};
 
 pub(crate) mod builtin;
 pub(crate) mod crd;
@@ -93,6 +93,11 @@ impl Resolved {
 
     pub(crate) fn schema(&self) -> &Schema {
         &self.version.schema
+    }
+
+    /// The real server judges changed metadata of custom kinds twice, and says so twice.
+    pub(crate) fn twice(&self, cause: Cause) -> Vec<Cause> {
+        if self.is_custom() { vec![cause.clone(), cause] } else { vec![cause] }
     }
 
     pub(crate) fn is_custom(&self) -> bool {

@@ -130,7 +130,15 @@ impl Render {
                     if index > 0 {
                         out.push(b',');
                     }
-                    if as_stored(kind) {
+                    if kind.ty.nature != Nature::Custom {
+                        // The items of built-in lists do not repeat their type.
+                        let mut object = presented(kind, parse(item));
+                        if let Some(map) = object.as_object_mut() {
+                            map.remove("apiVersion");
+                            map.remove("kind");
+                        }
+                        out.extend_from_slice(object.to_string().as_bytes());
+                    } else if as_stored(kind) {
                         out.extend_from_slice(item);
                     } else {
                         out.extend_from_slice(presented(kind, parse(item)).to_string().as_bytes());

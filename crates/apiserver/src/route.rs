@@ -45,7 +45,7 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
     if incoming.headers.keys().any(|k| k.as_str().starts_with("impersonate-")) {
         return Err(Refusal::unsupported(403, "Forbidden", "impersonation"));
     }
-    let query = Query::parse(incoming.uri.query());
+    let query = Query::parse(incoming.uri.query()).of_method(&incoming.method);
     match path::parse(incoming.uri.path()) {
         Target::Document(segments) => document(state, &incoming, &segments),
         Target::Resource(path) if reviews::is_review(&path) => {
@@ -78,7 +78,7 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
 /// Kinds and versions that are not served: said in the server's own name, because a real cluster may well have them.
 fn unknown(path: &ResourcePath) -> Refusal {
     if !is_standard(&path.group) {
-        return Refusal::no_such_path();
+        return Refusal::no_such_page();
     }
     let version = crate::registry::api_version(&path.group, &path.version);
     Refusal::new(
@@ -97,6 +97,18 @@ pub(crate) fn is_standard(group: &str) -> bool {
 fn resource(call: &mut Call<'_>) -> Answer {
     let method = call.incoming.method.clone();
     let scoped = call.path.namespace.is_some();
+    let custom = call.kind.is_custom();
+    if custom
+        && call.path.name.is_none()
+        && method == Method::POST
+        && scoped != call.kind.ty.namespaced
+        || custom
+            && call.path.name.is_none()
+            && method == Method::DELETE
+            && scoped != call.kind.ty.namespaced
+    {
+        return Err(Refusal::no_such_page());
+    }
     // A namespaced kind has no objects outside a namespace, and the other way round.
     if call.path.name.is_some() && scoped != call.kind.ty.namespaced
         || scoped && !call.kind.ty.namespaced
@@ -117,8 +129,14 @@ fn resource(call: &mut Call<'_>) -> Answer {
             Method::GET => read::get(call),
             Method::PUT => update::replace(call, Scope::Status),
             Method::PATCH => update::patch(call, Scope::Status),
+            Method::POST if custom => Err(unsupported_verb(call, "create")),
+            Method::DELETE if custom => Err(unsupported_verb(call, "delete")),
             _ => Err(Refusal::method_not_allowed()),
         },
+        (Method::POST, true, None) if custom => create::create(call),
+        (Method::PUT | Method::PATCH, false, None) if custom => {
+            Err(Refusal::bad_request("name must be provided"))
+        }
         (Method::POST, true, Some("eviction")) if &*call.kind.ty.shelf == "pods" => {
             evict::evict(call)
         }
@@ -128,7 +146,7 @@ fn resource(call: &mut Call<'_>) -> Answer {
         (Method::PUT, true, Some("finalize")) if &*call.kind.ty.shelf == "namespaces" => {
             update::replace(call, Scope::Finalize)
         }
-        (_, true, Some("status" | "scale")) if call.kind.is_custom() => {
+        (_, true, Some(_)) if custom => {
             let name = call.path.name.clone().unwrap_or_default();
             Err(call.not_found(&name))
         }
@@ -141,6 +159,10 @@ fn resource(call: &mut Call<'_>) -> Answer {
         }
         _ => Err(Refusal::method_not_allowed()),
     }
+}
+
+fn unsupported_verb(call: &Call<'_>, verb: &str) -> Refusal {
+    Refusal::verb_not_supported(verb, &call.kind.ty.plural, &call.kind.ty.group)
 }
 
 fn document(state: &State, incoming: &Incoming, segments: &[String]) -> Answer {
@@ -163,14 +185,13 @@ fn document(state: &State, incoming: &Incoming, segments: &[String]) -> Answer {
         }
         ["openapi", "v3"] => Ok(openapi::index(&state.registry)),
         ["openapi", "v3", rest @ ..] => openapi::document(&state.registry, rest),
-        ["openapi", "v2"] => Err(Refusal::unsupported(406, "NotAcceptable", "OpenAPI v2; use /openapi/v3")),
-        ["api" | "apis"] | ["api" | "apis", ..] => discovery::answer(&state.registry, incoming, &parts),
+        ["openapi", "v2"] => {
+            Err(Refusal::unsupported(406, "NotAcceptable", "OpenAPI v2; use /openapi/v3"))
+        }
+        ["api" | "apis"] | ["api" | "apis", ..] => {
+            discovery::answer(&state.registry, incoming, &parts)
+        }
         [] => Ok(discovery::paths(&state.registry)),
-        _ => Err(Refusal::new(
-            404,
-            "NotFound",
-            format!("the server could not find the requested resource: {SERVER_NAME} does not serve this path"),
-        )
-        .with_details(json!({}))),
+        _ => Err(Refusal::no_such_page()),
     }
 }

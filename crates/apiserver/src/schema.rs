@@ -85,6 +85,15 @@ const CHECKS: [&str; 13] = [
 ];
 
 impl Schema {
+    /// The schema of a whole custom kind: what its author wrote, with the metadata that every object has.
+    pub(crate) fn of_kind(document: &Value, metadata: Arc<Self>) -> Arc<Self> {
+        let mut root = Self::parse(document);
+        if let Some(schema) = Arc::get_mut(&mut root) {
+            schema.properties.insert("metadata".to_owned(), metadata);
+        }
+        root
+    }
+
     /// Reads a CRD's schema node. Unknown keywords are ignored here and refused when the CRD is created.
     pub(crate) fn parse(node: &Value) -> Arc<Self> {
         let text = |key: &str| node.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();

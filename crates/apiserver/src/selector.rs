@@ -50,10 +50,15 @@ impl Labels {
             if part.is_empty() {
                 continue;
             }
+            if part.starts_with('=') {
+                let why = "found '=', expected: !, identifier, or 'end of string'";
+                return Err(Refusal::bad_request(why));
+            }
             let requirement = requirement(part).ok_or_else(|| {
                 let words: Vec<&str> = part.split_whitespace().collect();
                 refuse(match words.as_slice() {
                     [_, "in" | "notin", found, ..] => format!("found '{found}' expected: '('"),
+                    [_, "in" | "notin"] => "found '' expected: '('".to_owned(),
                     [_, found, ..] => {
                         format!("found '{found}', expected: in, notin, =, ==, !=, gt, lt")
                     }
@@ -185,7 +190,13 @@ impl Fields {
             let known = matches!(key, "metadata.name" | "metadata.namespace")
                 || kind.version.selectable.iter().any(|f| f == key);
             if !known {
-                let why = format!("field label not supported: {key}");
+                let why = if kind.is_custom() || !kind.version.selectable.is_empty() {
+                    format!("field label not supported: {key}")
+                } else {
+                    format!(
+                        "{key:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+                    )
+                };
                 return Err(Refusal::bad_request(why));
             }
             found.push((key.to_owned(), equal, value.to_owned()));

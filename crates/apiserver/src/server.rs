@@ -216,7 +216,7 @@ impl State {
         }
         match &**shelf {
             "namespaces" => {
-                self.concerns.push_back(Concern::Namespace(meta::name(object).to_owned()))
+                self.concerns.push_back(Concern::Namespace(meta::name(object).to_owned()));
             }
             "pods" | "poddisruptionbudgets" => self.concerns.push_back(Concern::Budgets(namespace)),
             "customresourcedefinitions" => {

@@ -40,6 +40,13 @@ impl Cause {
         Self { reason: "FieldValueRequired", field: field.into(), message }
     }
 
+    /// `Unsupported value: <value>: supported values: ...`.
+    pub(crate) fn not_supported(field: impl Into<String>, value: &str, options: &[&str]) -> Self {
+        let list: Vec<String> = options.iter().map(|o| format!("{o:?}")).collect();
+        let message = format!("Unsupported value: {value}: supported values: {}", list.join(", "));
+        Self { reason: "FieldValueNotSupported", field: field.into(), message }
+    }
+
     /// `Forbidden: <detail>`.
     pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
         Self {
@@ -63,7 +70,8 @@ pub struct Refusal {
     pub reason: &'static str,
     /// For people.
     pub message: String,
-    details: Option<Value>,
+    /// Boxed: refusals are the error of nearly every function, and most have none.
+    details: Option<Box<Value>>,
     retry_after: Option<u32>,
 }
 
@@ -73,13 +81,13 @@ impl Refusal {
     }
 
     pub(crate) fn with_details(mut self, details: Value) -> Self {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 
     pub(crate) fn with_retry_after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
-        let details = self.details.get_or_insert_with(|| json!({}));
+        let details = self.details.get_or_insert_with(|| Box::new(json!({})));
         if let Some(map) = details.as_object_mut() {
             map.insert("retryAfterSeconds".into(), seconds.into());
         }
@@ -105,6 +113,30 @@ impl Refusal {
     pub(crate) fn no_such_path() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource")
             .with_details(json!({}))
+    }
+
+    /// Not even an API path: what the real server says in plain text.
+    pub(crate) fn no_such_page() -> Self {
+        Self::new(404, "", "404 page not found")
+    }
+
+    /// Whether this is said in plain text.
+    pub(crate) fn is_page(&self) -> bool {
+        self.code == 404 && self.reason.is_empty()
+    }
+
+    /// Options in the query that are not valid.
+    pub(crate) fn options(kind: &str, cause: &Cause) -> Self {
+        Self::invalid(kind, "meta.k8s.io", "", std::slice::from_ref(cause))
+    }
+
+    /// A verb that a custom kind does not have there.
+    pub(crate) fn verb_not_supported(verb: &str, resource: &str, group: &str) -> Self {
+        let text = format!(
+            "{verb} is not supported on resources of kind \"{}\"",
+            qualified(resource, group)
+        );
+        Self::new(405, "MethodNotAllowed", text).with_details(details("", group, resource))
     }
 
     pub(crate) fn method_not_allowed() -> Self {
@@ -154,7 +186,8 @@ impl Refusal {
 
     /// The object breaks rules: 422 with every violation.
     pub(crate) fn invalid(kind: &str, group: &str, name: &str, causes: &[Cause]) -> Self {
-        let lines: Vec<String> = causes.iter().map(Cause::line).collect();
+        let mut lines: Vec<String> = causes.iter().map(Cause::line).collect();
+        lines.dedup();
         let text = match lines.as_slice() {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),
@@ -192,8 +225,13 @@ impl Refusal {
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": self.message, "reason": self.reason, "code": self.code,
         });
-        if let (Some(map), Some(details)) = (status.as_object_mut(), &self.details) {
-            map.insert("details".into(), details.clone());
+        if let Some(map) = status.as_object_mut() {
+            if self.reason.is_empty() {
+                map.remove("reason");
+            }
+            if let Some(details) = &self.details {
+                map.insert("details".into(), (**details).clone());
+            }
         }
         status
     }

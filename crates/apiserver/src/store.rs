@@ -196,6 +196,8 @@ impl Store {
         self.version += 1;
         meta::set(object, "resourceVersion", self.version.to_string());
         let key = (meta::namespace(object).to_owned(), meta::name(object).to_owned());
+        // Canonical order: the same object is the same bytes, whatever order its author wrote.
+        object.sort_all_objects();
         let bytes = Bytes::from(object.to_string());
         let stored = Stored { version: self.version, bytes: bytes.clone() };
         let place = (Arc::clone(shelf), key.clone());

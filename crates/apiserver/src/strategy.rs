@@ -13,6 +13,7 @@ pub(crate) fn initial_namespace(name: &str) -> Value {
     let mut namespace =
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
     default(Nature::Namespace, &mut namespace);
+    namespace["spec"] = json!({"finalizers": ["kubernetes"]});
     namespace
 }
 
@@ -32,9 +33,6 @@ pub(crate) fn default(nature: Nature, object: &mut Value) {
                     labels.insert("kubernetes.io/metadata.name".into(), name.into());
                 }
             }
-            if !meta::is_deleting(object) {
-                fill(meta::entry(object, "spec"), "finalizers", json!(["kubernetes"]));
-            }
             fill(meta::entry(object, "status"), "phase", json!("Active"));
         }
         Nature::Secret => {
@@ -53,6 +51,18 @@ pub(crate) fn default(nature: Nature, object: &mut Value) {
             }
         }
         Nature::Pod => default_pod(object),
+        Nature::Node => {
+            meta::entry(object, "spec");
+            let status = meta::entry(object, "status");
+            fill(status, "daemonEndpoints", json!({"kubeletEndpoint": {"Port": 0}}));
+            let about = status.entry("nodeInfo").or_insert_with(|| json!({}));
+            if let Some(about) = about.as_object_mut() {
+                for key in NODE_INFO {
+                    fill(about, key, json!(""));
+                }
+            }
+            complete_conditions(status, "lastHeartbeatTime");
+        }
         Nature::Policy => {
             let spec = meta::entry(object, "spec");
             fill(spec, "failurePolicy", json!("Fail"));
@@ -68,6 +78,29 @@ pub(crate) fn default(nature: Nature, object: &mut Value) {
             }
         }
         _ => {}
+    }
+}
+
+/// What the real server says of every node, known or not.
+const NODE_INFO: [&str; 10] = [
+    "machineID",
+    "systemUUID",
+    "bootID",
+    "kernelVersion",
+    "osImage",
+    "containerRuntimeVersion",
+    "kubeletVersion",
+    "kubeProxyVersion",
+    "operatingSystem",
+    "architecture",
+];
+
+/// Conditions of nodes and pods always have their times, set or not.
+fn complete_conditions(status: &mut Map<String, Value>, heard: &str) {
+    let conditions = status.get_mut("conditions").and_then(Value::as_array_mut);
+    for condition in conditions.into_iter().flatten().filter_map(Value::as_object_mut) {
+        fill(condition, heard, Value::Null);
+        fill(condition, "lastTransitionTime", Value::Null);
     }
 }
 
@@ -110,6 +143,7 @@ fn default_pod(object: &mut Value) {
     }
     let status = meta::entry(object, "status");
     fill(status, "phase", json!("Pending"));
+    complete_conditions(status, "lastProbeTime");
 }
 
 /// What only creation does.
@@ -117,6 +151,7 @@ pub(crate) fn on_create(kind: &Resolved, object: &mut Value) {
     match kind.ty.nature {
         Nature::Namespace => {
             object["status"] = json!({"phase": "Active"});
+            fill(meta::entry(object, "spec"), "finalizers", json!(["kubernetes"]));
         }
         Nature::Pod => {
             object["status"] = json!({"phase": "Pending", "qosClass": quality(object)});
@@ -242,6 +277,14 @@ pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> V
                     "spec.validationActions",
                     "at least one validation action is required",
                 ));
+            }
+        }
+        Nature::Lease => {
+            let length =
+                meta::at(object, &["spec", "leaseDurationSeconds"]).and_then(Value::as_i64);
+            if let Some(length) = length.filter(|l| *l <= 0) {
+                let field = "spec.leaseDurationSeconds";
+                causes.push(Cause::invalid(field, &length.to_string(), "must be greater than 0"));
             }
         }
         Nature::Event => {

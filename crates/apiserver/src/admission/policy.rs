@@ -48,14 +48,16 @@ pub(crate) fn problems(policy: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let validations = list(policy, &["spec", "validations"]).count();
     let audits = list(policy, &["spec", "auditAnnotations"]).count();
-    if validations + audits == 0 {
-        causes.push(Cause::required(
-            "spec.validations",
-            "validations or auditAnnotations must contain at least one item",
-        ));
-    }
-    if list(policy, &["spec", "matchConstraints", "resourceRules"]).count() == 0 {
+    if meta::at(policy, &["spec", "matchConstraints"]).is_none() {
+        causes.push(Cause::required("spec.matchConstraints", ""));
+    } else if list(policy, &["spec", "matchConstraints", "resourceRules"]).count() == 0 {
         causes.push(Cause::required("spec.matchConstraints.resourceRules", ""));
+    }
+    if validations + audits == 0 {
+        for field in ["spec.validations", "spec.auditAnnotations"] {
+            let detail = "validations or auditAnnotations must contain at least one item";
+            causes.push(Cause::required(field, detail));
+        }
     }
     for (part, key) in [
         ("validations", "expression"),

@@ -64,7 +64,7 @@ fn refuse_conflicts(managers: &Managers, me: &Manager, changes: &Changes) -> Res
             conflicts.push((manager.shown(), path));
         }
     }
-    conflicts.sort();
+    conflicts.sort_by(|(a, _), (b, _)| a.cmp(b));
     let message = match conflicts.as_slice() {
         [] => return Ok(()),
         [(manager, path)] => {
@@ -94,6 +94,10 @@ fn refuse_conflicts(managers: &Managers, me: &Manager, changes: &Changes) -> Res
 
 /// Lays `config` over `target`; lists merge by their keys.
 pub(crate) fn merge(schema: Option<&Schema>, target: &mut Value, config: &Value) {
+    // Saying nothing about a part that is there leaves it.
+    if config.is_null() && !target.is_null() {
+        return;
+    }
     match (parts(schema, config), target) {
         (Parts::Fields(changes), target) => {
             if !target.is_object() {

@@ -25,23 +25,27 @@ pub(crate) fn apply(target: &Value, patch: &Value) -> Result<Value, Failure> {
     })?;
     let mut result = target.clone();
     for operation in operations {
+        if !operation.is_object() {
+            let got = crate::schema::validate::type_name(operation).replace("integer", "number");
+            let why = format!(
+                "error decoding patch: json: cannot unmarshal {got} into Go value of type handlers.jsonPatchOp"
+            );
+            return Err(Failure::Malformed(why));
+        }
         let text = |key: &str| operation.get(key).and_then(Value::as_str);
-        let kind = text("op").ok_or_else(|| Failure::Malformed("missing op".into()))?;
-        let path = pointer(text("path").ok_or_else(|| Failure::Malformed("missing path".into()))?)?;
+        let kind = text("op").ok_or_else(|| Failure::Inapplicable("missing op".into()))?;
+        let path =
+            pointer(text("path").ok_or_else(|| Failure::Inapplicable("missing path".into()))?)?;
         let from =
-            || pointer(text("from").ok_or_else(|| Failure::Malformed("missing from".into()))?);
+            || pointer(text("from").ok_or_else(|| Failure::Inapplicable("missing from".into()))?);
         let value = || operation.get("value").cloned().unwrap_or(Value::Null);
         match kind {
             "add" => add(&mut result, &path, value())?,
             "remove" => {
                 remove(&mut result, &path)?;
             }
-            "replace" => {
-                if find(&result, &path).is_none() {
-                    return Err(missing("replace", &path));
-                }
-                set(&mut result, &path, value())?;
-            }
+            // Replacing a field that is not there puts it there.
+            "replace" => replace(&mut result, &path, value())?,
             "move" => {
                 let taken = remove(&mut result, &from()?)?;
                 add(&mut result, &path, taken)?;
@@ -140,13 +144,24 @@ fn add(target: &mut Value, path: &[String], value: Value) -> Result<(), Failure>
     }
 }
 
-fn set(target: &mut Value, path: &[String], value: Value) -> Result<(), Failure> {
-    match parent(target, path) {
-        Some(slot) => {
+fn replace(target: &mut Value, path: &[String], value: Value) -> Result<(), Failure> {
+    let Some((last, above)) = path.split_last() else {
+        *target = value;
+        return Ok(());
+    };
+    match parent(target, above) {
+        Some(Value::Object(map)) => {
+            map.insert(last.clone(), value);
+            Ok(())
+        }
+        Some(Value::Array(items)) => {
+            let at = index(last, items.len());
+            let slot =
+                at.and_then(|at| items.get_mut(at)).ok_or_else(|| missing("replace", path))?;
             *slot = value;
             Ok(())
         }
-        None => Err(missing("replace", path)),
+        _ => Err(missing("replace", path)),
     }
 }
 

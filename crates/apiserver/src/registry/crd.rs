@@ -192,7 +192,10 @@ fn version(version: &Value, group: &str, kind: &str) -> Served {
         own.unwrap_or_else(|| format!("{group}/{name} {kind} is deprecated"))
     });
     Served {
-        schema: Schema::parse(&document),
+        schema: Schema::of_kind(
+            &document,
+            super::definitions::Definitions::shared().schema(super::definitions::OBJECT_META),
+        ),
         document: Arc::new(document),
         status: meta::at(version, &["subresources", "status"]).is_some(),
         columns: columns.into_iter().flatten().map(column).collect(),

@@ -90,11 +90,14 @@ const TABLE: &[Merge] = &[
     ),
     row(admission!("ValidatingAdmissionPolicySpec"), "matchConditions", &["name"], Some("name")),
     row(admission!("ValidatingAdmissionPolicySpec"), "variables", &["name"], Some("name")),
+    row(admission!("ValidatingAdmissionPolicyBindingSpec"), "validationActions", &[], None),
     row(admission!("ValidatingAdmissionPolicyStatus"), "conditions", &["type"], Some("type")),
 ];
 
 /// Objects that have one owner as a whole.
-pub(crate) const ATOMIC_DEFINITIONS: [&str; 9] = [
+pub(crate) const ATOMIC_DEFINITIONS: [&str; 11] = [
+    admission!("MatchResources"),
+    "io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference",
     core!("ObjectReference"),
     core!("LocalObjectReference"),
     core!("NodeSelector"),

@@ -22,6 +22,11 @@ pub(crate) fn apply(schema: &Schema, value: &mut Value) {
                     map.insert(key.clone(), default.clone());
                 }
             }
+            // A null where none may be is as good as nothing.
+            map.retain(|key, value| {
+                !value.is_null()
+                    || schema.field(key).is_none_or(|sub| sub.nullable || sub.kind.is_empty())
+            });
             for (key, child) in map.iter_mut() {
                 if let Some(sub) = schema.field(key) {
                     apply(sub, child);

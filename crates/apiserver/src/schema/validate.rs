@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Junctors, ListKind, Schema, cel::correlate, format, join};
 use crate::status::Cause;
@@ -140,7 +140,7 @@ fn duplicates(schema: &Schema, items: &[Value], path: &str, causes: &mut Vec<Cau
             ListKind::Set => item.clone(),
             ListKind::Map(keys) => {
                 let pairs = keys.iter().filter_map(|k| item.get(k).map(|v| (k.clone(), v.clone())));
-                Value::Object(pairs.collect())
+                json!(pairs.collect::<BTreeMap<String, Value>>())
             }
         };
         let text = identity.to_string();

@@ -73,7 +73,7 @@ pub(crate) fn store(
         managed::record_update(&call.kind, Some(&old), &mut new, manager, scope.reach(), &stamp);
     }
     refuse_new_finalizers(call, &old, &new)?;
-    judge(call, &new, Some(&old))?;
+    judge(call, &new, Some(&old), scope.subresource())?;
     warn_about_finalizers(call, &new, Some(&old));
     admission::admit(call, admission::Verb::Update(scope.subresource()), Some(&new), Some(&old))?;
     let mut stored_form = for_storage(&call.kind, new);
@@ -113,7 +113,7 @@ fn confine(call: &Call<'_>, old: &Value, new: &mut Value, scope: Scope) {
     };
     match scope {
         Scope::Main => {
-            if call.kind.version.status && managed::resets_status(call.kind.ty.nature) {
+            if call.kind.version.status {
                 take(new, "status");
             }
             if call.kind.ty.nature == Nature::Namespace {
@@ -171,6 +171,13 @@ fn check_preconditions(call: &Call<'_>, old: &Value, new: &Value) -> Result<(), 
     let ty = &call.kind.ty;
     let name = meta::name(old).to_owned();
     let asked = meta::text(new, "resourceVersion");
+    if !asked.is_empty() && asked.parse::<u64>().is_err() {
+        return Err(Refusal::new(
+            500,
+            "",
+            format!("strconv.ParseUint: parsing {asked:?}: invalid syntax"),
+        ));
+    }
     if !asked.is_empty() && asked != meta::text(old, "resourceVersion") {
         return Err(Refusal::modified(&ty.plural, &ty.group, &name));
     }
@@ -217,7 +224,7 @@ fn refuse_new_finalizers(call: &Call<'_>, old: &Value, new: &Value) -> Result<()
                 fresh.join(", ")
             );
             let cause = Cause::forbidden("metadata.finalizers", &why);
-            return Err(Refusal::invalid(&ty.kind, &ty.group, name, &[cause]));
+            return Err(Refusal::invalid(&ty.kind, &ty.group, name, &call.kind.twice(cause)));
         }
     }
     Ok(())

@@ -73,12 +73,15 @@ pub(crate) fn insert(
         meta::set(&mut object, "generation", 1);
     }
     strategy::default(ty.nature, &mut object);
-    strategy::on_create(&call.kind, &mut object);
+    if call.kind.is_custom() {
+        strategy::on_create(&call.kind, &mut object);
+    }
     if let Some(manager) = manager {
         managed::record_update(&call.kind, None, &mut object, manager, Reach::Main, &stamp);
     }
+    strategy::on_create(&call.kind, &mut object);
     check_namespace(call, &object)?;
-    judge(call, &object, None)?;
+    judge(call, &object, None, "")?;
     warn_about_finalizers(call, &object, None);
     let key = (meta::namespace(&object).to_owned(), name.clone());
     let exists = call.state.store.get(&ty.shelf, &key).is_some();
@@ -95,6 +98,8 @@ pub(crate) fn insert(
 
 /// What would have been stored.
 pub(crate) fn dry(object: &Value) -> Stored {
+    let mut object = object.clone();
+    object.sort_all_objects();
     Stored { version: 0, bytes: object.to_string().into() }
 }
 
@@ -147,7 +152,12 @@ fn check_namespace(call: &Call<'_>, object: &Value) -> Result<(), Refusal> {
 }
 
 /// Metadata, schema, expressions and the kind's own checks; all violations at once.
-pub(crate) fn judge(call: &Call<'_>, object: &Value, old: Option<&Value>) -> Result<(), Refusal> {
+pub(crate) fn judge(
+    call: &Call<'_>,
+    object: &Value,
+    old: Option<&Value>,
+    subresource: &str,
+) -> Result<(), Refusal> {
     let ty = &call.kind.ty;
     let mut causes = Vec::new();
     if meta::name(object).is_empty() {
@@ -157,7 +167,18 @@ pub(crate) fn judge(call: &Call<'_>, object: &Value, old: Option<&Value>) -> Res
     }
     let schema = call.kind.schema();
     if call.kind.is_custom() {
-        let found = validate::check(schema, object, old);
+        let mut found = validate::check(schema, object, old);
+        if subresource == "status" {
+            // Judged by its own part of the schema, the status is named from there.
+            for cause in &mut found {
+                if let Some(inner) = cause.field.strip_prefix("status.") {
+                    cause.message = cause.message.replace(
+                        &format!(" {} in body", cause.field),
+                        &format!(" {inner} in body"),
+                    );
+                }
+            }
+        }
         causes.extend(found);
         let blocked = validate::blocks_expressions(&causes);
         if schema.has_rules {

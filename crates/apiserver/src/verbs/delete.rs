@@ -12,7 +12,7 @@ use crate::{
     meta,
     registry::Nature,
     render::presented,
-    status::Refusal,
+    status::{Cause, Refusal},
     store::{Happening, Stored},
 };
 
@@ -45,10 +45,10 @@ impl Options {
             ("", Some(false)) | ("Background", _) => Propagation::Background,
             ("Foreground", _) => Propagation::Foreground,
             (other, _) => {
-                let text = format!(
-                    "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: \"{other}\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""
-                );
-                return Err(Refusal::new(422, "Invalid", text));
+                let options = ["Foreground", "Background", "Orphan", "nil"];
+                let cause =
+                    Cause::not_supported("propagationPolicy", &format!("{other:?}"), &options);
+                return Err(Refusal::options("DeleteOptions", &cause));
             }
         };
         let grace = body
@@ -85,7 +85,9 @@ pub(crate) fn one(call: &mut Call<'_>) -> Answer {
     let stored = call.existing()?;
     let (outcome, stored) = remove(call, &stored, &options)?;
     let object = stored.value();
-    if outcome == Outcome::Gone {
+    // Pods and service accounts are shown as they went; of others only the success is told.
+    let shown = matches!(call.kind.ty.nature, Nature::Pod | Nature::ServiceAccount);
+    if outcome == Outcome::Gone && !shown {
         return Ok(call.success(StatusCode::OK, meta::name(&object), meta::uid(&object)));
     }
     Ok(call.reply(StatusCode::OK, &stored.bytes))
@@ -100,15 +102,15 @@ pub(crate) fn remove(
     let ty = std::sync::Arc::clone(&call.kind.ty);
     let mut object = stored.value();
     let name = meta::name(&object).to_owned();
-    for (what, wanted, has) in [
-        ("UID", &options.uid, meta::uid(&object)),
-        ("ResourceVersion", &options.version, meta::text(&object, "resourceVersion")),
+    for (what, wanted, has, became) in [
+        ("UID", &options.uid, meta::uid(&object), "deleted and then recreated"),
+        ("ResourceVersion", &options.version, meta::text(&object, "resourceVersion"), "modified"),
     ] {
         if !wanted.is_empty() && wanted != has {
             let why = format!(
-                "the {what} in the precondition ({wanted}) does not match the {what} in record ({has}). The object might have been deleted and then recreated"
+                "the {what} in the precondition ({wanted}) does not match the {what} in record ({has}). The object might have been {became}"
             );
-            return Err(Refusal::conflict(&ty.plural, &ty.group, &name, &why));
+            return Err(Refusal::conflict(&ty.kind, &ty.group, &name, &why));
         }
     }
     if ty.nature == Nature::Namespace

@@ -2,6 +2,8 @@
 //!
 //! Order as on the real server: decode, check the type, strip what the schema does not know (or refuse it), fill defaults.
 
+use std::fmt::Write as _;
+
 use bytes::Bytes;
 use serde_json::Value;
 
@@ -10,7 +12,7 @@ use crate::{
     meta, protobuf,
     query::FieldValidation,
     registry::{Nature, Resolved, crd},
-    schema::{default, prune, validate::type_name},
+    schema::{Schema, default, prune, validate::type_name},
     status::Refusal,
     strategy,
 };
@@ -20,8 +22,17 @@ mod duplicates;
 /// Decodes the body of a create or replace.
 pub(crate) fn decode(call: &mut Call<'_>) -> Result<Value, Refusal> {
     let kind = call.kind.clone();
-    let mut object =
-        body(&call.incoming.body.clone(), call.incoming.content_type(), &kind.ty.kind)?;
+    let bytes = call.incoming.body.clone();
+    let mut object = body(&bytes, call.incoming.content_type(), &kind.ty.kind)?;
+    if kind.is_custom() && object.get("kind").and_then(Value::as_str).unwrap_or_default().is_empty()
+    {
+        return Err(Refusal::bad_request(format!(
+            "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{}' ({})",
+            kind.ty.kind,
+            String::from_utf8_lossy(&bytes),
+            summary(&bytes)
+        )));
+    }
     check_type(&kind, &mut object)?;
     refuse_duplicates(call)?;
     Ok(object)
@@ -61,9 +72,9 @@ pub(crate) fn body(bytes: &Bytes, content_type: &str, kind: &str) -> Result<Valu
         "application/yaml" => serde_saphyr::from_slice(bytes)
             .map_err(|e| Refusal::bad_request(format!("error converting YAML to JSON: yaml: {e}"))),
         "application/vnd.kubernetes.protobuf" => protobuf::decode(bytes),
-        other => Err(Refusal::unsupported_media(format!(
-            "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf (got {other})"
-        ))),
+        _ => Err(Refusal::unsupported_media(
+            "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+        )),
     }
 }
 
@@ -73,12 +84,39 @@ pub(crate) fn go_words(error: &serde_json::Error) -> String {
 }
 
 fn json(bytes: &Bytes, kind: &str) -> Result<Value, Refusal> {
-    serde_json::from_slice(bytes).map_err(|e| {
-        let why = if bytes.is_empty() { "EOF".to_owned() } else { e.to_string() };
+    let refuse = |why: &str| {
         Refusal::bad_request(format!(
-            "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: {why}"
+            "the object provided is unrecognized (must be of type {kind}): {why} ({})",
+            summary(bytes)
         ))
-    })
+    };
+    let value: Value = serde_json::from_slice(bytes).map_err(|e| {
+        refuse(&format!("couldn't get version/kind; json parse error: {}", go_words(&e)))
+    })?;
+    match &value {
+        Value::Object(_) => Ok(value),
+        Value::Null => Err(refuse("Object 'Kind' is missing in 'null'")),
+        other => Err(refuse(&format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}",
+            type_name(other)
+        ))),
+    }
+}
+
+/// How a body is quoted in refusals: its beginning, or its bytes.
+fn summary(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    match bytes.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') if bytes.len() > 30 => {
+            format!("{} ...", text.chars().take(30).collect::<String>())
+        }
+        Some(b'{') => text.into_owned(),
+        Some(_) => bytes.iter().take(30).fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        }),
+    }
 }
 
 /// The object must say what it is, and say what the path says.
@@ -92,16 +130,13 @@ pub(crate) fn check_type(kind: &Resolved, object: &mut Value) -> Result<(), Refu
     let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default();
     let (version, wanted) = (text("apiVersion").to_owned(), kind.api_version());
     let (name, wanted_kind) = (text("kind").to_owned(), &kind.ty.kind);
-    if kind.is_custom() && name.is_empty() {
-        let shown = Value::Object(map.clone());
-        return Err(Refusal::bad_request(format!("Object 'Kind' is missing in '{shown}'")));
+    if !name.is_empty() && name != *wanted_kind {
+        return Err(Refusal::bad_request(format!(
+            "{name} in version {version:?} cannot be handled as a {wanted_kind}: converting ({name}) to ({wanted_kind}): unknown conversion"
+        )));
     }
-    if (!name.is_empty() && name != *wanted_kind) || (!version.is_empty() && version != wanted) {
-        if !name.is_empty() && name != *wanted_kind {
-            return Err(Refusal::bad_request(format!(
-                "{name} in version {version:?} cannot be handled as a {wanted_kind}: converting ({name}) to ({wanted_kind}): unknown conversion"
-            )));
-        }
+    // Built-in kinds are known by their path; custom ones must say their version.
+    if version != wanted && (kind.is_custom() || !version.is_empty()) {
         return Err(Refusal::bad_request(format!(
             "the API version in the data ({version}) does not match the expected API version ({wanted})"
         )));
@@ -137,8 +172,10 @@ pub(crate) fn normalise(
             type_name(object.get("metadata").unwrap_or(&Value::Null))
         )));
     }
-    if !kind.is_custom() {
-        decode_types(&kind, object)?;
+    if kind.is_custom() {
+        decode_metadata(&kind, object)?;
+    } else {
+        decode_types(&kind, object, source)?;
     }
     strip_nulls_of_metadata(object);
     let mut unknown = prune::prune_metadata(object);
@@ -178,34 +215,112 @@ pub(crate) fn normalise(
 /// Null metadata fields are as good as missing.
 fn strip_nulls_of_metadata(object: &mut Value) {
     let metadata = meta::of(object);
-    metadata.retain(|key, value| !(value.is_null() || key == "selfLink"));
+    metadata.retain(|key, value| {
+        let hollow = match value {
+            Value::Null => true,
+            // Wiping the record is a request of its own.
+            Value::Array(items) => items.is_empty() && key != "managedFields",
+            Value::Object(map) => map.is_empty(),
+            _ => false,
+        };
+        !hollow && key != "selfLink"
+    });
 }
 
 /// Built-in kinds are Go structs on the real server: a value of the wrong type does not even decode.
-fn decode_types(kind: &Resolved, object: &mut Value) -> Result<(), Refusal> {
-    let problem = wrong_type(kind.schema(), object, "");
+fn decode_types(kind: &Resolved, object: &mut Value, source: Source) -> Result<(), Refusal> {
+    let problem = wrong_type(kind.schema(), object, "", &kind.ty.kind)
+        .map(|text| format!("json: {text}"))
+        .or_else(|| bad_base64(kind.schema(), object));
     strip_nulls(object);
-    match problem {
-        None => Ok(()),
-        Some((path, got, wanted)) => {
-            let name = &kind.ty.kind;
-            Err(Refusal::bad_request(format!(
-                "{name} in version {:?} cannot be handled as a {name}: json: cannot unmarshal {got} into Go struct field {name}.{path} of type {wanted}",
-                kind.version.name
-            )))
+    quantities(kind.schema(), object);
+    let Some(text) = problem else { return Ok(()) };
+    Err(match source {
+        Source::Body => undecodable(kind, &text),
+        Source::Patch => {
+            let shown = format!("{:?}", object.to_string());
+            let message = format!(" \"\" is invalid: patch: Invalid value: {shown}: {text}");
+            Refusal::new(422, "Invalid", message)
         }
+    })
+}
+
+/// The first text that should be base64 and is not.
+fn bad_base64(schema: &Schema, value: &Value) -> Option<String> {
+    match value {
+        Value::String(text)
+            if schema.format == "byte" && !crate::schema::format::fits("byte", text) =>
+        {
+            let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
+            let at = text.bytes().position(|b| !good(b)).unwrap_or(text.len() - text.len() % 4);
+            Some(format!("illegal base64 data at input byte {at}"))
+        }
+        Value::Object(map) => {
+            map.iter().find_map(|(key, child)| bad_base64(schema.field(key)?, child))
+        }
+        Value::Array(items) => {
+            items.iter().find_map(|item| bad_base64(schema.items.as_ref()?, item))
+        }
+        _ => None,
     }
 }
 
-fn wrong_type(
-    schema: &crate::schema::Schema,
-    value: &Value,
-    path: &str,
-) -> Option<(String, &'static str, String)> {
+/// Quantities may be written as numbers, and are texts from then on.
+fn quantities(schema: &Schema, value: &mut Value) {
+    if quantity(schema, value) {
+        *value = Value::from(value.to_string());
+        return;
+    }
+    match value {
+        Value::Object(map) => {
+            for (key, child) in map.iter_mut() {
+                if let Some(sub) = schema.field(key) {
+                    quantities(sub, child);
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(sub) = &schema.items {
+                for item in items {
+                    quantities(sub, item);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Of custom kinds only the metadata is a Go struct.
+fn decode_metadata(kind: &Resolved, object: &Value) -> Result<(), Refusal> {
+    let (Some(schema), Some(metadata)) =
+        (kind.schema().properties.get("metadata"), object.get("metadata"))
+    else {
+        return Ok(());
+    };
+    let problem = wrong_type(schema, metadata, "", "ObjectMeta");
+    problem.map_or(Ok(()), |text| Err(undecodable(kind, &format!("json: {text}"))))
+}
+
+fn undecodable(kind: &Resolved, text: &str) -> Refusal {
+    let name = &kind.ty.kind;
+    Refusal::bad_request(format!(
+        "{name} in version {:?} cannot be handled as a {name}: {text}",
+        kind.version.name
+    ))
+}
+
+/// What Go's decoder says about the first value of a wrong type: the innermost struct, and the path from the outermost.
+fn wrong_type(schema: &Schema, value: &Value, path: &str, owner: &str) -> Option<String> {
     let wanted = match schema.kind.as_str() {
         _ if value.is_null() || schema.int_or_string => return None,
-        "object" if !value.is_object() => "map[string]interface {}".to_owned(),
-        "array" if !value.is_array() => "[]string".to_owned(),
+        "object" if !value.is_object() => match struct_name(schema) {
+            Some(name) => format!("v1.{name}"),
+            None => "map[string]string".to_owned(),
+        },
+        "array" if !value.is_array() => match schema.items.as_deref().and_then(struct_name) {
+            Some(name) => format!("[]v1.{name}"),
+            None => "[]string".to_owned(),
+        },
         "string" if !value.is_string() && !quantity(schema, value) => "string".to_owned(),
         "boolean" if !value.is_boolean() => "bool".to_owned(),
         "integer" if !value.is_i64() && !value.is_u64() => {
@@ -217,13 +332,17 @@ fn wrong_type(
         }
         "number" if !value.is_number() => "float64".to_owned(),
         _ => {
+            let owner = struct_name(schema).unwrap_or(owner);
             return match value {
                 Value::Object(map) => map.iter().find_map(|(key, child)| {
-                    wrong_type(schema.field(key)?, child, &crate::schema::join(path, key))
+                    let declared = schema.properties.contains_key(key);
+                    let at =
+                        if declared { crate::schema::join(path, key) } else { path.to_owned() };
+                    wrong_type(schema.field(key)?, child, &at, owner)
                 }),
                 Value::Array(items) => {
                     let sub = schema.items.as_ref()?;
-                    items.iter().find_map(|item| wrong_type(sub, item, path))
+                    items.iter().find_map(|item| wrong_type(sub, item, path, owner))
                 }
                 _ => None,
             };
@@ -236,11 +355,17 @@ fn wrong_type(
         Value::Array(_) => "array",
         _ => "object",
     };
-    Some((path.to_owned(), got, wanted))
+    Some(format!("cannot unmarshal {got} into Go struct field {owner}.{path} of type {wanted}"))
+}
+
+/// The name of the Go struct that a schema stands for, if it stands for one.
+fn struct_name(schema: &Schema) -> Option<&str> {
+    let known = !schema.properties.is_empty();
+    known.then(|| schema.definition.rsplit('.').next()).flatten().filter(|n| !n.is_empty())
 }
 
 /// Quantities are strings in the published definitions, but numbers are read as well.
-fn quantity(schema: &crate::schema::Schema, value: &Value) -> bool {
+fn quantity(schema: &Schema, value: &Value) -> bool {
     value.is_number() && schema.definition.ends_with(".Quantity")
 }
 

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::{
     call::{Answer, Call, json_response},
-    render::presented,
+    render::{Form, presented},
     selector::{Fields, Labels, Selector},
-    status::Refusal,
+    status::{Cause, Refusal},
     store::{Happening, Key, Stored, parse},
     watch::{self, Watch},
 };
@@ -79,20 +79,29 @@ fn list(call: &mut Call<'_>, selector: &Selector) -> Answer {
         None | Some("NotOlderThan") => false,
         Some("Exact") => true,
         Some(other) => {
-            let text = format!(
-                "resourceVersionMatch: Unsupported value: \"{other}\": supported values: \"Exact\", \"NotOlderThan\""
+            let shown = format!("{other:?}");
+            let cause = Cause::not_supported(
+                "resourceVersionMatch",
+                &shown,
+                &["Exact", "NotOlderThan", ""],
             );
-            return Err(list_options_invalid(&text));
+            return Err(Refusal::options("ListOptions", &cause));
         }
     };
     let has_match = call.query.get("resourceVersionMatch").is_some();
     if has_match && asked.is_none() {
-        let text = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
-        return Err(list_options_invalid(text));
+        let cause = Cause::forbidden(
+            "resourceVersionMatch",
+            "resourceVersionMatch is forbidden unless resourceVersion is provided",
+        );
+        return Err(Refusal::options("ListOptions", &cause));
     }
     if exact && asked == Some(0) {
-        let text = "resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
-        return Err(list_options_invalid(text));
+        let cause = Cause::forbidden(
+            "resourceVersionMatch",
+            "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
+        );
+        return Err(Refusal::options("ListOptions", &cause));
     }
     let latest = call.state.store.version();
     let (version, after) = match call.query.get("continue") {
@@ -135,6 +144,9 @@ fn list(call: &mut Call<'_>, selector: &Selector) -> Answer {
         choose(call, selector, past.iter(), after.as_ref())
     };
     let mut about = json!({"resourceVersion": version.to_string()});
+    if call.kind.is_custom() && call.render.form == Form::Plain {
+        about["continue"] = "".into();
+    }
     let shown = if limit > 0 && found.len() > limit { limit } else { found.len() };
     if shown < found.len()
         && let (Some(map), Some((last, _))) = (about.as_object_mut(), found.get(shown - 1))
@@ -149,13 +161,8 @@ fn list(call: &mut Call<'_>, selector: &Selector) -> Answer {
     Ok(call.respond(StatusCode::OK, bytes))
 }
 
-fn list_options_invalid(text: &str) -> Refusal {
-    Refusal::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {text}"))
-        .with_details(json!({"group": "meta.k8s.io", "kind": "ListOptions"}))
-}
-
 fn too_large(asked: u64, latest: u64) -> Refusal {
-    Refusal::new(504, "Timeout", format!("Too large resource version: {asked}, current: {latest}"))
+    Refusal::new(504, "Timeout", format!("Timeout: Too large resource version: {asked}, current: {latest}"))
         .with_details(json!({"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}))
         .with_retry_after(1)
 }
@@ -164,11 +171,15 @@ fn too_large(asked: u64, latest: u64) -> Refusal {
 fn write_token(version: u64, (namespace, name): &Key) -> String {
     let plain =
         json!({"v": "meta.k8s.io/v1", "rv": version, "ns": namespace, "name": name}).to_string();
-    crate::base64::encode(plain.as_bytes())
+    crate::base64::encode(plain.as_bytes()).trim_end_matches('=').to_owned()
 }
 
 fn read_token(token: &str) -> Result<(u64, Key), Refusal> {
-    let refuse = || Refusal::bad_request("continue key is not valid: encoding is not valid");
+    let refuse = || {
+        Refusal::bad_request(
+            "invalid continue token: continue key is not valid: encoding is not valid",
+        )
+    };
     let plain = crate::base64::decode(token).ok_or_else(refuse)?;
     let value: Value = serde_json::from_slice(&plain).map_err(|_| refuse())?;
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -182,12 +193,18 @@ fn watch(call: &mut Call<'_>, selector: Selector) -> Answer {
     let bookmarks = call.query.flag("allowWatchBookmarks");
     if call.query.has("sendInitialEvents") {
         if call.query.get("resourceVersionMatch") != Some("NotOlderThan") {
-            let text = "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-            return Err(list_options_invalid(text));
+            let cause = Cause::forbidden(
+                "resourceVersionMatch",
+                "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+            );
+            return Err(Refusal::options("ListOptions", &cause));
         }
     } else if call.query.get("resourceVersionMatch").is_some() {
-        let text = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-        return Err(list_options_invalid(text));
+        let cause = Cause::forbidden(
+            "resourceVersionMatch",
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+        );
+        return Err(Refusal::options("ListOptions", &cause));
     }
     let latest = call.state.store.version();
     let mut opening = VecDeque::new();

@@ -25,7 +25,10 @@ pub(crate) fn replace(call: &mut Call<'_>, scope: Scope) -> Answer {
     let name = call.path.name.clone().unwrap_or_default();
     let own = meta::name(&object).to_owned();
     if own.is_empty() {
-        return Err(Refusal::bad_request("name must be provided"));
+        let why = format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        );
+        return Err(Refusal::bad_request(why));
     }
     if own != name {
         let why =
@@ -57,7 +60,8 @@ pub(crate) fn replace(call: &mut Call<'_>, scope: Scope) -> Answer {
     if meta::text(&object, "resourceVersion").is_empty() && !unconditional(call.kind.ty.nature) {
         let cause =
             Cause::invalid("metadata.resourceVersion", "0", "must be specified for an update");
-        return Err(Refusal::invalid(&call.kind.ty.kind, &call.kind.ty.group, &name, &[cause]));
+        let ty = &call.kind.ty;
+        return Err(Refusal::invalid(&ty.plural, &ty.group, &name, &[cause]));
     }
     let stored = store(call, &old, object, scope, Some(manager))?;
     Ok(call.reply(StatusCode::OK, &stored.bytes))
@@ -84,9 +88,8 @@ pub(crate) fn patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         return apply_patch(call, scope);
     }
     if call.query.has("force") {
-        return Err(patch_options_invalid(
-            "force: Forbidden: may not be specified for non-apply patch",
-        ));
+        let cause = Cause::forbidden("force", "may not be specified for non-apply patch");
+        return Err(Refusal::options("PatchOptions", &cause));
     }
     let body: Value = serde_json::from_slice(&call.incoming.body).map_err(|e| {
         Refusal::bad_request(format!("error decoding patch: {}", intake::go_words(&e)))
@@ -106,7 +109,7 @@ pub(crate) fn patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         })?
     } else {
         if !body.is_object() {
-            let why = "json: cannot unmarshal array into Go value of type map[string]interface {}";
+            let why = "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}";
             return Err(Refusal::bad_request(why));
         }
         let mut object = current.clone();
@@ -117,19 +120,47 @@ pub(crate) fn patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         }
         object
     };
-    intake::check_type(&call.kind, &mut object)?;
-    let (name, own) = (meta::name(&current), meta::name(&object));
-    if name != own {
-        let why =
-            format!("the name of the object ({own}) does not match the name on the URL ({name})");
-        return Err(Refusal::bad_request(why));
-    }
+    check_identity(call, &current, &object)?;
     intake::normalise(call, &mut object, Source::Patch)?;
     let stored = store(call, &old, object, scope, Some(manager))?;
     Ok(call.reply(StatusCode::OK, &stored.bytes))
 }
 
-pub(super) fn patch_options_invalid(text: &str) -> Refusal {
-    Refusal::new(422, "Invalid", format!("PatchOptions.meta.k8s.io \"\" is invalid: {text}"))
-        .with_details(json!({"group": "meta.k8s.io", "kind": "PatchOptions"}))
+/// A patch may not make another object of an object.
+fn check_identity(call: &Call<'_>, current: &Value, object: &Value) -> Result<(), Refusal> {
+    let text = |value: &Value, key: &str| {
+        value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let (version, kind) = (text(object, "apiVersion"), text(object, "kind"));
+    let name = meta::name(current);
+    let mut causes = Vec::new();
+    for (field, has, wanted) in
+        [("apiVersion", &version, &call.kind.api_version()), ("kind", &kind, &call.kind.ty.kind)]
+    {
+        if has != wanted {
+            causes.push(Cause::invalid(field, &format!("{has:?}"), &format!("must be {wanted}")));
+        }
+    }
+    if !causes.is_empty() {
+        let group = version.split_once('/').map(|(group, _)| group).unwrap_or_default();
+        return Err(Refusal::invalid(&kind, group, name, &causes));
+    }
+    let own = meta::name(object);
+    if name != own {
+        let why =
+            format!("the name of the object ({own}) does not match the name on the URL ({name})");
+        return Err(Refusal::bad_request(why));
+    }
+    if meta::namespace(current) != meta::namespace(object) {
+        return Err(Refusal::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    let uid = meta::uid(object);
+    if uid != meta::uid(current) && !uid.is_empty() {
+        let cause = Cause::invalid("metadata.uid", &format!("{uid:?}"), "field is immutable");
+        let ty = &call.kind.ty;
+        return Err(Refusal::invalid(&ty.kind, &ty.group, name, &call.kind.twice(cause)));
+    }
+    Ok(())
 }
