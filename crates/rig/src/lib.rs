@@ -7,6 +7,7 @@
 mod cluster;
 pub mod conformance;
 mod control_plane;
+mod embedded;
 mod keep;
 pub mod kubectl;
 mod lent;
@@ -18,6 +19,7 @@ mod users;
 
 pub use cluster::{ClientError, Cluster, Server};
 pub use control_plane::{ControlPlane, Controllers, StartError};
+pub use embedded::Embedded;
 pub use module::BuildError;
 pub use pki::PkiError;
 pub use programs::{Missing, Programs};

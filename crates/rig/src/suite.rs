@@ -1,8 +1,9 @@
 //! How is one suite run on a server, and what happens where there is none?
 //!
-//! A suite is an async function of a [`Cluster`]. [`on_real`] starts a control plane for it, or takes the cluster of `KUBECONFIG` when
-//! `TIDEGATE_USE_KUBECONFIG=yes` says so. Where neither programs nor a toolchain are to be had, the suite is left out: one loud line on
-//! standard error, and one line in `<target>/test-logs/left-out/<suite>.txt` for the summary. With `CI=true` that is a failure.
+//! A suite is an async function of a [`Cluster`]. [`on_embedded`] gives it the server inside the process; [`on_real`] starts a control plane
+//! for it, or takes the cluster of `KUBECONFIG` when `TIDEGATE_USE_KUBECONFIG=yes` says so. Where neither programs nor a toolchain are to
+//! be had, the suite is left out: one loud line on standard error, and one line in `<target>/test-logs/left-out/<suite>.txt` for the
+//! summary. With `CI=true` that is a failure.
 
 use std::{
     env, fs,
@@ -13,6 +14,7 @@ use std::{
 use crate::{
     cluster::Cluster,
     control_plane::{ControlPlane, Controllers, StartError},
+    embedded::Embedded,
     lent::Lent,
     programs::{Missing, Programs},
 };
@@ -23,12 +25,10 @@ use crate::{
 /// When the server does not start, or is missing where it must run: a test that cannot do its work has failed.
 #[expect(clippy::panic, reason = "called from tests, whose way to fail is a panic")]
 pub fn on_real(name: &str, controllers: Controllers, suite: impl AsyncFnOnce(&Cluster)) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.unwrap_or_else(|problem| panic!("no runtime for {name}: {problem}"));
     let left_out = left_out_file(name);
     // A line from an earlier run no longer holds; there usually is none.
     let _ = fs::remove_file(&left_out);
-    let outcome = runtime.block_on(async {
+    let outcome = runtime(name).block_on(async {
         if let Some(kubeconfig) = lent_kubeconfig() {
             let lent = Lent::take(&kubeconfig, &kubectl_for_lent()).await?;
             suite(lent.cluster()).await;
@@ -41,11 +41,52 @@ pub fn on_real(name: &str, controllers: Controllers, suite: impl AsyncFnOnce(&Cl
     });
     match outcome {
         Ok(()) => {}
-        Err(StartError::Missing(missing)) if env::var_os("CI").is_none_or(|ci| ci != "true") => {
+        Err(StartError::Missing(missing)) if may_leave_out() => {
             leave_out(name, &left_out, &missing);
         }
         Err(problem) => panic!("{name}: {}", chain(&problem)),
     }
+}
+
+/// Which kubectl a suite on the embedded server needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kubectl {
+    /// The one whose words were recorded; without it the suite is left out.
+    Pinned,
+    /// None.
+    Unused,
+}
+
+/// Runs `suite` on the embedded server, on a runtime of its own.
+///
+/// # Panics
+/// When the server does not start, or kubectl is missing where it must run.
+#[expect(clippy::panic, reason = "called from tests, whose way to fail is a panic")]
+pub fn on_embedded(name: &str, kubectl: Kubectl, suite: impl AsyncFnOnce(&Cluster)) {
+    let left_out = left_out_file(name);
+    let _ = fs::remove_file(&left_out);
+    let program = match kubectl {
+        Kubectl::Unused => Ok(PathBuf::from("kubectl")),
+        Kubectl::Pinned => Programs::find(|name| env::var_os(name)).and_then(|p| p.path("kubectl")),
+    };
+    let program = match program {
+        Ok(program) => program,
+        Err(missing) if may_leave_out() => return leave_out(name, &left_out, &missing),
+        Err(missing) => panic!("{name}: {missing}"),
+    };
+    let server = Embedded::start(&program).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+    runtime(name).block_on(suite(server.cluster()));
+}
+
+#[expect(clippy::panic, reason = "called from tests, whose way to fail is a panic")]
+fn runtime(name: &str) -> tokio::runtime::Runtime {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.unwrap_or_else(|problem| panic!("no runtime for {name}: {problem}"))
+}
+
+/// In CI nothing is left out.
+fn may_leave_out() -> bool {
+    env::var_os("CI").is_none_or(|ci| ci != "true")
 }
 
 /// Whether the real server is one that somebody lent, and that outlives the suite.

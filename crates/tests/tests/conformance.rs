@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use rig::{
-    Cluster, Controllers, User,
+    Cluster, Controllers, Embedded, User,
     conformance::{steps, transcript},
     kubectl::prepare,
     suite,
@@ -22,6 +22,14 @@ use rig::{
 fn real_server_agrees_with_itself() {
     suite::on_real("conformance", Controllers::Running, async |cluster| {
         agree(cluster, cluster, 200);
+    });
+}
+
+#[test]
+fn embedded_server_agrees_with_a_real_one() {
+    suite::on_real("conformance-embedded", Controllers::Running, async |real| {
+        let embedded = Embedded::start(real.kubectl()).unwrap();
+        agree(real, embedded.cluster(), 1000);
     });
 }
 

@@ -18,7 +18,10 @@ use kube::{
     api::{DynamicObject, Patch, PatchParams, PostParams},
     core::{ApiResource, GroupVersionKind},
 };
-use rig::{Cluster, Controllers, User, suite};
+use rig::{
+    Cluster, Controllers, User,
+    suite::{self, Kubectl},
+};
 use serde_json::{Value, json};
 
 #[test]
@@ -31,6 +34,20 @@ fn real_server_refuses_writes_after_the_permit() {
 #[test]
 fn real_server_opens_and_closes_a_window_by_itself() {
     suite::on_real("commit-time-window", Controllers::Absent, async |cluster| {
+        window_opens_and_closes_by_itself(cluster).await;
+    });
+}
+
+#[test]
+fn embedded_server_refuses_writes_after_the_permit() {
+    suite::on_embedded("commit-time-embedded", Kubectl::Unused, async |cluster| {
+        writes_after_the_permit_are_refused(cluster).await;
+    });
+}
+
+#[test]
+fn embedded_server_opens_and_closes_a_window_by_itself() {
+    suite::on_embedded("commit-time-window-embedded", Kubectl::Unused, async |cluster| {
         window_opens_and_closes_by_itself(cluster).await;
     });
 }

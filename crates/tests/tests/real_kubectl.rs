@@ -11,12 +11,19 @@ use std::{fmt::Write as _, fs, path::PathBuf};
 use rig::{
     Cluster, Controllers, Server,
     kubectl::{Differences, Line, Script, play, prepare},
-    suite,
+    suite::{self, Kubectl},
 };
 
 #[test]
 fn real_server_answers_kubectl_as_recorded() {
     suite::on_real("kubectl", Controllers::Running, async |cluster| {
+        all_scripts(cluster);
+    });
+}
+
+#[test]
+fn embedded_server_answers_kubectl_as_recorded() {
+    suite::on_embedded("kubectl-embedded", Kubectl::Pinned, async |cluster| {
         all_scripts(cluster);
     });
 }
