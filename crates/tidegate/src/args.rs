@@ -24,6 +24,11 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
+    /// Whether any was named.
+    pub(crate) fn are_named(&self) -> bool {
+        !self.files.is_empty() || !self.paths.is_empty()
+    }
+
     /// Reads them all.
     pub(crate) fn load(&self, edge: &mut Edge) -> anyhow::Result<Loaded> {
         let paths: Vec<PathBuf> = self.files.iter().chain(&self.paths).cloned().collect();

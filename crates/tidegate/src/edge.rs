@@ -16,4 +16,6 @@ pub(crate) struct Edge {
     pub(crate) stdin: Box<dyn Read>,
     /// Standard output, for verbs that have something to say while they run.
     pub(crate) stdout: Box<dyn Write>,
+    /// Standard error, for the same.
+    pub(crate) stderr: Box<dyn Write>,
 }

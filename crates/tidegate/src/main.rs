@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         colour: colour(&matches),
         stdin: Box::new(io::stdin().lock()),
         stdout: Box::new(io::stdout()),
+        stderr: Box::new(io::stderr()),
     };
     let output = verbs::run(&matches, &mut edge).unwrap_or_else(|error| Output {
         text: String::new(),

@@ -158,6 +158,12 @@ fn load_file(path: &Path, size: u64, loaded: &mut Loaded) {
     }
 }
 
+/// Reads a text that the command carries with it.
+pub(crate) fn of_text(name: &str, text: &str, loaded: &mut Loaded) {
+    loaded.files += 1;
+    load_bytes(text.as_bytes(), name, loaded);
+}
+
 fn read_stream(stream: &mut dyn Read, name: &str, loaded: &mut Loaded) {
     let mut bytes = Vec::new();
     if let Err(error) = stream.take(LARGEST + 1).read_to_end(&mut bytes) {

@@ -3,6 +3,7 @@
 //! One process, nothing installed: the embedded API server on loopback with our kinds in it, and a kubeconfig that leads there.
 
 use std::{
+    fmt::Write as _,
     fs,
     io::Write as _,
     path::{Path, PathBuf},
@@ -23,10 +24,22 @@ use crate::{
     args::{At, Sources},
     edge::Edge,
     output::{self, Exit, Output},
+    source::{self, Loaded},
 };
 
 /// The first line of every kubeconfig this verb writes: what it may overwrite and take away again.
 const MARK: &str = "# Written by tidegate sandbox; it is taken away when the sandbox ends.\n";
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("berlin-nights.yaml", include_str!("../../../../examples/berlin-nights.yaml")),
+    ("freeze.yaml", include_str!("../../../../examples/freeze.yaml")),
+    ("hosted.yaml", include_str!("../../../../examples/hosted.yaml")),
+    (
+        "monthly-first-saturday.yaml",
+        include_str!("../../../../examples/monthly-first-saturday.yaml"),
+    ),
+    ("weekend.yaml", include_str!("../../../../examples/weekend.yaml")),
+];
 
 pub(crate) fn verb() -> Verb {
     Verb {
@@ -35,7 +48,8 @@ pub(crate) fn verb() -> Verb {
         more: "It listens on loopback only, has no authentication, and forgets everything when it ends. One line on standard\n\
                output says that it is ready; Ctrl-C ends it.\n\n\
                Examples:\n  \
-               tidegate sandbox -f examples/\n  \
+               tidegate sandbox\n  \
+               tidegate sandbox -f policies/\n  \
                tidegate sandbox --empty --kubeconfig sandbox.kubeconfig --port 6080 --at 2026-12-24T12:00:00Z\n  \
                kubectl --kubeconfig sandbox.kubeconfig get changemanagementpolicies",
         listed: Listed::Yes,
@@ -51,7 +65,7 @@ struct Sandbox {
     #[command(flatten)]
     at: At,
 
-    /// Start without any policy
+    /// Start without any policy; otherwise those named are loaded, or a few examples
     #[arg(long, conflicts_with_all = ["files", "paths"])]
     empty: bool,
 
@@ -65,35 +79,44 @@ struct Sandbox {
 }
 
 fn run(args: &Sandbox, edge: &mut Edge) -> anyhow::Result<Output> {
-    let mut talk = String::new();
-    let mut policies = Vec::new();
-    if !args.empty {
-        let loaded =
-            args.sources.load(edge).context("say --empty for a sandbox without policies")?;
-        talk = output::problems(&loaded.findings);
-        if loaded.has_errors() {
-            return Ok(Output { text: String::new(), talk, exit: Exit::Failure });
-        }
-        policies = loaded.policies.into_iter().map(|found| found.policy).collect();
+    let loaded = match args {
+        Sandbox { empty: true, .. } => Loaded::default(),
+        Sandbox { sources, .. } if sources.are_named() => sources.load(edge)?,
+        Sandbox { .. } => examples(),
+    };
+    let talk = output::problems(&loaded.findings);
+    if loaded.has_errors() {
+        return Ok(Output { text: String::new(), talk, exit: Exit::Failure });
     }
+    let policies: Vec<Policy> = loaded.policies.into_iter().map(|found| found.policy).collect();
+    edge.stderr.write_all(talk.as_bytes())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(serve(args, edge, &policies))?;
-    Ok(Output { text: String::new(), talk, exit: Exit::Done })
+    Ok(Output::done(""))
+}
+
+/// The policies of the examples, for a sandbox that was asked for nothing else.
+fn examples() -> Loaded {
+    let mut loaded = Loaded::default();
+    for (name, text) in EXAMPLES {
+        source::of_text(name, text, &mut loaded);
+    }
+    loaded
 }
 
 async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::Result<()> {
-    let server = match args.at.given() {
+    let cluster = match args.at.given() {
         None => Server::new(WallClock, Settings::default()),
         Some(at) => Server::new(RuntimeClock::starting_at(at.into()), Settings::default()),
     };
     for kind in KINDS {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-        create(&server, path, &crds::definition(kind)).await?;
+        create(&cluster, path, &crds::definition(kind)).await?;
     }
     for policy in policies {
-        load(&server, policy).await?;
+        load(&cluster, policy).await?;
     }
-    let listener = server
+    let listener = cluster
         .listen(args.port)
         .await
         .with_context(|| format!("cannot listen on port {} of 127.0.0.1", args.port))?;
@@ -106,6 +129,7 @@ async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     writeln!(edge.stdout, "ready: http://{} kubeconfig={}", listener.address(), path.display())?;
     edge.stdout.flush()?;
+    edge.stderr.write_all(hints(&path, policies).as_bytes())?;
     tokio::select! {
         served = listener.run() => served?,
         _ = interrupt.recv() => {}
@@ -113,6 +137,19 @@ async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::
     }
     drop(kubeconfig);
     Ok(())
+}
+
+/// How to look at what runs.
+fn hints(kubeconfig: &Path, policies: &[Policy]) -> String {
+    let kubectl = format!("kubectl --kubeconfig {}", kubeconfig.display());
+    let mut text = format!("  look:  {kubectl} get cmp,hcmp --all-namespaces\n");
+    let named =
+        |policy: &Policy| policy.object.name.clone().filter(|_| policy.object.namespace.is_none());
+    if let Some(name) = policies.iter().find_map(named) {
+        let get = format!("get cmp {name} -o yaml");
+        let _ = writeln!(text, "  ask:   {kubectl} {get} | tidegate explain -f -");
+    }
+    text + "  end:   Ctrl-C\n"
 }
 
 /// Creates a policy, and first the namespace it lives in.
@@ -162,7 +199,12 @@ async fn create(server: &Server, path: &str, object: &Value) -> anyhow::Result<(
     if answer.status().is_success() {
         return Ok(());
     }
-    let body = answer.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let body = answer
+        .into_body()
+        .collect()
+        .await
+        .map(http_body_util::Collected::to_bytes)
+        .unwrap_or_default();
     let status: Value = serde_json::from_slice(&body).unwrap_or_default();
     let message = status["message"].as_str().unwrap_or("the server gave no reason").to_owned();
     bail!(Refused { code, message })
