@@ -95,7 +95,11 @@ impl Call<'_> {
         if let Some(warning) = &self.kind.version.deprecation {
             self.warnings.push(warning.clone());
         }
-        let mut response = json_response(code, bytes);
+        self.warn(json_response(code, bytes))
+    }
+
+    /// Adds the warnings of the request to its response.
+    pub(crate) fn warn(&mut self, mut response: Response<Body>) -> Response<Body> {
         for warning in std::mem::take(&mut self.warnings) {
             let text = format!("299 - {}", Value::from(warning));
             if let Ok(value) = header::HeaderValue::from_str(&text) {

@@ -70,7 +70,9 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
                 user,
                 warnings: Vec::new(),
             };
-            resource(&mut call)
+            // Warnings go out with refusals too.
+            let answer = resource(&mut call);
+            Ok(answer.unwrap_or_else(|refusal| call.warn(refusal_response(&refusal))))
         }
     }
 }

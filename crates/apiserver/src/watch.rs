@@ -190,18 +190,24 @@ fn translate(
     {
         return None;
     }
-    let happening = if selector.is_everything() {
-        event.happening
-    } else {
-        let seen = |bytes: &Bytes| selector.matches(&crate::render::presented(kind, parse(bytes)));
-        let before = event.before.as_ref().is_some_and(seen);
-        let after = event.happening != Happening::Deleted && seen(&event.object);
-        match (before, after) {
-            (false, true) => Happening::Added,
-            (true, true) => Happening::Modified,
-            (true, false) => Happening::Deleted,
-            (false, false) => return None,
+    if selector.is_everything() {
+        return Some(render.event(event.happening, kind, &event.object, now));
+    }
+    let seen = |bytes: &Bytes| selector.matches(&crate::render::presented(kind, parse(bytes)));
+    let before = event.before.as_ref().filter(|bytes| seen(bytes));
+    let after = event.happening != Happening::Deleted && seen(&event.object);
+    let happening = match (before, after) {
+        (None, true) => Happening::Added,
+        (Some(_), true) => Happening::Modified,
+        // Who left the selection is shown as it was last seen in it, with the version of its leaving.
+        (Some(bytes), false) => {
+            let mut last = parse(bytes);
+            crate::meta::set(&mut last, "resourceVersion", event.version.to_string());
+            last.sort_all_objects();
+            let bytes = Bytes::from(last.to_string());
+            return Some(render.event(Happening::Deleted, kind, &bytes, now));
         }
+        (None, false) => return None,
     };
     Some(render.event(happening, kind, &event.object, now))
 }

@@ -7,6 +7,7 @@ mod suite {
     mod controller;
     mod deletion;
     mod faults;
+    mod front;
     mod ownership;
     mod requests;
     mod watching;

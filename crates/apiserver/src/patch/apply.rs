@@ -95,7 +95,8 @@ fn refuse_conflicts(managers: &Managers, me: &Manager, changes: &Changes) -> Res
 /// Lays `config` over `target`; lists merge by their keys.
 pub(crate) fn merge(schema: Option<&Schema>, target: &mut Value, config: &Value) {
     // Saying nothing about a part that is there leaves it.
-    if config.is_null() && !target.is_null() {
+    let part = schema.is_some_and(|s| matches!(s.kind.as_str(), "object" | "array"));
+    if config.is_null() && !target.is_null() && part {
         return;
     }
     match (parts(schema, config), target) {
@@ -117,32 +118,57 @@ pub(crate) fn merge(schema: Option<&Schema>, target: &mut Value, config: &Value)
     }
 }
 
+/// Merges two lists by the names of their items. Items that only the object has keep their place as far as the order of
+/// the configuration allows; where both orders differ, the configuration's wins.
 fn merge_list(schema: Option<&Schema>, target: &mut Value, changes: &[(String, &Value)]) {
     let old = target.clone();
     let Parts::Items(known) = parts(schema, &old) else {
         return;
     };
-    let mut merged = Vec::new();
-    let mut left = known.iter().peekable();
+    let find = |element: &String| known.iter().find(|(e, _)| e == element).map(|(_, v)| *v);
     let wanted = |element: &String| changes.iter().any(|(c, _)| c == element);
+    let join = |element: &String, change: &Value| {
+        let mut item = find(element).cloned().unwrap_or_default();
+        merge(items(schema), &mut item, change);
+        item
+    };
+    let mut shared = changes.iter().map(|(e, _)| e).filter(|e| find(e).is_some());
+    let mut next_shared = shared.next();
     let mut placed: Vec<&String> = Vec::new();
-    for (element, change) in changes {
-        // Items that only the object has come first, up to the next one that both have.
-        while let Some((own, item)) = left.next_if(|(e, _)| !wanted(e) || placed.contains(&e)) {
-            if !wanted(own) {
-                merged.push((*item).clone());
+    let mut merged = Vec::new();
+    let (mut left, mut right) = (known.iter().peekable(), changes.iter().peekable());
+    while left.peek().is_some() || right.peek().is_some() {
+        if let (Some((own, _)), Some((element, change))) = (left.peek(), right.peek()) {
+            if own == element {
+                merged.push(join(element, change));
+                placed.push(element);
+                left.next();
+                right.next();
+                next_shared = shared.next();
+                continue;
+            }
+            // Both have it, but it is not its turn.
+            if wanted(own) && next_shared.is_some_and(|next| next != own) {
+                left.next();
+                continue;
             }
         }
-        left.next_if(|(e, _)| e == element);
-        placed.push(element);
-        let mut item =
-            known.iter().find(|(e, _)| e == element).map_or(Value::Null, |(_, v)| (*v).clone());
-        merge(items(schema), &mut item, change);
-        merged.push(item);
-    }
-    for (element, item) in left {
-        if changes.iter().all(|(c, _)| c != element) {
-            merged.push((*item).clone());
+        if let Some((own, item)) = left.peek() {
+            if !wanted(own) {
+                merged.push((*item).clone());
+                left.next();
+                continue;
+            }
+            if placed.contains(&own) {
+                left.next();
+            }
+        }
+        if let Some((element, change)) = right.next() {
+            merged.push(join(element, change));
+            placed.push(element);
+            if next_shared == Some(element) {
+                next_shared = shared.next();
+            }
         }
     }
     *target = Value::Array(merged);

@@ -22,11 +22,6 @@ pub(crate) fn apply(schema: &Schema, value: &mut Value) {
                     map.insert(key.clone(), default.clone());
                 }
             }
-            // A null where none may be is as good as nothing.
-            map.retain(|key, value| {
-                !value.is_null()
-                    || schema.field(key).is_none_or(|sub| sub.nullable || sub.kind.is_empty())
-            });
             for (key, child) in map.iter_mut() {
                 if let Some(sub) = schema.field(key) {
                     apply(sub, child);
@@ -37,6 +32,31 @@ pub(crate) fn apply(schema: &Schema, value: &mut Value) {
             if let Some(sub) = &schema.items {
                 for item in items.iter_mut() {
                     apply(sub, item);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Removes nulls where none may be: they are as good as nothing.
+pub(crate) fn drop_nulls(schema: &Schema, value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|key, value| {
+                !value.is_null()
+                    || schema.field(key).is_none_or(|sub| sub.nullable || sub.kind.is_empty())
+            });
+            for (key, child) in map.iter_mut() {
+                if let Some(sub) = schema.field(key) {
+                    drop_nulls(sub, child);
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(sub) = &schema.items {
+                for item in items.iter_mut() {
+                    drop_nulls(sub, item);
                 }
             }
         }

@@ -44,6 +44,10 @@ fn walk(schema: &Schema, new: &Value, old: Option<&Value>, path: &str, causes: &
                 "Invalid value: {got:?}: {path} in body must be of type {wanted}: {got:?}"
             ),
         });
+        // A null is no option either.
+        if new.is_null() && schema.checks.get("enum").is_some() {
+            checks(&schema.checks, new, path, causes);
+        }
         return;
     }
     if new.is_null() {

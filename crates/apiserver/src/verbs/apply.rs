@@ -77,7 +77,7 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         let empty = json!({"apiVersion": call.kind.api_version(), "kind": call.kind.ty.kind, "metadata": {}});
         let applied = apply::apply(&call.kind, &empty, &config, &me, scope.reach(), on_conflict)?;
         let mut object = applied.object;
-        intake::normalise(call, &mut object, Source::Patch)?;
+        intake::normalise(call, &mut object, Source::Applied)?;
         let mut managers = applied.managers;
         managers.0.entry(me).or_default().time = call.stamp();
         managers.write(&mut object);
@@ -92,14 +92,14 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
     if !version.is_empty() && version != meta::text(&live, "resourceVersion") {
         return Err(Refusal::modified(&call.kind.ty.plural, &call.kind.ty.group, &name));
     }
-    let before = managed::Managers::read(&live);
     let applied = apply::apply(&call.kind, &live, &config, &me, scope.reach(), on_conflict)?;
     let mut object = applied.object;
-    intake::normalise(call, &mut object, Source::Patch)?;
+    intake::normalise(call, &mut object, Source::Applied)?;
+    let changed = !same_but_records(&live, &object);
     keep_last_applied(&me, &live, &config, &mut object);
     let mut managers = applied.managers;
-    // Applying what is already so changes nothing, not even the time (OWN-2).
-    if before.as_ref() != Some(&managers) || !same_but_records(&live, &object) {
+    // Applying what is already so may change who owns it, but not the time (OWN-2).
+    if changed {
         managers.0.entry(me).or_default().time = call.stamp();
     }
     managers.write(&mut object);
@@ -141,6 +141,7 @@ fn check_typed(call: &Call<'_>, config: &Value) -> Result<(), Refusal> {
     let mut lines: Vec<String> =
         unknown.iter().map(|f| format!(".{f}: field not declared in schema")).collect();
     lines.extend(typed::problems(call.kind.schema(), &copy));
+    lines.sort();
     let text = match lines.as_slice() {
         [] => return Ok(()),
         [one] => one.clone(),

@@ -84,9 +84,12 @@ pub(crate) fn insert(
     judge(call, &object, None, "")?;
     warn_about_finalizers(call, &object, None);
     let key = (meta::namespace(&object).to_owned(), name.clone());
-    let exists = call.state.store.get(&ty.shelf, &key).is_some();
-    if exists {
-        return Err(Refusal::already_exists(&ty.plural, &ty.group, &name));
+    if let Some(other) = call.state.store.get(&ty.shelf, &key) {
+        let mut refusal = Refusal::already_exists(&ty.plural, &ty.group, &name);
+        if meta::is_deleting(&other.value()) {
+            refusal.message = format!("object is being deleted: {}", refusal.message);
+        }
+        return Err(refusal);
     }
     admission::admit(call, admission::Verb::Create, Some(&object), None)?;
     let mut stored_form = for_storage(&call.kind, object);

@@ -13,7 +13,7 @@ use crate::{
     query::FieldValidation,
     registry::{Nature, Resolved, crd},
     schema::{Schema, default, prune, validate::type_name},
-    status::Refusal,
+    status::{Cause, Refusal},
     strategy,
 };
 
@@ -151,6 +151,8 @@ pub(crate) fn check_type(kind: &Resolved, object: &mut Value) -> Result<(), Refu
 pub(crate) enum Source {
     Body,
     Patch,
+    /// A patch by server-side apply.
+    Applied,
 }
 
 /// Prunes and defaults; unknown fields are refused, warned about, or silently dropped.
@@ -178,6 +180,8 @@ pub(crate) fn normalise(
         decode_types(&kind, object, source)?;
     }
     strip_nulls_of_metadata(object);
+    let strict = call.query.field_validation()? == FieldValidation::Strict;
+    let whole = (strict && source != Source::Body).then(|| object.clone());
     let mut unknown = prune::prune_metadata(object);
     unknown.extend(prune::prune(kind.schema(), object));
     unknown.sort();
@@ -195,16 +199,18 @@ pub(crate) fn normalise(
                         "{} in version {:?} cannot be handled as a {}: {text}",
                         kind.ty.kind, kind.version.name, kind.ty.kind
                     )),
-                    Source::Patch => Refusal::new(
-                        422,
-                        "Invalid",
-                        format!(" \"\" is invalid: patch: Invalid value: \"{{}}\": {text}"),
-                    ),
+                    Source::Patch | Source::Applied => {
+                        undecodable_patch(whole.as_ref().unwrap_or(object), &text)
+                    }
                 });
             }
         }
     }
     default::apply(kind.schema(), object);
+    // What was applied is kept to the letter: a null is judged as a null.
+    if source != Source::Applied {
+        default::drop_nulls(kind.schema(), object);
+    }
     if kind.ty.nature == Nature::Definition {
         crd::default(object);
     }
@@ -237,12 +243,16 @@ fn decode_types(kind: &Resolved, object: &mut Value, source: Source) -> Result<(
     let Some(text) = problem else { return Ok(()) };
     Err(match source {
         Source::Body => undecodable(kind, &text),
-        Source::Patch => {
-            let shown = format!("{:?}", object.to_string());
-            let message = format!(" \"\" is invalid: patch: Invalid value: {shown}: {text}");
-            Refusal::new(422, "Invalid", message)
-        }
+        Source::Patch | Source::Applied => undecodable_patch(object, &text),
     })
+}
+
+/// A patch whose result does not decode is refused with the whole result.
+fn undecodable_patch(object: &Value, text: &str) -> Refusal {
+    let mut sorted = object.clone();
+    sorted.sort_all_objects();
+    let shown = Value::from(sorted.to_string()).to_string();
+    Refusal::invalid("", "", "", &[Cause::invalid("patch", &shown, text)])
 }
 
 /// The first text that should be base64 and is not.

@@ -81,9 +81,12 @@ async fn leaving_the_selection_is_a_deletion() {
     patch(&server, &a, "merge", &json!({"metadata": {"labels": {"on": "no"}}}));
     patch(&server, &a, "merge", &json!({"spec": {"size": 3}}));
     patch(&server, &a, "merge", &json!({"metadata": {"labels": {"on": "yes"}}}));
-    for kind in ["ADDED", "MODIFIED", "DELETED", "ADDED"] {
-        assert_eq!(watch.brief().await, pair(kind, "a"));
-    }
+    assert_eq!(watch.brief().await, pair("ADDED", "a"));
+    assert_eq!(watch.brief().await, pair("MODIFIED", "a"));
+    let left = watch.next().await.unwrap();
+    assert_eq!(left["type"], "DELETED");
+    assert_eq!(left["object"]["metadata"]["labels"]["on"], "yes", "as it was last seen");
+    assert_eq!(watch.brief().await, pair("ADDED", "a"));
 }
 
 #[tokio::test]
