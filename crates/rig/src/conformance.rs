@@ -5,9 +5,11 @@
 //! identifiers and resource versions become numbers in the order in which they were first seen, so that "the same object" and "nothing
 //! was written" are compared too.
 
+mod compare;
 mod run;
 mod seen;
 mod steps;
 
+pub use compare::differences;
 pub use run::transcript;
 pub use steps::{Step, steps};

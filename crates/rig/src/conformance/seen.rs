@@ -47,13 +47,13 @@ impl Seen {
         if is_list && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
         {
             for field in ["resourceVersion", "continue"] {
-                if metadata.contains_key(field) {
+                if metadata.get(field).is_some_and(|value| value != "") {
                     metadata.insert(field.to_owned(), "<hidden>".into());
                 }
             }
         }
-        self.walk("", value);
         value.sort_all_objects();
+        self.walk("", value);
     }
 
     fn walk(&mut self, key: &str, value: &mut Value) {
@@ -104,8 +104,8 @@ impl Seen {
 
 /// Sorts the causes of a refusal, and takes them out of its sentence once they are known to stand there.
 fn order_causes(status: &mut Value) {
-    let Some(causes) = status["details"]["causes"].as_array_mut().filter(|all| all.len() > 1)
-    else {
+    let causes = status.pointer_mut("/details/causes").and_then(Value::as_array_mut);
+    let Some(causes) = causes.filter(|all| all.len() > 1) else {
         return;
     };
     causes.sort_by_key(Value::to_string);
