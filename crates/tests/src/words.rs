@@ -19,8 +19,14 @@ const UNFINISHED: &[&str] = &[
 const EMPTY_WORDS: &[&str] =
     &["manager", "helper", "util", "utils", "handler", "data", "info", "process"];
 
-/// Rooms that speak HTTP, where a handler is a handler.
-const HTTP_ROOMS: &[&str] = &["crates/apiserver/", "crates/console/", "crates/operator/"];
+/// Rooms whose own domain has one of these words: whoever speaks HTTP has handlers, and the owner of a field of a Kubernetes object
+/// is called its field manager.
+const AT_HOME: &[(&str, &str)] = &[
+    ("crates/apiserver/", "handler"),
+    ("crates/apiserver/", "manager"),
+    ("crates/console/", "handler"),
+    ("crates/operator/", "handler"),
+];
 
 /// Places where somebody keeps a checkout or a scratch folder.
 const MACHINE_PATHS: &[&str] = &[
@@ -51,12 +57,14 @@ pub fn check_public_names(tree: &Tree) -> Vec<Finding> {
     let sources = tree.ending(".rs");
     let mut findings = Vec::new();
     for (path, text) in sources {
-        let speaks_http = HTTP_ROOMS.iter().any(|room| path.starts_with(room));
+        let at_home = |word: &str| {
+            AT_HOME.iter().any(|(room, known)| path.starts_with(room) && *known == word)
+        };
         findings.extend(find([(path, text)], |line| {
             let name = public_name(line)?;
-            let word = words_of(name).into_iter().find(|word| {
-                EMPTY_WORDS.contains(&word.as_str()) && !(speaks_http && word == "handler")
-            })?;
+            let word = words_of(name)
+                .into_iter()
+                .find(|word| EMPTY_WORDS.contains(&word.as_str()) && !at_home(word))?;
             Some(format!("`{name}`: `{word}` names nothing; use a word of the domain"))
         }));
     }
