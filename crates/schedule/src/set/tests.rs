@@ -1,4 +1,4 @@
-//! The questions, as rows; the laws are in `tests/laws.rs`.
+//! The questions, as rows; the laws are in `tests/oracle/laws.rs`.
 
 use super::*;
 use crate::{
