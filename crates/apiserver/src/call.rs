@@ -137,6 +137,8 @@ impl Call<'_> {
         }
         let agent = self.incoming.header(header::USER_AGENT);
         let product = agent.split('/').next().unwrap_or_default();
+        // A client without a name is nobody in particular.
+        let product = if product.is_empty() { "unknown" } else { product };
         Ok(product.chars().take(128).collect())
     }
 }

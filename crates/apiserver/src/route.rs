@@ -22,6 +22,20 @@ use crate::{
 /// The largest body that is read, as on the real server.
 pub(crate) const BODY_LIMIT: usize = 3 * 1024 * 1024;
 
+/// Subresources that a real server has and this one has not: only there is it named as the reason.
+const REAL_SUBRESOURCES: [&str; 10] = [
+    "attach",
+    "ephemeralcontainers",
+    "exec",
+    "log",
+    "portforward",
+    "proxy",
+    "resize",
+    "scale",
+    "token",
+    "binding",
+];
+
 /// Answers one request.
 pub(crate) fn answer(inner: &Arc<Inner>, incoming: Incoming, user: User) -> Response<Body> {
     let mut state = inner.lock();
@@ -151,6 +165,11 @@ fn resource(call: &mut Call<'_>) -> Answer {
         (_, true, Some(_)) if custom => {
             let name = call.path.name.clone().unwrap_or_default();
             Err(call.not_found(&name))
+        }
+        (_, true, Some(sub))
+            if !REAL_SUBRESOURCES.contains(&sub.split('/').next().unwrap_or(sub)) =>
+        {
+            Err(Refusal::no_such_path())
         }
         (_, true, Some(sub)) => {
             let what = format!("the subresource {sub:?} of {}", call.kind.ty.qualified());

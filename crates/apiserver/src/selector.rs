@@ -57,6 +57,9 @@ impl Labels {
             let requirement = requirement(part).ok_or_else(|| {
                 let words: Vec<&str> = part.split_whitespace().collect();
                 refuse(match words.as_slice() {
+                    [_, "in" | "notin", open, ..] if open.starts_with('(') => {
+                        "found '', expected: ',' or ')'".to_owned()
+                    }
                     [_, "in" | "notin", found, ..] => format!("found '{found}' expected: '('"),
                     [_, "in" | "notin"] => "found '' expected: '('".to_owned(),
                     [_, found, ..] => {

@@ -170,7 +170,8 @@ fn spec_changed(call: &Call<'_>, old: &Value, new: &Value) -> bool {
 fn check_preconditions(call: &Call<'_>, old: &Value, new: &Value) -> Result<(), Refusal> {
     let ty = &call.kind.ty;
     let name = meta::name(old).to_owned();
-    let asked = meta::text(new, "resourceVersion");
+    // Version zero is no version.
+    let asked = Some(meta::text(new, "resourceVersion")).filter(|v| *v != "0").unwrap_or_default();
     if !asked.is_empty() && asked.parse::<u64>().is_err() {
         return Err(Refusal::new(
             500,

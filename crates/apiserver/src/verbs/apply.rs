@@ -81,6 +81,8 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         let mut managers = applied.managers;
         managers.0.entry(me).or_default().time = call.stamp();
         managers.write(&mut object);
+        // Whatever version the configuration names, there is none yet.
+        meta::remove(&mut object, "resourceVersion");
         let stored = create::insert(call, object, None)?;
         return Ok(call.reply(StatusCode::CREATED, &stored.bytes));
     };
@@ -89,7 +91,7 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         managed::before_first_apply(&call.kind, &live, &call.stamp()).write(&mut live);
     }
     let version = meta::text(&config, "resourceVersion").to_owned();
-    if !version.is_empty() && version != meta::text(&live, "resourceVersion") {
+    if !matches!(version.as_str(), "" | "0") && version != meta::text(&live, "resourceVersion") {
         return Err(Refusal::modified(&call.kind.ty.plural, &call.kind.ty.group, &name));
     }
     let applied = apply::apply(&call.kind, &live, &config, &me, scope.reach(), on_conflict)?;

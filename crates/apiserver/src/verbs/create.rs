@@ -47,12 +47,9 @@ pub(crate) fn insert(
         return Err(Refusal::new(405, "MethodNotAllowed", why));
     }
     place(call, &mut object)?;
-    if !meta::text(&object, "resourceVersion").is_empty() {
-        return Err(Refusal::new(
-            500,
-            "",
-            "resourceVersion should not be set on objects to be created",
-        ));
+    // Version zero is no version.
+    if meta::text(&object, "resourceVersion") == "0" {
+        meta::remove(&mut object, "resourceVersion");
     }
     let generated =
         meta::name(&object).is_empty() && !meta::text(&object, "generateName").is_empty();
@@ -66,7 +63,7 @@ pub(crate) fn insert(
     let stamp = call.stamp();
     meta::set(&mut object, "uid", uid);
     meta::set(&mut object, "creationTimestamp", stamp.clone());
-    for key in ["deletionTimestamp", "deletionGracePeriodSeconds", "generation"] {
+    for key in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
         meta::remove(&mut object, key);
     }
     if ty.counts_generations() {
@@ -84,6 +81,12 @@ pub(crate) fn insert(
     judge(call, &object, None, "")?;
     warn_about_finalizers(call, &object, None);
     let key = (meta::namespace(&object).to_owned(), name.clone());
+    admission::admit(call, admission::Verb::Create, Some(&object), None)?;
+    let dry_run = call.query.dry_run()?;
+    if !dry_run && !meta::text(&object, "resourceVersion").is_empty() {
+        let why = "resourceVersion should not be set on objects to be created";
+        return Err(Refusal::new(500, "", why));
+    }
     if let Some(other) = call.state.store.get(&ty.shelf, &key) {
         let mut refusal = Refusal::already_exists(&ty.plural, &ty.group, &name);
         if meta::is_deleting(&other.value()) {
@@ -91,9 +94,8 @@ pub(crate) fn insert(
         }
         return Err(refusal);
     }
-    admission::admit(call, admission::Verb::Create, Some(&object), None)?;
     let mut stored_form = for_storage(&call.kind, object);
-    if call.query.dry_run()? {
+    if dry_run {
         return Ok(dry(&stored_form));
     }
     Ok(call.state.commit(&ty.shelf, Happening::Added, &mut stored_form))

@@ -131,8 +131,17 @@ pub(crate) fn check_type(kind: &Resolved, object: &mut Value) -> Result<(), Refu
     let (version, wanted) = (text("apiVersion").to_owned(), kind.api_version());
     let (name, wanted_kind) = (text("kind").to_owned(), &kind.ty.kind);
     if !name.is_empty() && name != *wanted_kind {
+        if kind.is_custom() {
+            let cause =
+                Cause::invalid("kind", &format!("{name:?}"), &format!("must be {wanted_kind}"));
+            let group = version.split_once('/').map(|(group, _)| group).unwrap_or_default();
+            let own = map.get("metadata").and_then(|m| m.get("name")).and_then(Value::as_str);
+            return Err(Refusal::invalid(&name, group, own.unwrap_or_default(), &[cause]));
+        }
+        let version = if version.is_empty() { &kind.version.name } else { &version };
+        let group = kind.ty.group.split('.').next().filter(|g| !g.is_empty()).unwrap_or("core");
         return Err(Refusal::bad_request(format!(
-            "{name} in version {version:?} cannot be handled as a {wanted_kind}: converting ({name}) to ({wanted_kind}): unknown conversion"
+            "{name} in version {version:?} cannot be handled as a {wanted_kind}: converting (v1.{name}) to ({group}.{wanted_kind}): unknown conversion"
         )));
     }
     // Built-in kinds are known by their path; custom ones must say their version.

@@ -57,7 +57,9 @@ pub(crate) fn replace(call: &mut Call<'_>, scope: Scope) -> Answer {
         }
         Err(refusal) => return Err(refusal),
     };
-    if meta::text(&object, "resourceVersion").is_empty() && !unconditional(call.kind.ty.nature) {
+    if matches!(meta::text(&object, "resourceVersion"), "" | "0")
+        && !unconditional(call.kind.ty.nature)
+    {
         let cause =
             Cause::invalid("metadata.resourceVersion", "0", "must be specified for an update");
         let ty = &call.kind.ty;

@@ -38,7 +38,7 @@ fn refusals_have_the_code_reason_and_words_of_the_real_server() {
         (("POST", WIDGETS, JSON, body(r#""metadata":{"name":"a"},"spec":{"size":1}"#)), 409, "AlreadyExists", "widgets.example.com \"a\" already exists"),
         (("POST", WIDGETS, JSON, "{".into()), 400, "BadRequest", "json parse error"),
         (("POST", WIDGETS, "text/plain", "{}".into()), 415, "UnsupportedMediaType", "unknown format"),
-        (("POST", WIDGETS, JSON, r#"{"kind":"Other","apiVersion":"example.com/v1"}"#.into()), 400, "BadRequest", "cannot be handled as a Widget"),
+        (("POST", WIDGETS, JSON, r#"{"kind":"Other","apiVersion":"example.com/v1"}"#.into()), 422, "Invalid", "kind: Invalid value: \"Other\": must be Widget"),
         (("POST", WIDGETS, JSON, r#"{"kind":"Widget","apiVersion":"example.com/v2"}"#.into()), 400, "BadRequest", "does not match the expected API version (example.com/v1)"),
         (("POST", WIDGETS, JSON, body(r#""metadata":{"name":"B_"},"spec":{"size":1}"#)), 422, "Invalid", "a lowercase RFC 1123 subdomain"),
         (("POST", WIDGETS, JSON, body(r#""metadata":{},"spec":{"size":1}"#)), 422, "Invalid", "name or generateName is required"),
