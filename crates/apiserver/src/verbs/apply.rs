@@ -81,8 +81,10 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         let mut managers = applied.managers;
         managers.0.entry(me).or_default().time = call.stamp();
         managers.write(&mut object);
-        // Whatever version the configuration names, there is none yet.
-        meta::remove(&mut object, "resourceVersion");
+        // Whatever version the configuration names, there is none yet; a dry run shows what was said.
+        if !call.query.dry_run()? {
+            meta::remove(&mut object, "resourceVersion");
+        }
         let stored = create::insert(call, object, None)?;
         return Ok(call.reply(StatusCode::CREATED, &stored.bytes));
     };
