@@ -83,9 +83,13 @@ pub(crate) fn store(
     if call.query.dry_run()? {
         return Ok(dry(&stored_form));
     }
-    let happening =
-        if finished(ty.nature, &stored_form) { Happening::Deleted } else { Happening::Modified };
-    Ok(call.state.commit(&ty.shelf, happening, &mut stored_form))
+    if finished(ty.nature, &stored_form) {
+        // Watchers are told the state that was stored last; the writer is shown what it wrote.
+        let mut last = old_stored.value();
+        call.state.commit(&ty.shelf, Happening::Deleted, &mut last);
+        return Ok(dry(&stored_form));
+    }
+    Ok(call.state.commit(&ty.shelf, Happening::Modified, &mut stored_form))
 }
 
 /// An object that waits for its deletion goes when its last finalizer goes.
