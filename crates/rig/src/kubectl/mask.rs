@@ -11,6 +11,7 @@ use regex::Regex;
 #[derive(Debug)]
 pub struct Mask {
     rows: Vec<(Regex, &'static str)>,
+    diary: Regex,
     folder: String,
 }
 
@@ -33,6 +34,9 @@ const ROWS: &[(&str, &str)] = &[
     (r"(kubectl-edit-|LIVE-|MERGED-)\d+", "$1<n>"),
 ];
 
+/// The head of a line in kubectl's diary: level, date, time.
+const DIARY: &str = r"^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ ";
+
 impl Mask {
     /// Masks for a script that runs in `folder`.
     ///
@@ -41,7 +45,13 @@ impl Mask {
     pub fn new(folder: &Path) -> Mask {
         let compiled = |pattern| Regex::new(pattern).expect("the patterns above are well formed");
         let rows = ROWS.iter().map(|&(pattern, word)| (compiled(pattern), word)).collect();
-        Mask { rows, folder: folder.display().to_string() }
+        Mask { rows, diary: compiled(DIARY), folder: folder.display().to_string() }
+    }
+
+    /// Whether kubectl wrote the line to its own diary. What it notes there when its time is up depends on which of its parts hears of it
+    /// first, and is no answer.
+    pub fn is_diary(&self, line: &str) -> bool {
+        self.diary.is_match(line)
     }
 
     /// One line with everything transient put away, and without spaces at its end: kubectl pads its tables.
@@ -81,5 +91,13 @@ mod tests {
         ] {
             assert_eq!(mask.line(line), expected);
         }
+    }
+    #[test]
+    fn diary_of_kubectl_is_known_by_its_head() {
+        let mask = Mask::new(Path::new("/scratch/x"));
+        assert!(
+            mask.is_diary("E1115 12:45:42.169418    1554 reflector.go:227] \"Failed to watch\"")
+        );
+        assert!(!mask.is_diary("Error from server (NotFound): tides.example.com \"a\" not found"));
     }
 }

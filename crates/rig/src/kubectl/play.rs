@@ -105,7 +105,9 @@ impl<'a> Stage<'a> {
     fn answer(&self, command: &str) -> io::Result<Answer> {
         let Output { status, stdout, stderr } = self.run(command)?;
         let masked = |bytes: &[u8]| -> Vec<String> {
-            String::from_utf8_lossy(bytes).lines().map(|line| self.mask.line(line)).collect()
+            let text = String::from_utf8_lossy(bytes);
+            let lines = text.lines().filter(|line| !self.mask.is_diary(line));
+            lines.map(|line| self.mask.line(line)).collect()
         };
         let mut errors = masked(&stderr);
         // A real server lists the causes of a refusal in no order.
