@@ -145,7 +145,8 @@ fn single(shape: Shape, wire: &Wire<'_>) -> Option<Value> {
     match (shape, wire) {
         (Shape::Text, Wire::Bytes(bytes)) => Some(Value::from(std::str::from_utf8(bytes).ok()?)),
         (Shape::Blob, Wire::Bytes(bytes)) => Some(Value::from(crate::base64::encode(bytes))),
-        (Shape::Number, Wire::Number(number)) => Some(Value::from(*number as i64)),
+        (Shape::Count, Wire::Number(0)) => Some(Value::Null),
+        (Shape::Number | Shape::Count, Wire::Number(number)) => Some(Value::from(*number as i64)),
         (Shape::Bool, Wire::Number(number)) => Some(Value::from(*number != 0)),
         (Shape::Message(fields), Wire::Bytes(bytes)) => {
             Some(Value::Object(message(fields, bytes)?))

@@ -7,6 +7,8 @@ pub(super) enum Shape {
     /// Bytes, base64 in JSON.
     Blob,
     Number,
+    /// A number whose zero means that nothing was set; Go writes it all the same.
+    Count,
     Bool,
     Time,
     IntOrString,
@@ -61,7 +63,7 @@ const META: Shape = Shape::Message(&[
     Field::text(3, "namespace"),
     Field::text(5, "uid"),
     Field::text(6, "resourceVersion"),
-    Field::number(7, "generation"),
+    Field::new(7, "generation", Shape::Count),
     Field::new(8, "creationTimestamp", Shape::Time),
     Field::new(9, "deletionTimestamp", Shape::Time),
     Field::new(11, "labels", TEXT_MAP),
