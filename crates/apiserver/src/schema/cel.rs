@@ -105,7 +105,7 @@ fn walk(schema: &Schema, new: &Value, old: Option<&Value>, path: &str, causes: &
                 None => scope.add_variable_from_value("oldSelf", Cel::Null),
             }
             for rule in due {
-                causes.extend(evaluate(rule, &scope, schema, path));
+                causes.extend(evaluate(rule, &scope, schema, new, path));
             }
         });
     }
@@ -147,7 +147,13 @@ pub(crate) fn correlate<'a>(
     old.and_then(Value::as_array)?.iter().find(same)
 }
 
-fn evaluate(rule: &Rule, scope: &Context<'_>, schema: &Schema, path: &str) -> Option<Cause> {
+fn evaluate(
+    rule: &Rule,
+    scope: &Context<'_>,
+    schema: &Schema,
+    value: &Value,
+    path: &str,
+) -> Option<Cause> {
     let field = match (path, rule.field_path.strip_prefix('.')) {
         ("", None) => "<nil>".to_owned(),
         ("", Some(rest)) => rest.to_owned(),
@@ -177,7 +183,12 @@ fn evaluate(rule: &Rule, scope: &Context<'_>, schema: &Schema, path: &str) -> Op
                 _ => Cause {
                     reason: "FieldValueInvalid",
                     field,
-                    message: format!("Invalid value: {detail}"),
+                    // A plain value is shown; an object or a list would drown the reason.
+                    message: if value.is_object() || value.is_array() {
+                        format!("Invalid value: {detail}")
+                    } else {
+                        format!("Invalid value: {value}: {detail}")
+                    },
                 },
             })
         }

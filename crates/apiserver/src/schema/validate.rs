@@ -85,7 +85,11 @@ fn walk(schema: &Schema, new: &Value, old: Option<&Value>, path: &str, causes: &
         }
         Value::String(text) if !schema.format.is_empty() && !format::fits(&schema.format, text) => {
             let detail = format!("{path} in body must be of type {}: {text:?}", schema.format);
-            causes.push(Cause::invalid(path, &format!("{text:?}"), &detail));
+            // Counted as a wrong type, so that no rule is asked about a date that is none.
+            causes.push(Cause {
+                reason: "FieldValueTypeInvalid",
+                ..Cause::invalid(path, &format!("{text:?}"), &detail)
+            });
         }
         _ => {}
     }
