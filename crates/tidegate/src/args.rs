@@ -48,11 +48,6 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// The instant that was given, if one was.
-    pub(crate) fn given(&self) -> Option<Instant> {
-        self.at.as_ref().map(|moment| moment.instant)
-    }
-
     /// The instant meant.
     pub(crate) fn instant(&self, edge: &Edge) -> Instant {
         self.at.as_ref().map_or(edge.now, |moment| moment.instant)

@@ -1,6 +1,9 @@
 //! What does a verb get from outside? Everything impure, as values.
 
-use std::io::{Read, Write};
+use std::{
+    io::{Read, Write},
+    path::PathBuf,
+};
 
 use schedule::Instant;
 
@@ -18,4 +21,6 @@ pub(crate) struct Edge {
     pub(crate) stdout: Box<dyn Write>,
     /// Standard error, for the same.
     pub(crate) stderr: Box<dyn Write>,
+    /// The folder for temporary files.
+    pub(crate) temporary: PathBuf,
 }

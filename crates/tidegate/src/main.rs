@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         stdin: Box::new(io::stdin().lock()),
         stdout: Box::new(io::stdout()),
         stderr: Box::new(io::stderr()),
+        temporary: std::env::temp_dir(),
     };
     let output = verbs::run(&matches, &mut edge).unwrap_or_else(|error| Output {
         text: String::new(),

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use api::{crds, names, schema::KINDS};
-use apiserver::{RuntimeClock, Server, Settings, WallClock};
+use apiserver::{RuntimeClock, Server, Settings};
 use clap::{Args, FromArgMatches as _};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::{Value, json};
@@ -105,10 +105,9 @@ fn examples() -> Loaded {
 }
 
 async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::Result<()> {
-    let cluster = match args.at.given() {
-        None => Server::new(WallClock, Settings::default()),
-        Some(at) => Server::new(RuntimeClock::starting_at(at.into()), Settings::default()),
-    };
+    // From the one clock on, or from the instant asked for.
+    let clock = RuntimeClock::starting_at(args.at.instant(edge).into());
+    let cluster = Server::new(clock, Settings::default());
     for kind in KINDS {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         create(&cluster, path, &crds::definition(kind)).await?;
@@ -121,8 +120,7 @@ async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::
         .await
         .with_context(|| format!("cannot listen on port {} of 127.0.0.1", args.port))?;
     let path = args.kubeconfig.clone().unwrap_or_else(|| {
-        std::env::temp_dir()
-            .join(format!("tidegate-sandbox-{}.kubeconfig", listener.address().port()))
+        edge.temporary.join(format!("tidegate-sandbox-{}.kubeconfig", listener.address().port()))
     });
     let kubeconfig = Kubeconfig::write(&path, &listener.kubeconfig())?;
     let (mut interrupt, mut terminate) =
