@@ -14,9 +14,9 @@ const SERVED_FORMATS: &[&str] = &["int32", "int64", "date", "date-time"];
 /// The definition of a kind, as a cluster takes it.
 pub fn definition(kind: &Kind) -> Value {
     let plural = names::plural(kind.name);
-    let (scope, short) = match kind.scope {
-        Scope::Cluster => ("Cluster", "cmp"),
-        Scope::Namespaced => ("Namespaced", "hcmp"),
+    let scope = match kind.scope {
+        Scope::Cluster => "Cluster",
+        Scope::Namespaced => "Namespaced",
     };
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -29,7 +29,7 @@ pub fn definition(kind: &Kind) -> Value {
                 "listKind": format!("{}List", kind.name),
                 "plural": plural,
                 "singular": kind.name.to_lowercase(),
-                "shortNames": [short],
+                "shortNames": [kind.short_name],
                 "categories": ["tidegate"],
             },
             "scope": scope,

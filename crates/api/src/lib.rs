@@ -5,7 +5,9 @@
 //! description in the schema, so it speaks to the person who writes the object.
 
 pub mod crds;
+pub mod gated;
 pub mod meta;
 pub mod names;
 pub mod policy;
 pub mod schema;
+pub mod stanza;

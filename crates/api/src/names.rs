@@ -27,6 +27,52 @@ pub const AS_EXPECTED: &str = "AsExpected";
 /// Reason of [`CHANGES_RESTRICTED`] while the policy is not ready: doubt closes the gate (POL-6).
 pub const POLICY_NOT_READY: &str = "PolicyNotReady";
 
+/// The version of the control plane, which names a [`CHANGE_MANAGEMENT_POLICY`].
+pub const CLUSTER_VERSION: &str = "ClusterVersion";
+
+/// A pool of nodes that share a configuration, which names a [`CHANGE_MANAGEMENT_POLICY`].
+pub const MACHINE_CONFIG_POOL: &str = "MachineConfigPool";
+
+/// A hosted control plane, which names a [`HOSTED_CHANGE_MANAGEMENT_POLICY`] of its namespace (GATE-5).
+pub const HOSTED_CLUSTER: &str = "HostedCluster";
+
+/// The nodes of a hosted cluster, which name a [`HOSTED_CHANGE_MANAGEMENT_POLICY`] of their namespace (GATE-5).
+pub const NODE_POOL: &str = "NodePool";
+
+/// Condition of a gated resource: changes may not be initiated now (GATE-6).
+pub const CHANGES_PAUSED: &str = "ChangesPaused";
+
+/// Condition of a gated resource: something would be initiated if there were no change management (GATE-6, POOL-6).
+pub const CHANGES_PENDING: &str = "ChangesPending";
+
+/// Reason of [`READY`] when the specification cannot be used (POL-8).
+pub const INVALID_SPEC: &str = "InvalidSpec";
+
+/// Reason of [`CHANGES_PAUSED`] when there is no stanza and never was one (GATE-1).
+pub const NO_STANZA: &str = "NoStanza";
+
+/// Reason of [`CHANGES_PAUSED`], and of an event, when there was a stanza and there is none any more: the gate stands open, and
+/// somebody may not know.
+pub const STANZA_REMOVED: &str = "StanzaRemoved";
+
+/// Reason of [`CHANGES_PAUSED`] when the stanza cannot be used: doubt closes the gate.
+pub const INVALID_STANZA: &str = "InvalidStanza";
+
+/// Reason of [`CHANGES_PAUSED`] when the named policy does not exist (GATE-2).
+pub const POLICY_NOT_FOUND: &str = "PolicyNotFound";
+
+/// Reason of [`CHANGES_PENDING`] when nothing waits.
+pub const NOTHING_PENDING: &str = "NothingPending";
+
+/// Reason of [`CHANGES_PENDING`] when something waits for the gate.
+pub const HELD: &str = "Held";
+
+/// Reason of [`CHANGES_PENDING`] when something waits and may start.
+pub const INITIATING: &str = "Initiating";
+
+/// Annotation on a gated resource: why somebody overrode its policy, in their own words.
+pub const OVERRIDE_REASON: &str = "changemanagement.openshift.io/override-reason";
+
 /// The plural of a kind's name in lower case, as in paths and on the command line.
 pub fn plural(kind: &str) -> String {
     let singular = kind.to_lowercase();

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
-use crate::{names, policy};
+use crate::{gated, names, policy};
 
 /// Whether objects of a kind live in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,40 @@ pub enum Scope {
     Namespaced,
 }
 
-/// A kind that this API serves.
+/// What a kind is to change management.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It says when.
+    Policy,
+    /// It changes, and asks a policy when it may (GATE-5).
+    Gated {
+        /// The kind of policy that its stanza names.
+        policy: &'static str,
+        /// Which half of a cluster changes with it.
+        system: System,
+    },
+}
+
+/// Half of a cluster: the label `system` of the metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// The control plane.
+    ControlPlane,
+    /// The worker nodes.
+    WorkerNodes,
+}
+
+impl System {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ControlPlane => "control-plane",
+            Self::WorkerNodes => "worker-nodes",
+        }
+    }
+}
+
+/// A kind that change management knows.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// The name of the kind, as in `kind:`.
@@ -27,10 +60,24 @@ pub struct Kind {
     pub api_version: &'static str,
     /// Whether its objects live in a namespace.
     pub scope: Scope,
+    /// What it is called on the command line, besides its name.
+    pub short_name: &'static str,
+    /// What it is to change management.
+    pub role: Role,
     schema: &'static LazyLock<Value>,
 }
 
 impl Kind {
+    /// Its group.
+    pub fn group(&self) -> &'static str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// Its version.
+    pub fn version(&self) -> &'static str {
+        self.api_version.split_once('/').map_or(self.api_version, |(_, version)| version)
+    }
+
     /// The schema of the kind, with every reference resolved in place.
     pub fn schema(&self) -> &'static Value {
         self.schema
@@ -43,23 +90,71 @@ static CHANGE_MANAGEMENT_POLICY: LazyLock<Value> =
 static HOSTED_CHANGE_MANAGEMENT_POLICY: LazyLock<Value> =
     LazyLock::new(schema_of::<policy::HostedChangeManagementPolicy>);
 
-/// Every kind, in the order they are shown.
+static CLUSTER_VERSION: LazyLock<Value> = LazyLock::new(schema_of::<gated::ClusterVersion>);
+
+/// Every kind of policy, in the order they are shown.
 pub const KINDS: &[Kind] = &[
     Kind {
         name: names::CHANGE_MANAGEMENT_POLICY,
         api_version: names::API_VERSION,
         scope: Scope::Cluster,
+        short_name: "cmp",
+        role: Role::Policy,
         schema: &CHANGE_MANAGEMENT_POLICY,
     },
     Kind {
         name: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
         api_version: names::API_VERSION,
         scope: Scope::Namespaced,
+        short_name: "hcmp",
+        role: Role::Policy,
         schema: &HOSTED_CHANGE_MANAGEMENT_POLICY,
     },
 ];
 
-/// The kind of this name, if it is served.
+/// Every kind under change management, in the order they are shown. They belong to others, who install their definitions.
+pub const GATED: &[Kind] = &[
+    Kind {
+        name: names::CLUSTER_VERSION,
+        api_version: "config.openshift.io/v1",
+        scope: Scope::Cluster,
+        short_name: "cv",
+        role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::ControlPlane },
+        schema: &CLUSTER_VERSION,
+    },
+    Kind {
+        name: names::MACHINE_CONFIG_POOL,
+        api_version: "machineconfiguration.openshift.io/v1",
+        scope: Scope::Cluster,
+        short_name: "mcp",
+        role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::WorkerNodes },
+        schema: &CLUSTER_VERSION,
+    },
+    Kind {
+        name: names::HOSTED_CLUSTER,
+        api_version: "hypershift.openshift.io/v1beta1",
+        scope: Scope::Namespaced,
+        short_name: "hc",
+        role: Role::Gated {
+            policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
+            system: System::ControlPlane,
+        },
+        schema: &CLUSTER_VERSION,
+    },
+    Kind {
+        name: names::NODE_POOL,
+        api_version: "hypershift.openshift.io/v1beta1",
+        scope: Scope::Namespaced,
+        short_name: "np",
+        role: Role::Gated {
+            policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
+            system: System::WorkerNodes,
+        },
+        schema: &CLUSTER_VERSION,
+    },
+];
+
+/// The kind of policy of this name, if there is one.
 pub fn kind_named(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.name == name)
 }
