@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
-use crate::{gated, names, policy};
+use crate::{gated, names, policy, stanza};
 
 /// Whether objects of a kind live in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +90,7 @@ static CHANGE_MANAGEMENT_POLICY: LazyLock<Value> =
 static HOSTED_CHANGE_MANAGEMENT_POLICY: LazyLock<Value> =
     LazyLock::new(schema_of::<policy::HostedChangeManagementPolicy>);
 
+static STANZA: LazyLock<Value> = LazyLock::new(schema_of::<stanza::Stanza>);
 static CLUSTER_VERSION: LazyLock<Value> = LazyLock::new(schema_of::<gated::ClusterVersion>);
 
 /// Every kind of policy, in the order they are shown.
@@ -157,6 +158,11 @@ pub const GATED: &[Kind] = &[
 /// The kind of policy of this name, if there is one.
 pub fn kind_named(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.name == name)
+}
+
+/// The schema of the stanza, which is the same on every gated kind.
+pub fn stanza() -> &'static Value {
+    &STANZA
 }
 
 fn schema_of<T: JsonSchema>() -> Value {

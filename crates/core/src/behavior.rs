@@ -3,27 +3,114 @@
 //! - POL-3: `next` is present exactly when `current.endTime` is, and begins there (STAT-1).
 //! - POL-7: instants only, so unchanged meaning gives unchanged bytes.
 
-use api::policy::{Behavior, State, Stretch};
-use schedule::Instant;
+use api::policy::{Behavior, PastStretch, State, Strategy, Stretch};
+use schedule::{Instant, TimeSet};
 
 use crate::{explain, lower::Lowered};
 
+/// How many ended stretches are remembered (POL-5).
+pub const HISTORY: usize = 5;
+
 /// The state of a policy at an instant and the one after it. History is what a controller has seen, so it is empty here.
 pub fn behavior(lowered: &Lowered, at: Instant) -> Behavior {
-    let current = stretch(lowered, at);
-    let next = lowered.set.next_change(at).map(|end| stretch(lowered, end));
+    let reason = |at| explain::sentence(lowered, at);
+    let current = stretch(&lowered.set, &reason, at);
+    let next = lowered.set.next_change(at).map(|end| stretch(&lowered.set, &reason, end));
     Behavior { current, next, history: Vec::new() }
 }
 
-fn stretch(lowered: &Lowered, at: Instant) -> Stretch {
-    let schedule::Stretch { inside, start, end } = lowered.set.stretch(at);
+fn stretch(set: &TimeSet, reason: &dyn Fn(Instant) -> String, at: Instant) -> Stretch {
+    let schedule::Stretch { inside, start, end } = set.stretch(at);
     let text = |edge: Option<Instant>| edge.map(|edge| edge.to_string());
     Stretch {
-        state: if inside { State::ChangesUnpaused } else { State::ChangesPaused },
+        state: state(inside),
         start_time: text(start),
         end_time: text(end),
-        reason: explain::sentence(lowered, at),
+        reason: reason(at),
     }
+}
+
+fn state(inside: bool) -> State {
+    if inside { State::ChangesUnpaused } else { State::ChangesPaused }
+}
+
+/// What a controller knew before it looked.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'a> {
+    /// What the status says.
+    pub behavior: Option<&'a Behavior>,
+    /// The strategy that was in force in its current stretch.
+    pub strategy: Strategy,
+    /// When the specifications that decide were last written, where that is known.
+    pub changed: Option<Instant>,
+}
+
+/// The state of a set at an instant, as a controller records it: with when the state took effect (POL-4) and what was before
+/// (POL-5).
+///
+/// The reason is that of the beginning of a stretch, so that it stays the same as long as the stretch lasts (POL-7).
+pub fn recorded(
+    set: &TimeSet,
+    reason: &dyn Fn(Instant) -> String,
+    before: Before<'_>,
+    now: Instant,
+) -> Behavior {
+    let computed = set.stretch(now);
+    let (past, start) = effect(set, before, now);
+    let mut current = stretch(set, reason, computed.start.unwrap_or(now));
+    current.start_time = Some(start.to_string());
+    let known = before.behavior.map(|behavior| behavior.history.clone()).unwrap_or_default();
+    let history = past.into_iter().chain(known).take(HISTORY).collect();
+    let next = computed.end.map(|end| stretch(set, reason, end));
+    Behavior { current, next, history }
+}
+
+/// The stretches that have ended since the status was written, newest first, and when the present state took effect.
+fn effect(set: &TimeSet, before: Before<'_>, now: Instant) -> (Vec<PastStretch>, Instant) {
+    let computed = set.stretch(now);
+    // A stamp from the future (another clock) caused nothing yet.
+    let cause = before.changed.map_or(now, |changed| changed.min(now));
+    let Some(known) = before.behavior.map(|behavior| &behavior.current) else {
+        return (Vec::new(), computed.start.map_or(cause, |edge| edge.max(cause)));
+    };
+    let instant = |text: &Option<String>| Instant::parse(text.as_deref()?).ok();
+    let began = instant(&known.start_time);
+    let past = |state, start: Option<Instant>, end: Instant| PastStretch {
+        strategy: before.strategy,
+        state,
+        start_time: start.map(|start| start.to_string()),
+        end_time: end.to_string(),
+    };
+    let Some(foreseen) = instant(&known.end_time).filter(|end| *end <= now) else {
+        if known.state == state(computed.inside) {
+            return (Vec::new(), began.unwrap_or(cause));
+        }
+        // Nobody expected the state to end: somebody wrote something.
+        let start = [computed.start, began].into_iter().flatten().fold(cause, Instant::max);
+        return (vec![past(known.state, began, start)], start);
+    };
+    // The stretch ended as foreseen, and more may have come and gone while nobody looked: the newest first, until there are enough.
+    let mut runs: Vec<(State, Option<Instant>)> = Vec::new();
+    let mut at = now;
+    while runs.len() <= HISTORY {
+        let run = set.stretch(at);
+        let Some(start) = run.start.filter(|start| *start > foreseen) else {
+            runs.push((state(run.inside), Some(foreseen)));
+            break;
+        };
+        runs.push((state(run.inside), Some(start)));
+        at = start.saturating_add(-1);
+    }
+    match runs.last_mut() {
+        // A change of the specification kept the state beyond the end that was foreseen.
+        Some((last, start)) if *start == Some(foreseen) && *last == known.state => *start = began,
+        Some((_, start)) if *start == Some(foreseen) => runs.push((known.state, began)),
+        _ => {}
+    }
+    let ends: Vec<Instant> = runs.iter().filter_map(|(_, start)| *start).collect();
+    let ended =
+        runs.iter().skip(1).zip(&ends).map(|((state, start), end)| past(*state, *start, *end));
+    (ended.collect(), ends.first().copied().unwrap_or(cause))
 }
 
 #[cfg(test)]

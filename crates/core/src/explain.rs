@@ -11,12 +11,14 @@ use schedule::{Cause, Date, Instant, Length, TimeSet, Zone};
 
 use crate::{
     format::duration_text,
+    gate::Form,
     lower::{Lowered, Scheduled},
     problem::Object,
     read::Policy,
     strategy,
 };
 
+pub mod gate;
 pub mod rule;
 
 /// What a reason says about changes at the instant.
@@ -59,6 +61,19 @@ pub struct Reason {
 /// What a reason is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
+    /// A resource under change management.
+    Resource(Object),
+    /// The resource has no stanza (GATE-1).
+    NoStanza,
+    /// The stanza of a resource.
+    Stanza {
+        /// How it decides.
+        form: Form,
+        /// Why somebody set the policy aside, in their own words.
+        said: Option<String>,
+    },
+    /// It cannot be known, so changes are held (GATE-2).
+    Doubt(String),
     /// The policy as a whole.
     Policy(Object),
     /// Its strategy.
@@ -203,7 +218,10 @@ impl Reason {
     /// The reason in words, without its verdict and without a full stop.
     pub fn text(&self, zone: &Zone) -> String {
         match &self.fact {
-            Fact::Policy(object) => object.to_string(),
+            Fact::Policy(object) | Fact::Resource(object) => object.to_string(),
+            Fact::NoStanza => "no spec.changeManagement: changes are always permitted".into(),
+            Fact::Stanza { form, said } => stanza_text(*form, said.as_deref(), zone),
+            Fact::Doubt(message) => message.clone(),
             Fact::Strategy(strategy) => match strategy::row(*strategy) {
                 Some(row) => format!("strategy {}: {}", row.name, row.meaning),
                 None => "the strategy is not known, so changes are not permitted".into(),
@@ -241,6 +259,31 @@ impl Reason {
             }
         }
     }
+}
+
+fn stanza_text(form: Form, said: Option<&str>, zone: &Zone) -> String {
+    let meaning = match form {
+        Form::NoStanza => return "no spec.changeManagement".into(),
+        Form::Unusable => {
+            return "spec.changeManagement cannot be used, so changes are held".into();
+        }
+        Form::ByPolicy => return "strategy ByPolicy: as the policy says".into(),
+        Form::Permissive => "strategy Permissive: changes are always permitted".into(),
+        Form::Restrictive => "strategy Restrictive: changes are never permitted".into(),
+        Form::PermissiveUntil(until) => {
+            let until = when(until, zone);
+            format!(
+                "strategy PermissiveUntil: permitted until {until}, then as the policy says, or never without one"
+            )
+        }
+        Form::RestrictiveUntil(until) => {
+            let until = when(until, zone);
+            format!(
+                "strategy RestrictiveUntil: held until {until}, then as the policy says, or always without one"
+            )
+        }
+    };
+    said.map_or_else(|| meaning.clone(), |said| format!("{meaning} ({said})"))
 }
 
 /// An instant in UTC first, with the wall clock of the zone beside it.

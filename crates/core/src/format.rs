@@ -5,7 +5,7 @@
 
 use schedule::{Date, Instant, TimeOfDay, Zone};
 
-use crate::problem::quoted;
+use crate::problem::{Code, FieldPath, Problem, quoted};
 
 /// What is wrong with a text, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +19,11 @@ pub struct Flaw {
 impl Flaw {
     fn new(detail: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { detail: detail.into(), hint: hint.into() }
+    }
+
+    /// The flaw as a problem of the field that holds the text.
+    pub fn of(self, field: &FieldPath) -> Problem {
+        Problem::new(field, Code::BadFormat, self.detail).hint(self.hint)
     }
 }
 

@@ -305,10 +305,7 @@ fn lower_exclusion(
 }
 
 fn keep<T>(read: Result<T, Flaw>, path: &FieldPath, problems: &mut Vec<Problem>) -> Option<T> {
-    read.map_err(|flaw| {
-        problems.push(Problem::new(path, Code::BadFormat, flaw.detail).hint(flaw.hint));
-    })
-    .ok()
+    read.map_err(|flaw| problems.push(flaw.of(path))).ok()
 }
 
 #[cfg(test)]

@@ -14,8 +14,13 @@ use crate::{
 
 /// Every departure of a value from a schema, in the order of the document.
 pub fn check(schema: &Value, value: &Value) -> Vec<Problem> {
+    check_part(schema, value, &FieldPath::root())
+}
+
+/// The same for a part of an object, which is found at a path.
+pub fn check_part(schema: &Value, value: &Value, path: &FieldPath) -> Vec<Problem> {
     let mut problems = Vec::new();
-    visit(schema, value, &FieldPath::root(), &mut problems);
+    visit(schema, value, path, &mut problems);
     problems
 }
 

@@ -1,0 +1,267 @@
+//! What is to be done about a policy or a gated resource now? From what was seen and an instant to a plan.
+//!
+//! Pure and total: the same values give the same plan, and deciding twice is deciding once, because a plan that has been executed
+//! leaves nothing to do (POL-7, STAT-3).
+
+use api::{
+    meta::{Condition, ConditionStatus},
+    names,
+    policy::{Behavior, PolicyStatus, State, Strategy},
+};
+use schedule::{Instant, TimeSet};
+use serde_json::{Value, json};
+
+use crate::{
+    behavior::{Before, recorded},
+    explain,
+    gate::{Gate, problem_text},
+    plan::{Note, Plan, StatusPatch, Weight},
+    seen::{Identity, Presence, SeenGated, SeenPolicy, StanzaReading},
+    strategy,
+};
+
+/// What is to be done about a policy (POL-3 to POL-8).
+pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
+    let never = TimeSet::never();
+    let usable = seen.judged.policy.as_ref();
+    let wrong = problem_text(&seen.judged.problems);
+    let set = usable.map_or(&never, |policy| &policy.lowered.set);
+    let reason = |at| match usable {
+        Some(policy) => explain::sentence(&policy.lowered, at),
+        None => format!("the policy cannot be used: {wrong}"),
+    };
+    let known = &seen.status;
+    let restricted = condition(&known.conditions, names::CHANGES_RESTRICTED);
+    let before = Before {
+        behavior: known.behavior.as_ref(),
+        strategy: strategy_of_reason(restricted),
+        changed: seen.identity.changed,
+    };
+    let behavior = recorded(set, &reason, before, now);
+    let generation = Some(seen.identity.generation);
+    let ready = match usable {
+        Some(_) => (ConditionStatus::True, names::AS_EXPECTED, None),
+        None => (ConditionStatus::False, names::INVALID_SPEC, Some(wrong.clone())),
+    };
+    let paused = match usable {
+        None => {
+            (ConditionStatus::True, names::POLICY_NOT_READY, Some(behavior.current.reason.clone()))
+        }
+        Some(policy) => {
+            let reason = strategy::row(policy.lowered.strategy).map_or("Unknown", |row| row.name);
+            (of_state(behavior.current.state), reason, Some(message(&behavior)))
+        }
+    };
+    let status = PolicyStatus {
+        conditions: vec![
+            made(names::READY, ready, generation, &known.conditions, now),
+            made(names::CHANGES_RESTRICTED, paused, generation, &known.conditions, now),
+        ],
+        behavior: Some(behavior),
+    };
+    let mut notes = Vec::new();
+    let was_ready = condition(&known.conditions, names::READY).map(|ready| ready.status);
+    match (was_ready, usable) {
+        (None | Some(ConditionStatus::True | ConditionStatus::Unknown), None) => {
+            notes.push(Note {
+                weight: Weight::Warning,
+                reason: names::POLICY_NOT_READY,
+                message: format!("changes are held: {wrong}"),
+            });
+        }
+        (Some(ConditionStatus::False), Some(_)) => notes.push(Note {
+            weight: Weight::Normal,
+            reason: names::READY,
+            message: "the policy can be used again".into(),
+        }),
+        (None | Some(_), _) => {}
+    }
+    notes.extend(transition(known.behavior.as_ref(), status.behavior.as_ref()));
+    let patch = (status != *known).then(|| StatusPatch {
+        operations: vec![
+            version(&seen.identity),
+            json!({"op": "add", "path": "/status", "value": status}),
+        ],
+    });
+    Plan { status: patch, notes, wake: set.next_change(now) }
+}
+
+/// What is to be done about a resource under change management (GATE-1 to GATE-6).
+pub fn gated(seen: &SeenGated, gate: &Gate, now: Instant) -> Plan {
+    let known = &seen.conditions;
+    let paused_before = known.get(names::CHANGES_PAUSED);
+    let absent = seen.stanza == StanzaReading::Absent;
+    if absent && paused_before.is_none() && seen.behavior.is_none() {
+        // GATE-1: as if there were no change management at all.
+        return Plan::default();
+    }
+    let reason = |at| explain::gate::sentence(seen, gate, at);
+    let policy_changed = gate.policy.as_ref().and_then(|policy| policy.identity.changed);
+    let before = Before {
+        behavior: seen.behavior.as_ref(),
+        strategy: strategy_of_reason(paused_before),
+        changed: seen.identity.changed.max(policy_changed),
+    };
+    let behavior = recorded(&gate.set, &reason, before, now);
+    let word = if absent { names::STANZA_REMOVED } else { gate.reason(now) };
+    let paused = made(
+        names::CHANGES_PAUSED,
+        (of_state(behavior.current.state), word, Some(message(&behavior))),
+        None,
+        known.ours(),
+        now,
+    );
+    let pending = made(names::CHANGES_PENDING, pending(seen, &behavior), None, known.ours(), now);
+    let mut notes: Vec<Note> = Vec::new();
+    let changed_word = paused_before.is_none_or(|before| before.reason != word);
+    if changed_word && (absent || gate.doubt_at(now).is_some()) {
+        notes.push(Note {
+            weight: Weight::Warning,
+            reason: word,
+            message: behavior.current.reason.clone(),
+        });
+    } else {
+        notes.extend(transition(seen.behavior.as_ref(), Some(&behavior)));
+    }
+    let held_before = known.get(names::CHANGES_PENDING).map(|before| before.reason.as_str());
+    if pending.reason == names::HELD && held_before != Some(names::HELD) {
+        notes.push(Note {
+            weight: Weight::Normal,
+            reason: "ChangesHeld",
+            message: pending.message.clone().unwrap_or_default(),
+        });
+    }
+    let status = status_patch(seen, &behavior, &[paused, pending]);
+    Plan { status, notes, wake: gate.set.next_change(now) }
+}
+
+type Verdict = (ConditionStatus, &'static str, Option<String>);
+
+fn pending(seen: &SeenGated, behavior: &Behavior) -> Verdict {
+    let what = seen.pending.waiting.join("; ");
+    match (seen.pending.is_empty(), behavior.current.state) {
+        (true, _) => {
+            let message = match seen.pending.begun.join("; ") {
+                begun if begun.is_empty() => "nothing waits".into(),
+                begun => format!("nothing waits; under way: {begun}"),
+            };
+            (ConditionStatus::False, names::NOTHING_PENDING, Some(message))
+        }
+        (false, State::ChangesUnpaused) => {
+            (ConditionStatus::True, names::INITIATING, Some(format!("may start now: {what}")))
+        }
+        (false, State::ChangesPaused) => {
+            let when = match &behavior.current.end_time {
+                Some(end) => format!("until {end}"),
+                None => "with no end in sight".into(),
+            };
+            let why = &behavior.current.reason;
+            (ConditionStatus::True, names::HELD, Some(format!("held {when}: {what} ({why})")))
+        }
+    }
+}
+
+fn of_state(state: State) -> ConditionStatus {
+    match state {
+        State::ChangesPaused => ConditionStatus::True,
+        State::ChangesUnpaused => ConditionStatus::False,
+    }
+}
+
+/// Why, and when it ends (GATE-6). Instants only (POL-7).
+fn message(behavior: &Behavior) -> String {
+    let current = &behavior.current;
+    match &current.end_time {
+        Some(end) => format!("{}; until {end}", current.reason),
+        None => current.reason.clone(),
+    }
+}
+
+/// The event of a state that has changed: transitions only, and none for an object that is seen for the first time.
+fn transition(before: Option<&Behavior>, after: Option<&Behavior>) -> Option<Note> {
+    let (before, after) = (before?, after?);
+    (before.current.state != after.current.state).then(|| Note {
+        weight: Weight::Normal,
+        reason: match after.current.state {
+            State::ChangesPaused => "ChangesPaused",
+            State::ChangesUnpaused => "ChangesUnpaused",
+        },
+        message: message(after),
+    })
+}
+
+fn condition<'a>(conditions: &'a [Condition], kind: &str) -> Option<&'a Condition> {
+    conditions.iter().find(|condition| condition.kind == kind)
+}
+
+/// A condition that keeps the instant of its last transition as long as its status stays.
+fn made<'a>(
+    kind: &str,
+    (status, reason, message): Verdict,
+    observed_generation: Option<i64>,
+    known: impl IntoIterator<Item = &'a Condition>,
+    now: Instant,
+) -> Condition {
+    let same = known.into_iter().find(|known| known.kind == kind && known.status == status);
+    let since = same.and_then(|same| same.last_transition_time.clone());
+    Condition {
+        kind: kind.to_owned(),
+        status,
+        reason: reason.to_owned(),
+        message: Some(message.unwrap_or_default()),
+        observed_generation,
+        last_transition_time: Some(since.unwrap_or_else(|| now.to_string())),
+    }
+}
+
+/// The strategy of the stretch that a condition was written in: its reason says it, so that history can (POL-5).
+fn strategy_of_reason(condition: Option<&Condition>) -> Strategy {
+    let Some(reason) = condition.map(|condition| condition.reason.as_str()) else {
+        return Strategy::Restrictive;
+    };
+    let named = strategy::STRATEGIES.iter().find(|row| row.name == reason);
+    match (named, reason) {
+        (Some(row), _) => row.strategy,
+        (None, names::NO_STANZA | names::STANZA_REMOVED | "PermissiveUntil") => {
+            Strategy::Permissive
+        }
+        (None, _) => Strategy::Restrictive,
+    }
+}
+
+/// The first operation of every patch: the version it was made from. Writing another version than the stored one is a conflict.
+fn version(identity: &Identity) -> Value {
+    json!({"op": "replace", "path": "/metadata/resourceVersion", "value": identity.resource_version})
+}
+
+fn status_patch(
+    seen: &SeenGated,
+    behavior: &Behavior,
+    conditions: &[Condition],
+) -> Option<StatusPatch> {
+    let known = &seen.conditions;
+    let mut operations = vec![version(&seen.identity)];
+    if known.status == Presence::Absent {
+        operations.push(json!({"op": "add", "path": "/status", "value": {}}));
+    }
+    if seen.behavior.as_ref() != Some(behavior) {
+        let value = json!({"behavior": behavior});
+        operations.push(json!({"op": "add", "path": "/status/changeManagement", "value": value}));
+    }
+    let stale: Vec<&Condition> =
+        conditions.iter().filter(|wanted| known.get(&wanted.kind) != Some(wanted)).collect();
+    if known.list == Presence::Absent && !stale.is_empty() {
+        operations.push(json!({"op": "add", "path": "/status/conditions", "value": []}));
+    }
+    for wanted in stale {
+        operations.push(match known.place(&wanted.kind) {
+            Some(place) => json!({"op": "replace", "path": format!("/status/conditions/{place}"), "value": wanted}),
+            None => json!({"op": "add", "path": "/status/conditions/-", "value": wanted}),
+        });
+    }
+    let idle = usize::from(known.status == Presence::Absent) + 1;
+    (operations.len() > idle).then_some(StatusPatch { operations })
+}
+
+#[cfg(test)]
+mod tests;

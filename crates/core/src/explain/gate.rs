@@ -1,0 +1,79 @@
+//! Why may a resource change at an instant, or why not? The tree of its stanza and its policy (GATE-9).
+
+use schedule::{Instant, TimeSet};
+
+use super::{Fact, Reason, node, sentence as policy_sentence, strategy_node};
+use crate::{
+    gate::{Form, Gate},
+    problem::Object,
+    seen::SeenGated,
+};
+
+/// The tree of reasons of a resource at an instant.
+pub fn explain(seen: &SeenGated, gate: &Gate, at: Instant) -> Reason {
+    let resource = Fact::Resource(seen.identity.object.clone());
+    node(resource, &gate.set, at, vec![stanza_node(seen, gate, at)])
+}
+
+fn stanza_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Reason {
+    let fact = match &gate.form {
+        Form::NoStanza => Fact::NoStanza,
+        form => Fact::Stanza { form: *form, said: seen.override_reason.clone() },
+    };
+    let because = match gate.form {
+        Form::Unusable => doubt_node(gate, at).into_iter().collect(),
+        _ => policy_node(seen, gate, at).into_iter().collect(),
+    };
+    node(fact, &gate.set, at, because)
+}
+
+fn doubt_node(gate: &Gate, at: Instant) -> Option<Reason> {
+    let fact = Fact::Doubt(gate.doubt.as_ref()?.message.clone());
+    Some(node(fact, &TimeSet::never(), at, vec![]))
+}
+
+/// The policy's own reasons, shown under every strategy that names one: also an override is understood by what it sets aside.
+fn policy_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Option<Reason> {
+    let named: Object = seen.policy()?;
+    match gate.lowered() {
+        Some(lowered) => {
+            Some(node(Fact::Policy(named), &lowered.set, at, vec![strategy_node(lowered, at)]))
+        }
+        None => doubt_node(gate, at),
+    }
+}
+
+/// The deciding reason as one sentence: what `status.changeManagement.behavior` shows. It stays the same as long as it holds
+/// (POL-7).
+pub fn sentence(seen: &SeenGated, gate: &Gate, at: Instant) -> String {
+    if let Some(doubt) = gate.doubt_at(at) {
+        return doubt.message.clone();
+    }
+    let said = seen.override_reason.as_ref().map_or_else(String::new, |said| format!(": {said}"));
+    let by_policy = || match (gate.lowered(), seen.policy()) {
+        (Some(lowered), Some(named)) => format!("{named}: {}", policy_sentence(lowered, at)),
+        _ => String::new(),
+    };
+    match gate.form {
+        Form::NoStanza => {
+            "there is no spec.changeManagement, so changes are always permitted".into()
+        }
+        Form::Permissive => format!("spec.changeManagement is Permissive{said}"),
+        Form::Restrictive => format!("spec.changeManagement is Restrictive{said}"),
+        Form::PermissiveUntil(until) if at < until => {
+            format!("spec.changeManagement is PermissiveUntil {until}{said}")
+        }
+        Form::RestrictiveUntil(until) if at < until => {
+            format!("spec.changeManagement is RestrictiveUntil {until}{said}")
+        }
+        Form::PermissiveUntil(until) if gate.policy.is_none() => {
+            format!("spec.changeManagement was PermissiveUntil {until} and names no policy")
+        }
+        Form::RestrictiveUntil(until) if gate.policy.is_none() => {
+            format!("spec.changeManagement was RestrictiveUntil {until} and names no policy")
+        }
+        Form::ByPolicy | Form::PermissiveUntil(_) | Form::RestrictiveUntil(_) | Form::Unusable => {
+            by_policy()
+        }
+    }
+}

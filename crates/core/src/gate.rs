@@ -1,0 +1,286 @@
+//! May a resource change? The verdict of its stanza and its policy, as one set of instants (GATE-1 to GATE-5).
+//!
+//! - GATE-1: no stanza is always. GATE-2: a policy that is missing, unusable, unready or lagging is never.
+//! - GATE-3: the plain strategies are always and never. GATE-4: the until strategies hand over to the policy's set.
+//! - GATE-7: a [`Permit`] is made here and nowhere else.
+//!
+//! Doubt closes the gate and is remembered, so that "cannot tell" never looks like "paused for ever".
+
+use std::sync::Arc;
+
+use api::{
+    names,
+    policy::Strategy,
+    stanza::{Stanza, StanzaStrategy},
+};
+use schedule::{Instant, TimeSet};
+
+use crate::{
+    format,
+    lower::Lowered,
+    problem::{Code, FieldPath, Object, Problem},
+    seen::{SeenGated, SeenPolicy, StanzaReading},
+    strategy,
+};
+
+pub mod permit;
+
+pub use permit::{Basis, Hold, Permit};
+
+/// The verdict of a stanza and its policy.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    /// When changes may be initiated.
+    pub set: TimeSet,
+    /// How the stanza decides.
+    pub form: Form,
+    /// The policy, where one is named and there is no doubt about it.
+    pub policy: Option<Arc<SeenPolicy>>,
+    /// Why the gate is closed where it cannot be known whether it should be.
+    pub doubt: Option<Doubt>,
+}
+
+/// How a stanza decides, with its instant understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// There is no stanza (GATE-1).
+    NoStanza,
+    /// The stanza cannot be used.
+    Unusable,
+    /// As the policy says (GATE-2).
+    ByPolicy,
+    /// Always (GATE-3).
+    Permissive,
+    /// Never (GATE-3).
+    Restrictive,
+    /// Always until then (GATE-4).
+    PermissiveUntil(Instant),
+    /// Never until then (GATE-4).
+    RestrictiveUntil(Instant),
+}
+
+/// Why it cannot be known whether changes are permitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// One CamelCase word for programs: the reason of the condition.
+    pub reason: &'static str,
+    /// What is wrong: which object, which field, what to do.
+    pub message: String,
+}
+
+/// The gate of a resource, given the policy that it names, if that exists.
+pub fn gate(gated: &SeenGated, policy: Option<&Arc<SeenPolicy>>) -> Gate {
+    let stanza = match &gated.stanza {
+        StanzaReading::Absent => return Gate::plain(TimeSet::always(), Form::NoStanza),
+        StanzaReading::Unusable(problems) => return Gate::unusable(problems),
+        StanzaReading::Usable(stanza) => stanza,
+    };
+    let form = match form(stanza) {
+        Ok(form) => form,
+        Err(problem) => return Gate::unusable(&[*problem]),
+    };
+    let standing = match gated.policy() {
+        None => Standing::NotNamed,
+        Some(named) => standing(&named, policy),
+    };
+    let (named, policy, doubt) = match standing {
+        Standing::NotNamed => (None, None, None),
+        Standing::Ready(lowered) => (Some(lowered.set.clone()), policy.cloned(), None),
+        Standing::Doubtful(doubt) => (Some(TimeSet::never()), None, Some(doubt)),
+    };
+    let set = match form {
+        Form::NoStanza | Form::Permissive => TimeSet::always(),
+        Form::Unusable | Form::Restrictive => TimeSet::never(),
+        Form::ByPolicy => named.unwrap_or_else(TimeSet::never),
+        Form::PermissiveUntil(until) => {
+            TimeSet::before(until).union(named.unwrap_or_else(TimeSet::never))
+        }
+        Form::RestrictiveUntil(until) => {
+            named.unwrap_or_else(TimeSet::always).difference(TimeSet::before(until))
+        }
+    };
+    Gate { set, form, policy, doubt }
+}
+
+/// How a stanza decides; a problem if it says so in a way that cannot be used.
+fn form(stanza: &Stanza) -> Result<Form, Box<Problem>> {
+    let path = FieldPath::of("spec.changeManagement");
+    let until = |field: &str, given: &Option<String>| {
+        let path = path.key(field);
+        let Some(text) = given else {
+            let detail = format!("{field} is required with this strategy");
+            return Err(Box::new(Problem::new(&path, Code::MissingField, detail)));
+        };
+        format::date_time(text).map_err(|flaw| Box::new(flaw.of(&path)))
+    };
+    let Stanza { strategy, by_policy, permissive_until, restrictive_until } = stanza;
+    match strategy {
+        StanzaStrategy::ByPolicy if by_policy.is_none() => Err(Box::new(Problem::new(
+            &path.key("byPolicy"),
+            Code::MissingField,
+            "byPolicy is required when strategy is ByPolicy",
+        ))),
+        StanzaStrategy::ByPolicy => Ok(Form::ByPolicy),
+        StanzaStrategy::Permissive => Ok(Form::Permissive),
+        StanzaStrategy::Restrictive => Ok(Form::Restrictive),
+        StanzaStrategy::PermissiveUntil => {
+            Ok(Form::PermissiveUntil(until("permissiveUntil", permissive_until)?))
+        }
+        StanzaStrategy::RestrictiveUntil => {
+            Ok(Form::RestrictiveUntil(until("restrictiveUntil", restrictive_until)?))
+        }
+        StanzaStrategy::Unknown => Err(Box::new(Problem::new(
+            &path.key("strategy"),
+            Code::NotAllowed,
+            "the strategy is not one that this build knows",
+        ))),
+    }
+}
+
+/// How a policy stands with the gates that name it.
+enum Standing<'a> {
+    NotNamed,
+    Ready(&'a Lowered),
+    Doubtful(Doubt),
+}
+
+fn standing<'a>(named: &Object, policy: Option<&'a Arc<SeenPolicy>>) -> Standing<'a> {
+    let doubtful = |reason, message| Standing::Doubtful(Doubt { reason, message });
+    let Some(policy) = policy else {
+        let message =
+            format!("{named} does not exist, so changes are held; create it or name another");
+        return doubtful(names::POLICY_NOT_FOUND, message);
+    };
+    let Some(judged) = &policy.judged.policy else {
+        let wrong = problem_text(&policy.judged.problems);
+        return doubtful(names::POLICY_NOT_READY, format!("{named} cannot be used: {wrong}"));
+    };
+    match policy.ready() {
+        Ok(()) => Standing::Ready(&judged.lowered),
+        Err(why) => {
+            doubtful(names::POLICY_NOT_READY, format!("{named} {why}, so changes are held"))
+        }
+    }
+}
+
+impl SeenPolicy {
+    /// Whether consumers may rely on it: ready, and for the newest generation (POL-6).
+    pub fn ready(&self) -> Result<(), String> {
+        let conditions = &self.status.conditions;
+        let Some(ready) = conditions.iter().find(|condition| condition.kind == names::READY) else {
+            return Err("has not been read yet".into());
+        };
+        if ready.status != api::meta::ConditionStatus::True {
+            return Err(format!(
+                "is not ready: {}",
+                ready.message.as_deref().unwrap_or(&ready.reason)
+            ));
+        }
+        match ready.observed_generation {
+            Some(generation) if generation == self.identity.generation => Ok(()),
+            _ => Err("was changed and has not been read again yet".into()),
+        }
+    }
+}
+
+/// The errors among problems, as one sentence.
+pub(crate) fn problem_text(problems: &[Problem]) -> String {
+    let errors: Vec<String> = problems
+        .iter()
+        .filter(|problem| problem.is_error())
+        .map(|problem| match problem.field.steps() {
+            [] => problem.detail.clone(),
+            _ => format!("{}: {}", problem.field, problem.detail),
+        })
+        .collect();
+    // A condition is read in one line: the first faults, and how many more there are.
+    match errors.as_slice() {
+        [a, b, c, more @ ..] if !more.is_empty() => {
+            format!("{a}; {b}; {c}; and {} more", more.len())
+        }
+        some => some.join("; "),
+    }
+}
+
+impl Gate {
+    fn plain(set: TimeSet, form: Form) -> Self {
+        Self { set, form, policy: None, doubt: None }
+    }
+
+    fn unusable(problems: &[Problem]) -> Self {
+        let message = format!("{}, so changes are held", problem_text(problems));
+        let doubt = Doubt { reason: names::INVALID_STANZA, message };
+        Self { doubt: Some(doubt), ..Self::plain(TimeSet::never(), Form::Unusable) }
+    }
+
+    /// What the policy means, where one is named and there is no doubt about it.
+    pub fn lowered(&self) -> Option<&Lowered> {
+        let judged = self.policy.as_ref()?.judged.policy.as_ref()?;
+        Some(&judged.lowered)
+    }
+
+    /// The strategy in force at an instant, as policies name them.
+    pub fn strategy(&self, at: Instant) -> Strategy {
+        let policy = |without: Strategy| match (self.lowered(), &self.doubt) {
+            (Some(lowered), _) => lowered.strategy,
+            (None, Some(_)) => Strategy::Restrictive,
+            (None, None) => without,
+        };
+        match self.form {
+            Form::NoStanza | Form::Permissive => Strategy::Permissive,
+            Form::Unusable | Form::Restrictive => Strategy::Restrictive,
+            Form::ByPolicy => policy(Strategy::Restrictive),
+            Form::PermissiveUntil(until) if at < until => Strategy::Permissive,
+            Form::PermissiveUntil(_) => policy(Strategy::Restrictive),
+            Form::RestrictiveUntil(until) if at < until => Strategy::Restrictive,
+            Form::RestrictiveUntil(_) => policy(Strategy::Permissive),
+        }
+    }
+
+    /// Why the verdict at an instant rests on doubt, if it does.
+    pub fn doubt_at(&self, at: Instant) -> Option<&Doubt> {
+        match self.form {
+            Form::NoStanza | Form::Permissive | Form::Restrictive => None,
+            // Permitted until then whatever the policy is.
+            Form::PermissiveUntil(until) if at < until => None,
+            // Paused now, and nobody knows when that ends.
+            Form::PermissiveUntil(_)
+            | Form::RestrictiveUntil(_)
+            | Form::Unusable
+            | Form::ByPolicy => self.doubt.as_ref(),
+        }
+    }
+
+    /// One CamelCase word for what decides at an instant: the reason of the condition.
+    pub fn reason(&self, at: Instant) -> &'static str {
+        if let Some(doubt) = self.doubt_at(at) {
+            return doubt.reason;
+        }
+        match self.form {
+            Form::NoStanza => names::NO_STANZA,
+            Form::PermissiveUntil(until) if at < until => "PermissiveUntil",
+            Form::RestrictiveUntil(until) if at < until => "RestrictiveUntil",
+            Form::Unusable
+            | Form::ByPolicy
+            | Form::Permissive
+            | Form::Restrictive
+            | Form::PermissiveUntil(_)
+            | Form::RestrictiveUntil(_) => {
+                strategy::row(self.strategy(at)).map_or("Restrictive", |row| row.name)
+            }
+        }
+    }
+
+    /// Whether the stanza sets a policy that it names aside at an instant.
+    pub fn overrides(&self, gated: &SeenGated, at: Instant) -> bool {
+        let forced = match self.form {
+            Form::NoStanza | Form::Unusable | Form::ByPolicy => false,
+            Form::Permissive | Form::Restrictive => true,
+            Form::PermissiveUntil(until) | Form::RestrictiveUntil(until) => at < until,
+        };
+        forced && gated.policy().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests;

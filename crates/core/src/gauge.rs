@@ -1,0 +1,79 @@
+//! What do the metrics say about a resource at an instant? Computed when asked, from the set and the clock (TIME-2).
+//!
+//! - METR-1: the time until changes are permitted is 0 exactly when the time that is left is not, except for -2, which both have.
+//! - METR-2: at most one strategy is in force.
+
+use api::policy::Strategy;
+use schedule::Instant;
+
+use crate::{
+    gate::{Form, Gate},
+    seen::SeenGated,
+    strategy::STRATEGIES,
+};
+
+/// Nobody can tell.
+const CANNOT_TELL: i64 = -2;
+/// There is no end to it, or nothing is known of it.
+const FOR_EVER: i64 = -1;
+
+/// The five metrics of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gauges {
+    /// 0 nothing pending; 1 pending and being initiated; 2 pending and held.
+    pub change_pending: i64,
+    /// -2 cannot tell; -1 paused with no end; 0 permitted now; else the seconds until changes are permitted.
+    pub next_change_eta: i64,
+    /// -2 cannot tell; -1 permitted with no end; 0 not permitted; else the seconds that are left.
+    pub permissive_remaining: i64,
+    /// -1 unknown; 0 permitted now; else the seconds since changes were last permitted.
+    pub last_change: i64,
+    /// The strategy in force; none without a stanza.
+    pub strategy: Option<Strategy>,
+}
+
+/// The metrics of a resource at an instant.
+pub fn gauges(seen: &SeenGated, gate: &Gate, now: Instant) -> Gauges {
+    let stretch = gate.set.stretch(now);
+    let until = |end: Option<Instant>| end.map_or(FOR_EVER, |end| end.unix() - now.unix());
+    let doubtful = gate.doubt_at(now).is_some();
+    let (next_change_eta, permissive_remaining) = match (doubtful, stretch.inside) {
+        (true, _) => (CANNOT_TELL, CANNOT_TELL),
+        (false, true) => (0, until(stretch.end)),
+        (false, false) => (until(stretch.end), 0),
+    };
+    let change_pending = match (seen.pending.is_empty(), stretch.inside) {
+        (true, _) => i64::from(!seen.pending.begun.is_empty()),
+        (false, true) => 1,
+        (false, false) => 2,
+    };
+    Gauges {
+        change_pending,
+        next_change_eta,
+        permissive_remaining,
+        last_change: if stretch.inside { 0 } else { last_permitted(seen, gate, now) },
+        strategy: (gate.form != Form::NoStanza).then(|| gate.strategy(now)),
+    }
+}
+
+/// The seconds since changes were last permitted. What was recorded counts first: a set says what would have been permitted, a
+/// status what was.
+fn last_permitted(seen: &SeenGated, gate: &Gate, now: Instant) -> i64 {
+    let recorded = seen.behavior.as_ref().and_then(|behavior| {
+        let unpaused = api::policy::State::ChangesUnpaused;
+        let ended = behavior.history.iter().find(|past| past.state == unpaused);
+        Instant::parse(&ended?.end_time).ok()
+    });
+    let last = recorded.or_else(|| gate.set.previous_change(now)).filter(|last| *last <= now);
+    last.map_or(FOR_EVER, |last| now.unix() - last.unix())
+}
+
+impl Gauges {
+    /// The value of `change_management_strategy_enabled` for each strategy.
+    pub fn strategies(&self) -> impl Iterator<Item = (&'static str, i64)> + '_ {
+        STRATEGIES.iter().map(|row| (row.name, i64::from(self.strategy == Some(row.strategy))))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! What would be initiated if there were no change management? (POOL-6)
+//!
+//! One row for each kind: which of its fields say that something waits, and which that something is under way. Only material changes
+//! count: scaling and certificates never appear here, because nothing that is never held can be pending (GATE-8).
+
+use api::{names, schema::Kind};
+use serde_json::Value;
+
+/// What waits, and what is under way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pending {
+    /// Changes that have not been initiated, each in a few words.
+    pub waiting: Vec<String>,
+    /// Changes that have been initiated and are not finished; the gate no longer asks about them (CV-1, POOL-1).
+    pub begun: Vec<String>,
+}
+
+impl Pending {
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+/// What a resource has pending.
+pub fn pending(kind: &Kind, document: &Value) -> Pending {
+    match kind.name {
+        names::CLUSTER_VERSION => cluster_version(document),
+        names::MACHINE_CONFIG_POOL => machine_config_pool(document),
+        names::HOSTED_CLUSTER => hosted_cluster(document),
+        names::NODE_POOL => node_pool(document),
+        _ => Pending::default(),
+    }
+}
+
+/// `spec.desiredUpdate` is a request; `status.desired` is what has been accepted, and acceptance is where an update begins.
+fn cluster_version(document: &Value) -> Pending {
+    let wanted = Release::at(document, "/spec/desiredUpdate");
+    let accepted = Release::at(document, "/status/desired");
+    Pending {
+        waiting: update(wanted, accepted),
+        begun: under_way(document, "/status/history/0", accepted),
+    }
+}
+
+fn hosted_cluster(document: &Value) -> Pending {
+    let wanted = Release::at(document, "/spec/release");
+    let accepted = Release::at(document, "/status/version/desired");
+    Pending {
+        // A cluster that has never reported a version is being created, and creation is not held.
+        waiting: if accepted.is_empty() { Vec::new() } else { update(wanted, accepted) },
+        begun: under_way(document, "/status/version/history/0", accepted),
+    }
+}
+
+/// The rendered configuration moves while a pool is held; machines that do not have it yet are what waits.
+fn machine_config_pool(document: &Value) -> Pending {
+    let text = |path: &str| document.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    let count = |path: &str| document.pointer(path).and_then(Value::as_i64).unwrap_or(0);
+    let target = text("/spec/configuration/name");
+    let reached = text("/status/configuration/name");
+    let (machines, updated) = (count("/status/machineCount"), count("/status/updatedMachineCount"));
+    let mut waiting = Vec::new();
+    if !target.is_empty() && machines > 0 && (target != reached || updated < machines) {
+        // The count belongs to the target only once the pool's controller has seen it.
+        waiting.push(format!(
+            "{target} on {} of {machines} machines",
+            machines - updated.min(machines)
+        ));
+    }
+    Pending { waiting, begun: Vec::new() }
+}
+
+/// The conditions that the NodePool controller computes before it looks at any pause.
+fn node_pool(document: &Value) -> Pending {
+    const UPDATES: &[(&str, &str)] = &[
+        ("UpdatingVersion", "a new release"),
+        ("UpdatingConfig", "a new configuration"),
+        ("UpdatingPlatformMachineTemplate", "a new machine template"),
+    ];
+    let conditions = document.pointer("/status/conditions").and_then(Value::as_array);
+    let holds = |name: &str| {
+        conditions.into_iter().flatten().find(|condition| {
+            condition.get("type").and_then(Value::as_str) == Some(name)
+                && condition.get("status").and_then(Value::as_str) == Some("True")
+        })
+    };
+    let waiting = UPDATES.iter().filter_map(|(name, what)| {
+        let condition = holds(name)?;
+        let said = condition.get("message").and_then(Value::as_str).filter(|said| !said.is_empty());
+        Some(said.map_or_else(|| (*what).to_owned(), |said| format!("{what}: {said}")))
+    });
+    Pending { waiting: waiting.collect(), begun: Vec::new() }
+}
+
+/// A release, by version or image or both.
+#[derive(Clone, Copy)]
+struct Release<'a> {
+    version: &'a str,
+    image: &'a str,
+}
+
+impl<'a> Release<'a> {
+    fn at(document: &'a Value, path: &str) -> Self {
+        let text = |field: &str| {
+            let found = document.pointer(path).and_then(|release| release.get(field));
+            found.and_then(Value::as_str).unwrap_or_default()
+        };
+        Self { version: text("version"), image: text("image") }
+    }
+
+    fn is_empty(self) -> bool {
+        self.version.is_empty() && self.image.is_empty()
+    }
+
+    /// Images are compared where both are known: a version can be built twice.
+    fn is_same(self, other: Self) -> bool {
+        if !self.image.is_empty() && !other.image.is_empty() {
+            self.image == other.image
+        } else {
+            self.version == other.version
+        }
+    }
+
+    fn name(self) -> &'a str {
+        if self.version.is_empty() { self.image } else { self.version }
+    }
+}
+
+fn update(wanted: Release<'_>, accepted: Release<'_>) -> Vec<String> {
+    if wanted.is_empty() || wanted.is_same(accepted) {
+        return Vec::new();
+    }
+    match accepted.name() {
+        "" => vec![format!("release {}", wanted.name())],
+        now => vec![format!("release {} (now {now})", wanted.name())],
+    }
+}
+
+fn under_way(document: &Value, newest: &str, accepted: Release<'_>) -> Vec<String> {
+    let newest = document.pointer(newest);
+    let state = newest.and_then(|entry| entry.get("state")).and_then(Value::as_str);
+    if state == Some("Partial") { vec![format!("release {}", accepted.name())] } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests;

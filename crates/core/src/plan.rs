@@ -1,0 +1,57 @@
+//! What is to be done about an object? The result of every decision, as a value.
+//!
+//! A plan says what the status should read, what people should be told and when to look again. Whoever executes it chooses nothing:
+//! it sends the operations as they stand, and they carry the version they were made from, so that a plan from yesterday can only
+//! conflict (EXEC-1).
+
+use schedule::Instant;
+use serde_json::Value;
+
+/// What is to be done about one object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The change to the object's status; none if it already reads as it should (POL-7, STAT-3).
+    pub status: Option<StatusPatch>,
+    /// What people should be told: transitions only.
+    pub notes: Vec<Note>,
+    /// The instant at which the answer changes by itself; none if time alone never changes it.
+    pub wake: Option<Instant>,
+}
+
+/// A JSON patch of the status subresource. Its first operation is the version of the object it was made from, so the server refuses
+/// it with a conflict if anybody was faster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatusPatch {
+    /// The operations, in order.
+    pub operations: Vec<Value>,
+}
+
+/// Something to tell people, as a Kubernetes event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Whether somebody should worry.
+    pub weight: Weight,
+    /// One CamelCase word for programs.
+    pub reason: &'static str,
+    /// A sentence for people.
+    pub message: String,
+}
+
+/// Whether somebody should worry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Nobody: this is how things go.
+    Normal,
+    /// Somebody must look at it eventually.
+    Warning,
+}
+
+impl Weight {
+    /// The `type` of the event.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "Normal",
+            Self::Warning => "Warning",
+        }
+    }
+}

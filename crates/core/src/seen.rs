@@ -1,0 +1,278 @@
+//! What of an object do decisions read? Narrow, immutable values made once from each document that arrives.
+//!
+//! Total: a document that cannot be read gives a value that says so, and a closed gate (GATE-2, POL-8). Whatever is not read here is
+//! dropped, because ten thousand resources must fit into a small pod.
+
+use std::sync::Arc;
+
+use api::{
+    meta::Condition,
+    policy::{Behavior, PolicyStatus},
+    schema::{self, Kind, Role},
+    stanza::Stanza,
+};
+use schedule::Instant;
+use serde::{Deserialize as _, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    pending::{self, Pending},
+    problem::{Code, FieldPath, Object, Problem},
+    read::{self, Judged},
+    shape,
+};
+
+/// Which object, and which version of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its kind and name.
+    pub object: Object,
+    /// The identity of this very object: one of the same name made later has another.
+    pub uid: String,
+    /// The version of the stored bytes, for preconditions.
+    pub resource_version: String,
+    /// Counts the changes of the specification.
+    pub generation: i64,
+    /// When the specification was last written, by the server's clock, where that is known.
+    pub changed: Option<Instant>,
+}
+
+/// An object as it was last seen.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// One that says when.
+    Policy(Arc<SeenPolicy>),
+    /// One that asks when.
+    Gated(Arc<SeenGated>),
+}
+
+/// A policy as it was last seen.
+#[derive(Clone, Debug)]
+pub struct SeenPolicy {
+    /// Which object.
+    pub identity: Identity,
+    /// What it means, or why it cannot be used.
+    pub judged: Judged,
+    /// What its status says.
+    pub status: PolicyStatus,
+}
+
+/// A resource under change management as it was last seen.
+#[derive(Clone, Debug)]
+pub struct SeenGated {
+    /// Which object.
+    pub identity: Identity,
+    /// Its kind.
+    pub kind: &'static Kind,
+    /// What it says about when it may change.
+    pub stanza: StanzaReading,
+    /// Why somebody overrode its policy, in their own words.
+    pub override_reason: Option<String>,
+    /// What would be initiated if there were no change management.
+    pub pending: Pending,
+    /// What its status says about change management.
+    pub behavior: Option<Behavior>,
+    /// Where its conditions stand.
+    pub conditions: Conditions,
+}
+
+/// What came of a stanza.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StanzaReading {
+    /// There is none (GATE-1).
+    Absent,
+    /// It can be used.
+    Usable(Stanza),
+    /// It cannot, for these reasons.
+    Unusable(Vec<Problem>),
+}
+
+/// The two conditions that are ours in a list that others write too. Where upstream lists are atomic, a condition is changed by its
+/// place in the list, under the version that the place was read from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conditions {
+    /// Whether there is a status at all.
+    pub status: Presence,
+    /// Whether there is a list of conditions.
+    pub list: Presence,
+    /// Ours, with their places.
+    placed: Vec<(usize, Condition)>,
+}
+
+/// Whether a part of a document is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Presence {
+    /// It is not.
+    #[default]
+    Absent,
+    /// It is.
+    Present,
+}
+
+impl Seen {
+    /// Reads a document of a kind.
+    pub fn new(kind: &'static Kind, document: &Value) -> Self {
+        match kind.role {
+            Role::Policy => Self::Policy(Arc::new(SeenPolicy::new(kind, document))),
+            Role::Gated { .. } => Self::Gated(Arc::new(SeenGated::new(kind, document))),
+        }
+    }
+
+    /// Which object.
+    pub fn identity(&self) -> &Identity {
+        match self {
+            Self::Policy(policy) => &policy.identity,
+            Self::Gated(gated) => &gated.identity,
+        }
+    }
+}
+
+impl SeenPolicy {
+    /// Reads a policy.
+    pub fn new(kind: &'static Kind, document: &Value) -> Self {
+        Self {
+            identity: Identity::new(kind, document),
+            judged: read::policy(&judged_part(document)),
+            status: decoded(document.get("status")).unwrap_or_default(),
+        }
+    }
+}
+
+/// The document without what others write into it: a strange status is no fault of the specification.
+fn judged_part(document: &Value) -> Value {
+    let mut part = document.clone();
+    if let Some(fields) = part.as_object_mut() {
+        fields.remove("status");
+    }
+    if let Some(metadata) = part.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+    part
+}
+
+impl SeenGated {
+    /// Reads a resource under change management.
+    pub fn new(kind: &'static Kind, document: &Value) -> Self {
+        Self {
+            identity: Identity::new(kind, document),
+            kind,
+            stanza: StanzaReading::new(document),
+            override_reason: document
+                .pointer("/metadata/annotations")
+                .and_then(|annotations| annotations.get(api::names::OVERRIDE_REASON))
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            pending: pending::pending(kind, document),
+            behavior: decoded(document.pointer("/status/changeManagement/behavior")),
+            conditions: Conditions::new(document),
+        }
+    }
+
+    /// The policy that its stanza names, whatever the strategy (GATE-3); in its own namespace if it has one, and in no other
+    /// (GATE-5).
+    pub fn policy(&self) -> Option<Object> {
+        let StanzaReading::Usable(stanza) = &self.stanza else { return None };
+        let Role::Gated { policy, .. } = self.kind.role else { return None };
+        Some(Object {
+            kind: policy.to_owned(),
+            namespace: self.identity.object.namespace.clone(),
+            name: Some(stanza.by_policy.as_ref()?.name.clone()),
+        })
+    }
+}
+
+impl Identity {
+    fn new(kind: &Kind, document: &Value) -> Self {
+        let text = |field: &str| {
+            let found = document.get("metadata").and_then(|metadata| metadata.get(field));
+            found.and_then(Value::as_str).map(str::to_owned)
+        };
+        Self {
+            object: Object {
+                kind: kind.name.to_owned(),
+                namespace: text("namespace"),
+                name: text("name"),
+            },
+            uid: text("uid").unwrap_or_default(),
+            resource_version: text("resourceVersion").unwrap_or_default(),
+            generation: document
+                .pointer("/metadata/generation")
+                .and_then(Value::as_i64)
+                .unwrap_or(0),
+            changed: changed(document),
+        }
+    }
+}
+
+/// When the specification was last written: the newest stamp of those who wrote anything but the status, or the creation.
+fn changed(document: &Value) -> Option<Instant> {
+    let managed = document.pointer("/metadata/managedFields").and_then(Value::as_array);
+    let stamps = managed.into_iter().flatten().filter(|entry| entry.get("subresource").is_none());
+    stamps
+        .filter_map(|entry| entry.get("time"))
+        .chain(document.pointer("/metadata/creationTimestamp"))
+        .filter_map(|stamp| Instant::parse(stamp.as_str()?).ok())
+        .max()
+}
+
+impl StanzaReading {
+    fn new(document: &Value) -> Self {
+        let path = FieldPath::of("spec.changeManagement");
+        let Some(given) =
+            document.pointer("/spec/changeManagement").filter(|given| !given.is_null())
+        else {
+            return Self::Absent;
+        };
+        let problems = shape::check_part(schema::stanza(), given, &path);
+        if problems.iter().any(Problem::is_error) {
+            return Self::Unusable(problems);
+        }
+        match Stanza::deserialize(given) {
+            Ok(stanza) => Self::Usable(stanza),
+            Err(error) => {
+                Self::Unusable(vec![Problem::new(&path, Code::WrongType, error.to_string())])
+            }
+        }
+    }
+}
+
+impl Conditions {
+    /// The ones that are ours.
+    pub fn ours(&self) -> impl Iterator<Item = &Condition> {
+        self.placed.iter().map(|(_, condition)| condition)
+    }
+
+    /// One of ours, by its type.
+    pub fn get(&self, kind: &str) -> Option<&Condition> {
+        self.ours().find(|condition| condition.kind == kind)
+    }
+
+    /// Its place in the list.
+    pub fn place(&self, kind: &str) -> Option<usize> {
+        self.placed.iter().find(|(_, condition)| condition.kind == kind).map(|(place, _)| *place)
+    }
+
+    fn new(document: &Value) -> Self {
+        let presence = |there: bool| if there { Presence::Present } else { Presence::Absent };
+        let list = document.pointer("/status/conditions").and_then(Value::as_array);
+        let ours = [api::names::CHANGES_PAUSED, api::names::CHANGES_PENDING];
+        let mine = |entry: &Value| {
+            entry.get("type").and_then(Value::as_str).is_some_and(|kind| ours.contains(&kind))
+        };
+        Self {
+            status: presence(document.get("status").is_some_and(Value::is_object)),
+            list: presence(list.is_some()),
+            placed: list
+                .into_iter()
+                .flatten()
+                .enumerate()
+                .filter(|(_, entry)| mine(entry))
+                .filter_map(|(place, entry)| Some((place, decoded(Some(entry))?)))
+                .collect(),
+        }
+    }
+}
+
+fn decoded<T: DeserializeOwned>(value: Option<&Value>) -> Option<T> {
+    value.and_then(|value| T::deserialize(value).ok())
+}
