@@ -1,5 +1,5 @@
 //! How does a resource say when it may change? `spec.changeManagement`, the stanza, and `status.changeManagement`, its answer, on
-//! `ClusterVersion`, `MachineConfigPool`, `HostedCluster` and `NodePool` [ChangeManagement Stanzas].
+//! `ClusterVersion`, `MachineConfigPool`, `HostedCluster` and `NodePool` [`ChangeManagement` Stanzas].
 //!
 //! - GATE-3: `byPolicy` is kept under every strategy, so that an override can be taken back without remembering what was there.
 //! - GATE-6: the status has the shape of a policy's.

@@ -85,8 +85,10 @@ fn effect(set: &TimeSet, before: Before<'_>, now: Instant) -> (Vec<PastStretch>,
         if known.state == state(computed.inside) {
             return (Vec::new(), began.unwrap_or(cause));
         }
-        // Nobody expected the state to end: somebody wrote something.
-        let start = [computed.start, began].into_iter().flatten().fold(cause, Instant::max);
+        // Nobody expected the state to end: somebody wrote something. A stamp from before the state began is not of that write,
+        // which was to another object, or a deletion.
+        let cause = if began.is_some_and(|began| cause <= began) { now } else { cause };
+        let start = computed.start.map_or(cause, |edge| edge.max(cause));
         return (vec![past(known.state, began, start)], start);
     };
     // The stretch ended as foreseen, and more may have come and gone while nobody looked: the newest first, until there are enough.
