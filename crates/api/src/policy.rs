@@ -123,7 +123,7 @@ pub struct Permit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend(
         "format" = "go-duration",
-        "pattern" = r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$",
+        "pattern" = r"^([0-9]+(\.[0-9]{1,3})?(h|m|s)|[0-9]+ms)+$",
         "maxLength" = 64,
         "x-tidegate-rules" = [
             {
@@ -131,7 +131,7 @@ pub struct Permit {
                 "message": "duration must be longer than none and at most 366 days (8784h)",
             },
             {
-                "rule": "duration(string(duration(self).getSeconds()) + 's') == duration(self)",
+                "rule": "duration(self).getMilliseconds() % 1000 == 0",
                 "message": "duration must be whole seconds",
             },
         ],
