@@ -10,7 +10,10 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use api::{crds, names, schema::KINDS};
+use api::{
+    crds, names,
+    schema::{GATED, KINDS},
+};
 use apiserver::{RuntimeClock, Server, Settings};
 use clap::{Args, FromArgMatches as _};
 use http_body_util::{BodyExt as _, Full};
@@ -108,7 +111,7 @@ async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::
     // From the one clock on, or from the instant asked for.
     let clock = RuntimeClock::starting_at(args.at.instant(edge).into());
     let cluster = Server::new(clock, Settings::default());
-    for kind in KINDS {
+    for kind in KINDS.iter().chain(GATED) {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         create(&cluster, path, &crds::definition(kind)).await?;
     }
