@@ -17,6 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::meta::{Condition, ObjectMeta};
 
+/// A duration as Kubernetes writes them, down to milliseconds: a rule can see those, and refuses what is not whole seconds. The number
+/// of digits keeps the sum where it can be computed.
+const DURATION: &str = "^([0-9]{1,8}([.][0-9]{1,3})?(h|m|s)|[0-9]{1,11}ms)+$";
+
 /// Says when material changes may be initiated in this cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -123,15 +127,22 @@ pub struct Permit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend(
         "format" = "go-duration",
-        "pattern" = r"^([0-9]+(\.[0-9]{1,3})?(h|m|s)|[0-9]+ms)+$",
+        "pattern" = DURATION,
         "maxLength" = 64,
+        // A text that the pattern refuses is not judged further: an interpreter's words about it would help nobody.
         "x-tidegate-rules" = [
             {
-                "rule": "duration(self) > duration('0s') && duration(self) <= duration('8784h')",
+                "rule": format!(
+                    "!self.matches('{DURATION}') || \
+                     (duration(self) > duration('0s') && duration(self) <= duration('8784h'))"
+                ),
                 "message": "duration must be longer than none and at most 366 days (8784h)",
             },
             {
-                "rule": "duration(self).getMilliseconds() % 1000 == 0",
+                "rule": format!(
+                    "!self.matches('{DURATION}') || \
+                     (timestamp('1970-01-01T00:00:00Z') + duration(self)).getMilliseconds() == 0"
+                ),
                 "message": "duration must be whole seconds",
             },
         ],

@@ -10,8 +10,8 @@ use api::{
 
 fn check(folder: &str, kind: &Kind) {
     let definition = crds::definition(kind);
-    let yaml = serde_saphyr::to_string(&definition).unwrap();
-    let read: serde_json::Value = serde_saphyr::from_str(&yaml).unwrap();
+    let yaml = serde_saphyr::to_string(&definition).expect("a definition is plain JSON");
+    let read: serde_json::Value = serde_saphyr::from_str(&yaml).expect("what is written is YAML");
     assert_eq!(read, definition, "{}: what is written is what is read", kind.name);
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../deploy/crds")
@@ -23,10 +23,14 @@ fn check(folder: &str, kind: &Kind) {
 
 #[test]
 fn definitions_of_our_kinds_have_no_drift() {
-    KINDS.iter().for_each(|kind| check("", kind));
+    for kind in KINDS {
+        check("", kind);
+    }
 }
 
 #[test]
 fn definitions_of_the_kinds_of_others_have_no_drift() {
-    GATED.iter().for_each(|kind| check("upstream", kind));
+    for kind in GATED {
+        check("upstream", kind);
+    }
 }

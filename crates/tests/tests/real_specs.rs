@@ -11,6 +11,7 @@
 //! from: {startTime: "20:00"}                    # from here on the values are merged into this one, which is stored
 //! accept: {duration: 8h}
 //! = {startTime: "20:00", duration: 8h}          # what the value becomes
+//! reject name: {name: <<254 times a>>}          # what is long is written out by the reader
 //! ```
 //!
 //! Lines with `>` are recorded from the real server by `UPDATE_EXPECT=1`.
@@ -87,7 +88,8 @@ async fn all_tables(cluster: &Cluster) {
         }
     }
     assert!(report.is_empty(), "on the {}:\n{report}", cluster.server());
-    assert!(cases >= 150, "{cases} cases are too few to believe in");
+    // The tables hold several hundred; a reader that lost some of them would go unnoticed otherwise.
+    assert!(cases >= 500, "{cases} cases are too few to believe in");
 }
 
 fn kinds(names: &str) -> Vec<&'static Kind> {
@@ -121,6 +123,8 @@ impl Answer {
                 refusal.push(message.rsplit(": ").next().unwrap_or_default().to_owned());
             }
         }
+        // What a rule's interpreter says of a value that it cannot read is its own affair; the schema has refused the value besides.
+        refusal.retain(|line| !line.contains(" evaluating rule: "));
         // A real server lists the causes of a refusal in no order.
         refusal.sort();
         Answer { status, body, refusal }

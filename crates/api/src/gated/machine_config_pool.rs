@@ -1,7 +1,7 @@
 //! What does a `MachineConfigPool` look like (`machineconfiguration.openshift.io/v1`)?
 //!
 //! `spec.configuration` is what was rendered last, also while the pool is held; `spec.machineConfig` says which rendered configuration
-//! nodes are to go to instead [Enhanced MachineConfigPool Control].
+//! nodes are to go to instead [Enhanced `MachineConfigPool` Control].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

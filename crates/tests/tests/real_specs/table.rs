@@ -85,7 +85,8 @@ impl Table {
                 Some(parts) => parts,
                 None => return Err(problem("what is this line?")),
             };
-            let value: Value = serde_saphyr::from_str(body).map_err(|e| problem(&e.to_string()))?;
+            let value: Value =
+                serde_saphyr::from_str(&repeated(body)).map_err(|e| problem(&e.to_string()))?;
             let (verdict, field) = head.split_once(' ').unwrap_or((head, ""));
             let verdict = match verdict {
                 "accept" => Verdict::Accept,
@@ -119,6 +120,14 @@ impl Table {
         }
         Ok(table)
     }
+}
+
+/// Writes out what stands as `<<3 times a>>`.
+fn repeated(text: &str) -> String {
+    let Some((before, rest)) = text.split_once("<<") else { return text.to_owned() };
+    let (inner, after) = rest.split_once(">>").unwrap_or((rest, ""));
+    let (count, what) = inner.split_once(" times ").unwrap_or(("", inner));
+    format!("{before}{}{after}", what.repeat(count.parse().unwrap_or_default()))
 }
 
 impl fmt::Display for Table {
