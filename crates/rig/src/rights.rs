@@ -74,9 +74,9 @@ pub fn granted<'a>(objects: impl IntoIterator<Item = &'a Value>) -> BTreeSet<Rig
         matches!(object["kind"].as_str(), Some("ClusterRole" | "Role"))
             && object["apiVersion"] == "rbac.authorization.k8s.io/v1"
     });
-    let rules = roles.flat_map(|role| role["rules"].as_array().into_iter().flatten());
+    let rows = roles.flat_map(|role| role["rules"].as_array().into_iter().flatten());
     let mut rights = BTreeSet::new();
-    for rule in rules {
+    for rule in rows {
         for group in words(&rule["apiGroups"]) {
             for resource in words(&rule["resources"]) {
                 rights.extend(words(&rule["verbs"]).map(|verb| Right::new(verb, group, resource)));
