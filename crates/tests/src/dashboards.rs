@@ -14,7 +14,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         match serde_json::from_str::<Value>(text) {
             Err(problem) => findings.push(Finding::of(path, problem.to_string())),
             Ok(board) => {
-                findings.extend(problems(&board).into_iter().map(|p| Finding::of(path, p)))
+                findings.extend(problems(&board).into_iter().map(|p| Finding::of(path, p)));
             }
         }
     }
