@@ -39,6 +39,7 @@ pub mod gauge;
 pub mod lower;
 pub mod nearest;
 pub mod overriding;
+pub mod overview;
 pub mod pending;
 pub mod plan;
 pub mod problem;

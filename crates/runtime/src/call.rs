@@ -282,7 +282,8 @@ async fn accepted(response: Response<Body>) -> Result<Response<Body>, CallError>
     let retry_after = response.headers().get(header::RETRY_AFTER);
     let retry_after = retry_after.and_then(|wanted| wanted.to_str().ok()?.parse().ok());
     let body = response.into_body().collect().await.map(http_body_util::Collected::to_bytes);
-    let told: Told = body.ok().and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
+    let told: Told =
+        body.ok().and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
     Err(refused(code, told, retry_after.map(Duration::from_secs)))
 }
 
