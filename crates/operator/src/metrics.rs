@@ -13,6 +13,7 @@ use runtime::{
     telemetry::page::Page,
 };
 use tidegate_core::{
+    gate::Form,
     gauge::{self, Gauges},
     seen::{Seen, SeenGated, StanzaReading},
 };
@@ -35,6 +36,7 @@ pub fn page(view: &View) -> String {
                     key,
                     system: system(key),
                     gauges: gauge::gauges(resource, &gate, now),
+                    governed: gate.form != Form::NoStanza || resource.behavior.is_some(),
                     overridden: gate.overrides(resource, now),
                     removed: is_removed(resource),
                 });
@@ -86,6 +88,8 @@ struct Row<'a> {
     key: &'a Key,
     system: &'static str,
     gauges: Gauges,
+    /// Whether it is under change management, or was.
+    governed: bool,
     overridden: bool,
     removed: bool,
 }
@@ -115,9 +119,8 @@ fn is_removed(resource: &SeenGated) -> bool {
 
 fn flags(page: &mut Page, metric: &Metric, rows: &[Row<'_>], is: impl Fn(&Row<'_>) -> bool) {
     page.begin(metric);
-    // Only where it is so: ten thousand zeros tell nothing that their absence does not.
-    for row in rows.iter().filter(|row| is(row)) {
-        page.sample(metric, &object(row.key), 1.0);
+    for row in rows.iter().filter(|row| row.governed) {
+        page.sample(metric, &object(row.key), f64::from(is(row)));
     }
 }
 

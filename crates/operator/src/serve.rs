@@ -53,7 +53,8 @@ pub fn answer(method: &Method, path: &str, view: &View) -> Response<Full<Bytes>>
     match path {
         "/metrics" => {
             let mut response = plain(StatusCode::OK, metrics::page(view));
-            let format = header::HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+            let format =
+                header::HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
             response.headers_mut().insert(header::CONTENT_TYPE, format);
             response
         }

@@ -17,7 +17,9 @@ pub enum ConnectError {
     #[error("the kubeconfig cannot be used")]
     Kubeconfig(#[source] Box<KubeconfigError>),
     /// No cluster was named, and this is no pod.
-    #[error("no cluster is known here\n  hint: name a kubeconfig, or run in a pod with a service account")]
+    #[error(
+        "no cluster is known here\n  hint: name a kubeconfig, or run in a pod with a service account"
+    )]
     Nowhere(#[source] Box<InferConfigError>),
     /// The client could not be set up.
     #[error("the client cannot be set up")]

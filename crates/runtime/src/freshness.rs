@@ -51,7 +51,9 @@ pub async fn watch(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
         if let Ok(list) = cluster.call::<List>(Verb::List, Ask::path(path)).await {
             highest.highest = highest.highest.max(seen);
             if highest.went_back(&list.metadata.resource_version) {
-                tracing::error!("the store behind the API server went back in time: learning everything anew");
+                tracing::error!(
+                    "the store behind the API server went back in time: learning everything anew"
+                );
                 caches.went_back();
             }
         }
@@ -76,7 +78,9 @@ mod tests {
     #[test]
     fn only_a_lower_version_has_gone_back() {
         let mut highest = HighWater::default();
-        for (version, back) in [("5", false), ("5", false), ("9", false), ("7", true), ("7", false), ("x", false)] {
+        for (version, back) in
+            [("5", false), ("5", false), ("9", false), ("7", true), ("7", false), ("x", false)]
+        {
             assert_eq!(highest.went_back(version), back, "{version}");
         }
     }

@@ -163,7 +163,11 @@ impl Elector {
         self.leadership.send_if_modified(|before| {
             let changed = *before != leadership;
             if changed {
-                tracing::info!(identity = self.candidate.identity, ?leadership, "leadership changed");
+                tracing::info!(
+                    identity = self.candidate.identity,
+                    ?leadership,
+                    "leadership changed"
+                );
             }
             *before = leadership;
             changed
@@ -202,7 +206,11 @@ impl Elector {
     }
 
     async fn read(&mut self) -> Result<(), CallError> {
-        let found = self.cluster.call_within::<Value>(Verb::Get, Ask::path(self.path()), self.tempo.renewal / 2);
+        let found = self.cluster.call_within::<Value>(
+            Verb::Get,
+            Ask::path(self.path()),
+            self.tempo.renewal / 2,
+        );
         let found = match found.await {
             Ok(lease) => Some(lease),
             Err(error) if error.code() == Some(404) => None,

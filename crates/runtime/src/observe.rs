@@ -189,7 +189,9 @@ impl Observer {
                 } else if !self.caches.store().has(&key, &resource_version) {
                     // Only what is news is read whole: our own writes come back here, and are known.
                     let whole = serde_json::from_slice::<Whole>(line).ok();
-                    if let Some((key, seen)) = whole.and_then(|whole| read(self.kind, &whole.object)) {
+                    if let Some((key, seen)) =
+                        whole.and_then(|whole| read(self.kind, &whole.object))
+                    {
                         self.caches.learn(&key, seen);
                     }
                 }

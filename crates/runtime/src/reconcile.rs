@@ -269,7 +269,14 @@ impl Reconciler {
             Ok(Plan { status: Some(patch), notes, wake }) => {
                 tracing::info!(object = %key, generation = seen.identity().generation, "the status changes");
                 self.queue.wake_at(key, wake);
-                self.writing.push(execute::write(self.cluster.clone(), key.clone(), seen, patch, notes, began));
+                self.writing.push(execute::write(
+                    self.cluster.clone(),
+                    key.clone(),
+                    seen,
+                    patch,
+                    notes,
+                    began,
+                ));
             }
             Err(Panicked) => {
                 tracing::error!(object = %key, "the decision panicked: this object waits, the others do not");
@@ -398,7 +405,9 @@ impl Reconciler {
 
     /// Whether deciding again, from the very answer of the server, wants the same written again.
     fn is_pruned(&self, key: &Key, patch: &tidegate_core::plan::StatusPatch) -> bool {
-        let Some((Ok(Plan { status: Some(again), .. }), _)) = self.decide(key) else { return false };
+        let Some((Ok(Plan { status: Some(again), .. }), _)) = self.decide(key) else {
+            return false;
+        };
         // The first operation is the version.
         again.operations.iter().skip(1).eq(patch.operations.iter().skip(1))
     }

@@ -65,7 +65,12 @@ impl Page {
 
     /// One value, with the values of the metric's labels in their order; one that is empty is left out.
     pub fn sample(&mut self, metric: &Metric, labels: &[&str], value: f64) {
-        self.line(metric.name, "", metric.labels.iter().copied().zip(labels.iter().copied()), value);
+        self.line(
+            metric.name,
+            "",
+            metric.labels.iter().copied().zip(labels.iter().copied()),
+            value,
+        );
     }
 
     /// A whole histogram.

@@ -1,0 +1,13 @@
+//! The operator on the embedded server, on tokio's paused clock: days pass in milliseconds, and nothing sleeps.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the functions beside a test fail as it does"
+)]
+
+mod suite {
+    pub(crate) mod common;
+
+    mod statuses;
+}
