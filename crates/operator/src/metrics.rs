@@ -72,6 +72,7 @@ pub fn page(view: &View) -> String {
     for key in view.progress.all_pruned() {
         page.sample(&metrics::STATUS_PRUNED, &object(&key), 1.0);
     }
+    view.telemetry.write_progress(&mut page);
     page.finish()
 }
 
@@ -102,13 +103,13 @@ impl Row<'_> {
 }
 
 fn object(key: &Key) -> [&str; 3] {
-    [key.kind.name, &key.name, key.namespace.as_deref().unwrap_or_default()]
+    [key.kind().name, &key.name, key.namespace.as_deref().unwrap_or_default()]
 }
 
 /// Which half of a cluster changes with a resource. The pool of the masters is the control plane, though its kind is that of nodes.
 fn system(key: &Key) -> &'static str {
-    let Role::Gated { system, .. } = key.kind.role else { return "" };
-    let masters = key.kind.name == names::MACHINE_CONFIG_POOL && &*key.name == "master";
+    let Role::Gated { system, .. } = key.kind().role else { return "" };
+    let masters = key.kind().name == names::MACHINE_CONFIG_POOL && &*key.name == "master";
     if masters { System::ControlPlane.as_str() } else { system.as_str() }
 }
 

@@ -118,7 +118,7 @@ impl CallError {
 
     /// How long the server wants to be left alone. It may ask for a minute at most: an hour would be a gate that nobody closed.
     pub fn retry_after(&self) -> Duration {
-        const AT_MOST: Duration = Duration::from_secs(60);
+        const AT_MOST: Duration = Duration::from_mins(1);
         match self {
             Self::Refused { retry_after: Some(wanted), .. } => (*wanted).min(AT_MOST),
             Self::Refused { retry_after: None, .. }

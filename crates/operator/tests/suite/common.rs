@@ -68,33 +68,29 @@ impl World {
 
     /// Adds the definition of a kind: ours for policies, one that takes everything for those of others.
     pub(crate) fn define(&self, kind: &'static Kind) {
-        let definition = match KINDS.iter().any(|ours| ours.name == kind.name) {
-            true => crds::definition(kind),
-            false => loose(
-                kind,
-                &json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
-            ),
-        };
+        let ours = KINDS.iter().any(|ours| ours.name == kind.name);
+        let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+        let definition = if ours { crds::definition(kind) } else { loose(kind, &anything) };
         self.create(CRDS, &definition);
     }
 
     pub(crate) fn create(&self, path: &str, object: &Value) -> Value {
-        self.ask(Method::POST, path, "application/json", object)
+        self.ask(&Method::POST, path, "application/json", object)
     }
 
     pub(crate) fn merge(&self, path: &str, change: &Value) -> Value {
-        self.ask(Method::PATCH, path, "application/merge-patch+json", change)
+        self.ask(&Method::PATCH, path, "application/merge-patch+json", change)
     }
 
     pub(crate) fn get(&self, path: &str) -> Value {
-        self.ask(Method::GET, path, "", &Value::Null)
+        self.ask(&Method::GET, path, "", &Value::Null)
     }
 
     pub(crate) fn delete(&self, path: &str) {
-        self.ask(Method::DELETE, path, "", &Value::Null);
+        self.ask(&Method::DELETE, path, "", &Value::Null);
     }
 
-    fn ask(&self, method: Method, path: &str, content: &str, body: &Value) -> Value {
+    fn ask(&self, method: &Method, path: &str, content: &str, body: &Value) -> Value {
         let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         let (code, answer) = self.server.ask(method.clone(), path, content, &body);
         let answer: Value = serde_json::from_slice(&answer).unwrap();
@@ -150,7 +146,7 @@ impl World {
     }
 }
 
-const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+pub(crate) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 /// The definition of a kind of others, with a schema.
 pub(crate) fn loose(kind: &Kind, schema: &Value) -> Value {
