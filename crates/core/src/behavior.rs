@@ -47,8 +47,6 @@ pub struct Before<'a> {
 
 /// The state of a set at an instant, as a controller records it: with when the state took effect (POL-4) and what was before
 /// (POL-5).
-///
-/// The reason is that of the beginning of a stretch, so that it stays the same as long as the stretch lasts (POL-7).
 pub fn recorded(
     set: &TimeSet,
     reason: &dyn Fn(Instant) -> String,
@@ -57,7 +55,7 @@ pub fn recorded(
 ) -> Behavior {
     let computed = set.stretch(now);
     let (past, start) = effect(set, before, now);
-    let mut current = stretch(set, reason, computed.start.unwrap_or(now));
+    let mut current = stretch(set, reason, now);
     current.start_time = Some(start.to_string());
     let known = before.behavior.map(|behavior| behavior.history.clone()).unwrap_or_default();
     let history = past.into_iter().chain(known).take(HISTORY).collect();
@@ -85,8 +83,10 @@ fn effect(set: &TimeSet, before: Before<'_>, now: Instant) -> (Vec<PastStretch>,
         if known.state == state(computed.inside) {
             return (Vec::new(), began.unwrap_or(cause));
         }
-        // Nobody expected the state to end: somebody wrote something.
-        let start = [computed.start, began].into_iter().flatten().fold(cause, Instant::max);
+        // Nobody expected the state to end: somebody wrote something. A stamp from before the state began is not of that write,
+        // which was to another object, or a deletion.
+        let cause = if began.is_some_and(|began| cause <= began) { now } else { cause };
+        let start = computed.start.map_or(cause, |edge| edge.max(cause));
         return (vec![past(known.state, began, start)], start);
     };
     // The stretch ended as foreseen, and more may have come and gone while nobody looked: the newest first, until there are enough.

@@ -229,9 +229,8 @@ impl Gate {
         match self.form {
             Form::NoStanza | Form::Permissive => Strategy::Permissive,
             Form::Unusable | Form::Restrictive => Strategy::Restrictive,
-            Form::ByPolicy => policy(Strategy::Restrictive),
             Form::PermissiveUntil(until) if at < until => Strategy::Permissive,
-            Form::PermissiveUntil(_) => policy(Strategy::Restrictive),
+            Form::ByPolicy | Form::PermissiveUntil(_) => policy(Strategy::Restrictive),
             Form::RestrictiveUntil(until) if at < until => Strategy::Restrictive,
             Form::RestrictiveUntil(_) => policy(Strategy::Permissive),
         }

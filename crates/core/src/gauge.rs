@@ -3,7 +3,7 @@
 //! - METR-1: the time until changes are permitted is 0 exactly when the time that is left is not, except for -2, which both have.
 //! - METR-2: at most one strategy is in force.
 
-use api::policy::Strategy;
+use api::policy::{State, Strategy};
 use schedule::Instant;
 
 use crate::{
@@ -60,11 +60,14 @@ pub fn gauges(seen: &SeenGated, gate: &Gate, now: Instant) -> Gauges {
 /// status what was.
 fn last_permitted(seen: &SeenGated, gate: &Gate, now: Instant) -> i64 {
     let recorded = seen.behavior.as_ref().and_then(|behavior| {
-        let unpaused = api::policy::State::ChangesUnpaused;
-        let ended = behavior.history.iter().find(|past| past.state == unpaused);
-        Instant::parse(&ended?.end_time).ok()
+        let current = (behavior.current.state, behavior.current.end_time.as_deref());
+        let history =
+            behavior.history.iter().map(|past| (past.state, Some(past.end_time.as_str())));
+        let mut stretches = std::iter::once(current).chain(history);
+        let (_, end) = stretches.find(|(state, _)| *state == State::ChangesUnpaused)?;
+        Instant::parse(end?).ok()
     });
-    let last = recorded.or_else(|| gate.set.previous_change(now)).filter(|last| *last <= now);
+    let last = recorded.filter(|end| *end <= now).or_else(|| gate.set.previous_change(now));
     last.map_or(FOR_EVER, |last| now.unix() - last.unix())
 }
 

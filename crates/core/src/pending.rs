@@ -71,7 +71,7 @@ fn machine_config_pool(document: &Value) -> Pending {
     Pending { waiting, begun: Vec::new() }
 }
 
-/// The conditions that the NodePool controller computes before it looks at any pause.
+/// The conditions that the controller of node pools computes before it looks at any pause.
 fn node_pool(document: &Value) -> Pending {
     const UPDATES: &[(&str, &str)] = &[
         ("UpdatingVersion", "a new release"),

@@ -1,1 +1,242 @@
+//! Rows for GATE-1 to GATE-5 and GATE-7.
 
+#![expect(clippy::needless_pass_by_value, reason = "rows are written in place")]
+
+use api::schema::{GATED, KINDS};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A policy that permits Saturdays, ready for its generation.
+fn saturday() -> Value {
+    json!({
+        "apiVersion": api::names::API_VERSION, "kind": "ChangeManagementPolicy",
+        "metadata": {"name": "saturday", "generation": 2, "resourceVersion": "7"},
+        "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": {"recurrence":
+            {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}}}},
+        "status": {"conditions": [{"type": "Ready", "status": "True", "reason": "AsExpected", "observedGeneration": 2}]},
+    })
+}
+
+fn pool(stanza: Value) -> SeenGated {
+    let document = json!({
+        "metadata": {"name": "worker", "generation": 1, "resourceVersion": "9"},
+        "spec": {"changeManagement": stanza},
+    });
+    SeenGated::new(&GATED[1], &document)
+}
+
+fn of(stanza: Value, policy: Option<Value>) -> Gate {
+    let policy = policy.map(|policy| Arc::new(SeenPolicy::new(&KINDS[0], &policy)));
+    gate(&pool(stanza), policy.as_ref())
+}
+
+fn at(text: &str) -> Instant {
+    Instant::parse(text).unwrap()
+}
+
+// Sunday noon; the Saturday before it and the one after it.
+const NOW: &str = "2026-11-15T12:00:00Z";
+
+/// What a gate says now, until when, why, and what it says after that.
+fn check(stanza: Value, policy: Option<Value>, expected: (bool, Option<&str>, &str)) {
+    let text = stanza.to_string();
+    let gate = of(stanza, policy);
+    let state = gate.set.state(at(NOW));
+    let until = state.until.map(|until| until.to_string());
+    assert_eq!((state.inside, until.as_deref(), gate.reason(at(NOW))), expected, "{text}");
+}
+
+/// GATE-1, GATE-3
+#[test]
+fn without_a_stanza_always_and_plain_strategies_always_or_never() {
+    check(Value::Null, None, (true, None, "NoStanza"));
+    check(json!({"strategy": "Permissive"}), None, (true, None, "Permissive"));
+    check(json!({"strategy": "Restrictive"}), None, (false, None, "Restrictive"));
+    let named = |strategy: &str| json!({"strategy": strategy, "byPolicy": {"name": "saturday"}});
+    check(named("Permissive"), Some(saturday()), (true, None, "Permissive"));
+    check(named("Restrictive"), Some(saturday()), (false, None, "Restrictive"));
+    // A policy in doubt does not matter to those who do not ask it.
+    check(named("Permissive"), None, (true, None, "Permissive"));
+}
+
+/// GATE-2
+#[test]
+fn by_policy_is_the_policys_set_and_doubt_is_never() {
+    let stanza = json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}});
+    check(
+        stanza.clone(),
+        Some(saturday()),
+        (false, Some("2026-11-21T00:00:00Z"), "MaintenanceSchedule"),
+    );
+    check(stanza.clone(), None, (false, None, "PolicyNotFound"));
+    let changed = |path: &str, value: Value| {
+        let mut policy = saturday();
+        *policy.pointer_mut(path).unwrap() = value;
+        Some(policy)
+    };
+    check(
+        stanza.clone(),
+        changed("/status/conditions", json!([])),
+        (false, None, "PolicyNotReady"),
+    );
+    check(
+        stanza.clone(),
+        changed("/status/conditions/0/status", json!("False")),
+        (false, None, "PolicyNotReady"),
+    );
+    check(
+        stanza.clone(),
+        changed("/status/conditions/0/observedGeneration", json!(1)),
+        (false, None, "PolicyNotReady"),
+    );
+    check(
+        stanza.clone(),
+        changed("/spec/strategy", json!("Sometimes")),
+        (false, None, "PolicyNotReady"),
+    );
+    check(stanza.clone(), changed("/spec", json!("broken")), (false, None, "PolicyNotReady"));
+    // Even a policy that would permit everything: nobody may rely on it before it is ready (STAT-4).
+    let mut permissive = saturday();
+    permissive["spec"] = json!({"strategy": "Permissive"});
+    permissive["metadata"]["generation"] = json!(3);
+    check(stanza, Some(permissive), (false, None, "PolicyNotReady"));
+}
+
+/// GATE-4
+#[test]
+fn until_holds_to_its_instant_and_then_the_policy_does() {
+    let until = |strategy: &str, field: &str, instant: &str, policy: bool| {
+        let mut stanza = json!({"strategy": strategy, field: instant});
+        if policy {
+            stanza["byPolicy"] = json!({"name": "saturday"});
+        }
+        stanza
+    };
+    let permissive = |instant, policy| until("PermissiveUntil", "permissiveUntil", instant, policy);
+    let restrictive =
+        |instant, policy| until("RestrictiveUntil", "restrictiveUntil", instant, policy);
+    let (ahead, past) = ("2026-11-17T00:00:00Z", "2026-11-10T00:00:00Z");
+    check(permissive(ahead, false), None, (true, Some(ahead), "PermissiveUntil"));
+    check(permissive(past, false), None, (false, None, "Restrictive"));
+    check(permissive(ahead, true), Some(saturday()), (true, Some(ahead), "PermissiveUntil"));
+    check(
+        permissive(past, true),
+        Some(saturday()),
+        (false, Some("2026-11-21T00:00:00Z"), "MaintenanceSchedule"),
+    );
+    // The edge merges with a window that begins there or covers it.
+    check(
+        permissive("2026-11-21T00:00:00Z", true),
+        Some(saturday()),
+        (true, Some("2026-11-22T00:00:00Z"), "PermissiveUntil"),
+    );
+    check(restrictive(ahead, false), None, (false, Some(ahead), "RestrictiveUntil"));
+    check(restrictive(past, false), None, (true, None, "Permissive"));
+    check(
+        restrictive(ahead, true),
+        Some(saturday()),
+        (false, Some("2026-11-21T00:00:00Z"), "RestrictiveUntil"),
+    );
+    check(
+        restrictive("2026-11-21T12:00:00Z", true),
+        Some(saturday()),
+        (false, Some("2026-11-21T12:00:00Z"), "RestrictiveUntil"),
+    );
+    check(
+        restrictive("2026-11-22T00:00:00Z", true),
+        Some(saturday()),
+        (false, Some("2026-11-28T00:00:00Z"), "RestrictiveUntil"),
+    );
+    check(
+        restrictive(past, true),
+        Some(saturday()),
+        (false, Some("2026-11-21T00:00:00Z"), "MaintenanceSchedule"),
+    );
+    // The policy is gone: permitted as long as it was said, and then held.
+    check(permissive(ahead, true), None, (true, Some(ahead), "PermissiveUntil"));
+    check(permissive(past, true), None, (false, None, "PolicyNotFound"));
+    check(restrictive(ahead, true), None, (false, None, "PolicyNotFound"));
+}
+
+#[test]
+fn a_stanza_that_cannot_be_used_closes_the_gate_and_names_the_field() {
+    let check = |stanza: Value, field: &str| {
+        let gate = of(stanza, Some(saturday()));
+        assert!(gate.set.is_never());
+        let doubt = gate.doubt_at(at(NOW)).unwrap();
+        assert_eq!(doubt.reason, api::names::INVALID_STANZA);
+        assert!(doubt.message.contains(field), "{}", doubt.message);
+    };
+    check(json!({}), "strategy");
+    check(json!([]), "spec.changeManagement");
+    check(json!("Permissive"), "spec.changeManagement");
+    check(json!({"strategy": "Sometimes"}), "spec.changeManagement.strategy");
+    check(json!({"strategy": "ByPolicy"}), "byPolicy");
+    check(
+        json!({"strategy": "ByPolicy", "byPolicy": {"name": 7}}),
+        "spec.changeManagement.byPolicy.name",
+    );
+    check(json!({"strategy": "PermissiveUntil"}), "permissiveUntil");
+    check(
+        json!({"strategy": "PermissiveUntil", "permissiveUntil": "tomorrow"}),
+        "spec.changeManagement.permissiveUntil",
+    );
+    check(json!({"strategy": "RestrictiveUntil", "permissiveUntil": NOW}), "restrictiveUntil");
+    check(json!({"strategy": "Permissive", "permissveUntil": NOW}), "permissveUntil");
+}
+
+/// GATE-5
+#[test]
+fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
+    let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
+        "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}}}});
+    let named = SeenGated::new(&GATED[3], &document).policy().unwrap();
+    assert_eq!(named.to_string(), "HostedChangeManagementPolicy/clusters/weekend");
+    let named =
+        pool(json!({"strategy": "Permissive", "byPolicy": {"name": "weekend"}})).policy().unwrap();
+    assert_eq!(named.to_string(), "ChangeManagementPolicy/weekend");
+    // A name that tries to leave its namespace is no name.
+    let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
+        "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "../other/weekend"}}}});
+    let seen = SeenGated::new(&GATED[3], &document);
+    assert!(seen.policy().is_none() && gate(&seen, None).set.is_never());
+}
+
+/// GATE-7
+#[test]
+fn a_permit_names_its_basis_and_ends_with_the_stretch() {
+    let permit = |stanza: Value, instant: &str| of(stanza, Some(saturday())).permit(at(instant));
+    let check = |stanza: Value, instant: &str, basis: Basis, expires: Option<&str>| {
+        let permit = permit(stanza, instant).unwrap();
+        assert_eq!((permit.basis(), permit.expires()), (basis, expires.map(at)));
+        assert!(permit.is_live(at(instant)));
+        assert!(!permit.is_live(at(instant).saturating_add(-1)), "a clock that went back");
+        if let Some(end) = permit.expires() {
+            assert!(permit.is_live(end.saturating_add(-1)) && !permit.is_live(end));
+        }
+    };
+    let by_policy = json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}});
+    let saturday_noon = "2026-11-21T12:00:00Z";
+    check(Value::Null, NOW, Basis::NoStanza, None);
+    check(json!({"strategy": "Permissive"}), NOW, Basis::Strategy, None);
+    check(by_policy.clone(), saturday_noon, Basis::Window, Some("2026-11-22T00:00:00Z"));
+    let until = json!({"strategy": "PermissiveUntil", "permissiveUntil": "2026-11-17T00:00:00Z"});
+    check(until, NOW, Basis::Until, Some("2026-11-17T00:00:00Z"));
+    let held = permit(by_policy, NOW).unwrap_err();
+    assert_eq!(
+        held,
+        Hold { reason: "MaintenanceSchedule", until: Some(at("2026-11-21T00:00:00Z")) }
+    );
+    let frozen = permit(json!({"strategy": "Restrictive"}), NOW).unwrap_err();
+    assert_eq!(frozen, Hold { reason: "Restrictive", until: None });
+}
+
+/// GATE-8
+#[test]
+fn a_node_disruption_policy_never_opens_the_gate() {
+    let mut document = json!({"metadata": {"name": "worker"}, "spec": {"changeManagement": {"strategy": "Restrictive"}}});
+    document["spec"]["nodeDisruptionPolicy"] =
+        json!({"files": [{"path": "/etc/motd", "actions": [{"type": "None"}]}]});
+    assert!(gate(&SeenGated::new(&GATED[1], &document), None).set.is_never());
+}

@@ -1,1 +1,102 @@
+//! Rows for the five metrics, METR-1 and METR-2.
 
+#![expect(clippy::needless_pass_by_value, reason = "rows are written in place")]
+
+use std::sync::Arc;
+
+use api::schema::{GATED, KINDS};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{gate::gate, seen::SeenPolicy};
+
+// A Sunday; windows are Saturdays.
+const NOW: &str = "2026-11-15T12:00:00Z";
+const HALF_A_DAY: i64 = 43_200;
+const UNTIL_SATURDAY: i64 = 5 * 86_400 + HALF_A_DAY;
+
+fn policy(ready: &str) -> Arc<SeenPolicy> {
+    Arc::new(SeenPolicy::new(
+        &KINDS[0],
+        &json!({
+            "apiVersion": api::names::API_VERSION, "kind": "ChangeManagementPolicy",
+            "metadata": {"name": "saturday", "generation": 1},
+            "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": {"recurrence":
+                {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}}}},
+            "status": {"conditions": [{"type": "Ready", "status": ready, "reason": "AsExpected", "observedGeneration": 1}]},
+        }),
+    ))
+}
+
+fn of(stanza: Value, pending: bool, policy: Option<Arc<SeenPolicy>>, at: &str) -> Gauges {
+    let mut document =
+        json!({"metadata": {"name": "version"}, "spec": {"changeManagement": stanza}});
+    if pending {
+        document["spec"]["desiredUpdate"] = json!({"version": "4.21.3"});
+    }
+    let seen = SeenGated::new(&GATED[0], &document);
+    let found = gauges(&seen, &gate(&seen, policy.as_ref()), Instant::parse(at).unwrap());
+    // METR-1, METR-2: laws of every row.
+    let Gauges { next_change_eta: eta, permissive_remaining: remaining, .. } = found;
+    if eta == CANNOT_TELL || remaining == CANNOT_TELL {
+        assert_eq!((eta, remaining), (CANNOT_TELL, CANNOT_TELL));
+    } else {
+        assert_eq!(eta == 0, remaining != 0);
+    }
+    assert!(found.strategies().map(|(_, value)| value).sum::<i64>() <= 1);
+    found
+}
+
+#[test]
+fn each_state_has_its_figures() {
+    let check = |stanza: Value, at: &str, expected: (i64, i64, i64, i64), strategy: &str| {
+        let found = of(stanza.clone(), true, Some(policy("True")), at);
+        let Gauges { change_pending, next_change_eta, permissive_remaining, last_change, .. } =
+            found;
+        assert_eq!(
+            (change_pending, next_change_eta, permissive_remaining, last_change),
+            expected,
+            "{stanza} at {at}"
+        );
+        let enabled: Vec<_> =
+            found.strategies().filter(|(_, on)| *on == 1).map(|(name, _)| name).collect();
+        assert_eq!(enabled.join(","), strategy, "{stanza} at {at}");
+    };
+    let by_policy = json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}});
+    check(Value::Null, NOW, (1, 0, -1, 0), "");
+    check(json!({"strategy": "Permissive"}), NOW, (1, 0, -1, 0), "Permissive");
+    check(json!({"strategy": "Restrictive"}), NOW, (2, -1, 0, -1), "Restrictive");
+    check(by_policy.clone(), NOW, (2, UNTIL_SATURDAY, 0, HALF_A_DAY), "MaintenanceSchedule");
+    check(by_policy.clone(), "2026-11-21T00:00:00Z", (1, 0, 86_400, 0), "MaintenanceSchedule");
+    check(by_policy.clone(), "2026-11-21T23:59:59Z", (1, 0, 1, 0), "MaintenanceSchedule");
+    check(by_policy, "2026-11-22T00:00:00Z", (2, 6 * 86_400, 0, 0), "MaintenanceSchedule");
+    let until = json!({"strategy": "PermissiveUntil", "permissiveUntil": "2026-11-15T13:00:00Z", "byPolicy": {"name": "saturday"}});
+    check(until.clone(), NOW, (1, 0, 3600, 0), "Permissive");
+    check(until, "2026-11-15T13:00:00Z", (2, UNTIL_SATURDAY - 3600, 0, 0), "MaintenanceSchedule");
+    let until = json!({"strategy": "RestrictiveUntil", "restrictiveUntil": "2026-11-15T13:00:00Z"});
+    check(until.clone(), NOW, (2, 3600, 0, -1), "Restrictive");
+    check(until, "2026-11-15T13:00:00Z", (1, 0, -1, 0), "Permissive");
+}
+
+#[test]
+fn doubt_is_told_from_a_pause() {
+    let by_policy = json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}});
+    for policy in [None, Some(policy("False"))] {
+        let found = of(by_policy.clone(), true, policy, NOW);
+        assert_eq!(
+            (found.change_pending, found.next_change_eta, found.permissive_remaining),
+            (2, -2, -2)
+        );
+    }
+}
+
+#[test]
+fn nothing_pending_is_zero_and_what_has_begun_is_one() {
+    let restrictive = json!({"strategy": "Restrictive"});
+    assert_eq!(of(restrictive.clone(), false, None, NOW).change_pending, 0);
+    let document = json!({"metadata": {"name": "version"}, "spec": {"changeManagement": restrictive},
+        "status": {"desired": {"version": "4.21.3"}, "history": [{"state": "Partial"}]}});
+    let seen = SeenGated::new(&GATED[0], &document);
+    let found = gauges(&seen, &gate(&seen, None), Instant::parse(NOW).unwrap());
+    assert_eq!(found.change_pending, 1, "a closing gate does not stop what has begun (CV-1)");
+}

@@ -1,0 +1,224 @@
+//! How does somebody set a policy aside, and back? The patch of a stanza, and the patch that takes it back.
+//!
+//! `byPolicy` is never touched (GATE-3): coming back is one word. What a person overrides they give a reason for, and the reason is
+//! shown wherever the override is (GATE-9).
+
+use std::sync::Arc;
+
+use api::{names, stanza::StanzaStrategy};
+use schedule::Instant;
+use serde_json::{Value, json};
+
+use crate::{
+    gate::{Form, Gate, gate},
+    seen::{SeenGated, SeenPolicy, StanzaReading},
+};
+/// What is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Always.
+    Permissive,
+    /// Never.
+    Restrictive,
+    /// Always until then.
+    PermissiveUntil(Instant),
+    /// Never until then.
+    RestrictiveUntil(Instant),
+    /// As the policy says.
+    Clear,
+}
+
+/// A change of a stanza.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The merge patch; it carries the version it was made from.
+    pub patch: Value,
+    /// The merge patch that takes it back.
+    pub undo: Value,
+    /// What it will mean, in a sentence without its full stop.
+    pub meaning: String,
+}
+
+/// The change of a resource's stanza that gives what is wanted; or why there is none.
+pub fn change(
+    seen: &SeenGated,
+    policy: Option<&Arc<SeenPolicy>>,
+    wanted: Wanted,
+    reason: Option<&str>,
+    now: Instant,
+) -> Result<Change, String> {
+    let object = &seen.identity.object;
+    if let Wanted::PermissiveUntil(until) | Wanted::RestrictiveUntil(until) = wanted
+        && until <= now
+    {
+        return Err(format!("{until} is not after now ({now}), so it would not change {object}"));
+    }
+    let stanza = match &seen.stanza {
+        StanzaReading::Usable(stanza) => Some(stanza),
+        StanzaReading::Absent | StanzaReading::Unusable(_) => None,
+    };
+    let names_policy = stanza.is_some_and(|stanza| stanza.by_policy.is_some());
+    let (strategy, permissive, restrictive) = match wanted {
+        Wanted::Permissive => (StanzaStrategy::Permissive, None, None),
+        Wanted::Restrictive => (StanzaStrategy::Restrictive, None, None),
+        Wanted::PermissiveUntil(until) => (StanzaStrategy::PermissiveUntil, Some(until), None),
+        Wanted::RestrictiveUntil(until) => (StanzaStrategy::RestrictiveUntil, None, Some(until)),
+        Wanted::Clear if names_policy => (StanzaStrategy::ByPolicy, None, None),
+        Wanted::Clear => {
+            return Err(format!(
+                "{object} names no policy to go back to; set spec.changeManagement.byPolicy first"
+            ));
+        }
+    };
+    let text = |until: Option<Instant>| until.map(|until| until.to_string());
+    let written = json!({
+        "strategy": strategy, "permissiveUntil": text(permissive), "restrictiveUntil": text(restrictive),
+    });
+    let before = match (&seen.stanza, stanza) {
+        (_, Some(stanza)) => json!({
+            "strategy": stanza.strategy, "permissiveUntil": stanza.permissive_until,
+            "restrictiveUntil": stanza.restrictive_until,
+        }),
+        (StanzaReading::Unusable(_), None) => {
+            return Err(format!("spec.changeManagement of {object} cannot be used; mend it first"));
+        }
+        (StanzaReading::Absent | StanzaReading::Usable(_), None) => Value::Null,
+    };
+    let after = with(seen, &written)?;
+    let gate = gate(&after, policy);
+    let annotated = |reason: Option<&str>| json!({"annotations": {names::OVERRIDE_REASON: reason}});
+    let mut metadata = annotated(reason);
+    if !seen.identity.resource_version.is_empty() {
+        metadata["resourceVersion"] = json!(seen.identity.resource_version);
+    }
+    Ok(Change {
+        patch: json!({"metadata": metadata, "spec": {"changeManagement": written}}),
+        undo: json!({"metadata": annotated(seen.override_reason.as_deref()), "spec": {"changeManagement": before}}),
+        meaning: meaning(&after, &gate, now),
+    })
+}
+
+/// The resource as it will be.
+fn with(seen: &SeenGated, written: &Value) -> Result<SeenGated, String> {
+    let mut after = seen.clone();
+    let mut stanza = match &seen.stanza {
+        StanzaReading::Usable(stanza) => serde_json::to_value(stanza).unwrap_or_default(),
+        StanzaReading::Absent | StanzaReading::Unusable(_) => json!({}),
+    };
+    for (field, value) in written.as_object().into_iter().flatten() {
+        stanza[field.as_str()] = value.clone();
+    }
+    let stanza = serde_json::from_value(stanza).map_err(|error| error.to_string())?;
+    after.stanza = StanzaReading::Usable(stanza);
+    Ok(after)
+}
+
+fn meaning(after: &SeenGated, gate: &Gate, now: Instant) -> String {
+    let object = &after.identity.object;
+    let then = match after.policy() {
+        Some(policy) => format!("then as {policy} says"),
+        None => match gate.form {
+            Form::PermissiveUntil(_) => "then never, because no policy is named".into(),
+            _ => "then always, because no policy is named".into(),
+        },
+    };
+    match gate.form {
+        Form::Permissive => {
+            format!("changes to {object} are permitted from now on, until this is taken back")
+        }
+        Form::Restrictive => {
+            format!("changes to {object} are held from now on, until this is taken back")
+        }
+        Form::PermissiveUntil(until) => {
+            format!("changes to {object} are permitted until {until}, {then}")
+        }
+        Form::RestrictiveUntil(until) => {
+            format!("changes to {object} are held until {until}, {then}")
+        }
+        Form::ByPolicy | Form::NoStanza | Form::Unusable => {
+            let stretch = gate.set.stretch(now);
+            let state = if stretch.inside { "permitted" } else { "held" };
+            let until = stretch.end.map_or_else(String::new, |end| format!(" until {end}"));
+            let policy =
+                after.policy().map_or_else(String::new, |policy| format!(": as {policy} says"));
+            format!("changes to {object} are {state}{until}{policy}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use api::schema::GATED;
+
+    use super::*;
+
+    const NOW: &str = "2026-11-15T12:00:00Z";
+
+    fn at(text: &str) -> Instant {
+        Instant::parse(text).unwrap()
+    }
+
+    fn pool(stanza: &Value) -> SeenGated {
+        let document = json!({"metadata": {"name": "worker", "resourceVersion": "9"}, "spec": {"changeManagement": stanza}});
+        SeenGated::new(&GATED[1], &document)
+    }
+
+    /// GATE-3
+    #[test]
+    fn an_override_keeps_the_policy_and_can_be_taken_back() {
+        let seen = pool(&json!({"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}}));
+        let until = at("2026-11-16T12:00:00Z");
+        let made =
+            change(&seen, None, Wanted::PermissiveUntil(until), Some("CVE"), at(NOW)).unwrap();
+        assert_eq!(
+            made.patch,
+            json!({
+                "metadata": {"annotations": {names::OVERRIDE_REASON: "CVE"}, "resourceVersion": "9"},
+                "spec": {"changeManagement": {"strategy": "PermissiveUntil", "permissiveUntil": "2026-11-16T12:00:00Z", "restrictiveUntil": null}},
+            })
+        );
+        assert_eq!(
+            made.undo,
+            json!({
+                "metadata": {"annotations": {names::OVERRIDE_REASON: null}},
+                "spec": {"changeManagement": {"strategy": "ByPolicy", "permissiveUntil": null, "restrictiveUntil": null}},
+            })
+        );
+        assert_eq!(
+            made.meaning,
+            "changes to MachineConfigPool/worker are permitted until 2026-11-16T12:00:00Z, \
+            then as ChangeManagementPolicy/weekend says"
+        );
+    }
+
+    #[test]
+    fn each_wish_has_its_stanza() {
+        let seen = pool(
+            &json!({"strategy": "PermissiveUntil", "permissiveUntil": NOW, "byPolicy": {"name": "weekend"}}),
+        );
+        let check = |wanted: Wanted, expected: Value| {
+            let made = change(&seen, None, wanted, None, at("2026-11-15T00:00:00Z")).unwrap();
+            assert_eq!(made.patch["spec"]["changeManagement"], expected);
+        };
+        let with = |strategy: &str, permissive: Value, restrictive: Value| json!({"strategy": strategy, "permissiveUntil": permissive, "restrictiveUntil": restrictive});
+        check(Wanted::Permissive, with("Permissive", Value::Null, Value::Null));
+        check(Wanted::Restrictive, with("Restrictive", Value::Null, Value::Null));
+        check(Wanted::RestrictiveUntil(at(NOW)), with("RestrictiveUntil", Value::Null, json!(NOW)));
+        check(Wanted::Clear, with("ByPolicy", Value::Null, Value::Null));
+    }
+
+    #[test]
+    fn what_would_do_nothing_or_harm_is_refused() {
+        let bare = pool(&Value::Null);
+        let check = |seen: &SeenGated, wanted: Wanted, expected: &str| {
+            let refused = change(seen, None, wanted, None, at(NOW)).unwrap_err();
+            assert!(refused.contains(expected), "{refused}");
+        };
+        check(&bare, Wanted::PermissiveUntil(at(NOW)), "is not after now");
+        check(&bare, Wanted::Clear, "names no policy to go back to");
+        check(&pool(&json!({"strategy": "Sometimes"})), Wanted::Permissive, "cannot be used");
+        // Without a stanza, taking it back is taking it away.
+        let made = change(&bare, None, Wanted::Restrictive, None, at(NOW)).unwrap();
+        assert_eq!(made.undo["spec"], json!({"changeManagement": null}));
+    }
+}

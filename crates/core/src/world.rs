@@ -1,0 +1,201 @@
+//! What does a cluster look like to somebody who asks? Every policy and every gated resource that was seen, in order, with the gate of
+//! each.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use api::schema::{GATED, KINDS, Kind};
+use schedule::Instant;
+use serde_json::Value;
+
+use crate::{
+    behavior::{Before, recorded},
+    decide,
+    explain::{self, Reason},
+    gate::{Gate, gate},
+    problem::Object,
+    seen::{Seen, SeenGated, SeenPolicy},
+};
+
+/// Everything that was seen.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    policies: BTreeMap<Object, Arc<SeenPolicy>>,
+    gated: BTreeMap<Object, Arc<SeenGated>>,
+}
+
+impl World {
+    /// Takes in an object as a cluster has it.
+    pub fn add(&mut self, kind: &'static Kind, document: &Value) {
+        match Seen::new(kind, document) {
+            Seen::Policy(policy) => {
+                drop(self.policies.insert(policy.identity.object.clone(), policy));
+            }
+            Seen::Gated(gated) => drop(self.gated.insert(gated.identity.object.clone(), gated)),
+        }
+    }
+
+    /// Takes in an object as somebody wrote it down. A policy that no controller has seen yet counts as read: the question is what
+    /// it will do, not whether it is installed.
+    pub fn add_written(&mut self, kind: &'static Kind, document: &Value, now: Instant) {
+        let mut document = document.clone();
+        let is_policy = KINDS.iter().any(|row| row.name == kind.name);
+        if is_policy && document.get("status").is_none() {
+            let plan = decide::policy(&SeenPolicy::new(kind, &document), now);
+            let status = plan.status.and_then(|patch| patch.operations.last().cloned());
+            if let (Some(fields), Some(status)) = (document.as_object_mut(), status) {
+                fields.insert("status".into(), status.get("value").cloned().unwrap_or_default());
+            }
+        }
+        self.add(kind, &document);
+    }
+
+    /// Every policy, in order.
+    pub fn policies(&self) -> impl Iterator<Item = &Arc<SeenPolicy>> {
+        self.policies.values()
+    }
+
+    /// Every gated resource, in the order of the kinds and then of names.
+    pub fn gated(&self) -> impl Iterator<Item = &Arc<SeenGated>> {
+        GATED
+            .iter()
+            .flat_map(|kind| self.gated.values().filter(move |seen| seen.kind.name == kind.name))
+    }
+
+    /// The gate of a resource.
+    pub fn gate(&self, seen: &SeenGated) -> Gate {
+        let policy = seen.policy().and_then(|named| self.policies.get(&named));
+        gate(seen, policy)
+    }
+
+    /// A policy, by what it is called.
+    pub fn policy(&self, object: &Object) -> Option<&Arc<SeenPolicy>> {
+        self.policies.get(object)
+    }
+
+    /// A gated resource, by what it is called.
+    pub fn resource(&self, object: &Object) -> Option<&Arc<SeenGated>> {
+        self.gated.get(object)
+    }
+
+    /// Why a resource may change at an instant, or why not (GATE-9).
+    pub fn explain(&self, seen: &SeenGated, at: Instant) -> Reason {
+        explain::gate::explain(seen, &self.gate(seen), at)
+    }
+
+    /// What a resource's status says, or would say, at an instant.
+    pub fn behavior(&self, seen: &SeenGated, at: Instant) -> api::policy::Behavior {
+        let gate = self.gate(seen);
+        let reason = |at| explain::gate::sentence(seen, &gate, at);
+        let before = Before {
+            behavior: seen.behavior.as_ref(),
+            strategy: gate.strategy(at),
+            changed: seen.identity.changed,
+        };
+        recorded(&gate.set, &reason, before, at)
+    }
+}
+
+/// What somebody calls an object on the command line: `KIND/NAME` or `KIND/NAMESPACE/NAME`, the kind by its name, its plural, its
+/// short name, in any case.
+pub fn named(text: &str, namespace: Option<&str>) -> Result<(&'static Kind, Object), String> {
+    let parts: Vec<&str> = text.split('/').collect();
+    let (kind, own, name) = match parts.as_slice() {
+        [kind, name] => (*kind, None, *name),
+        [kind, own, name] => (*kind, Some(*own), *name),
+        _ => return Err(format!("{text:?} is not KIND/NAME")),
+    };
+    let Some(kind) = kind_called(kind) else {
+        let kinds = KINDS.iter().chain(GATED).map(|row| row.short_name).collect::<Vec<_>>();
+        return Err(format!("there is no kind {kind:?} here; the kinds are {}", kinds.join(", ")));
+    };
+    let namespace = match (kind.scope, own.or(namespace)) {
+        (api::schema::Scope::Cluster, _) if own.is_some() => {
+            return Err(format!(
+                "{} has no namespace: write {}/{name}",
+                kind.name, kind.short_name
+            ));
+        }
+        (api::schema::Scope::Cluster, _) => None,
+        (api::schema::Scope::Namespaced, Some(namespace)) => Some(namespace.to_owned()),
+        (api::schema::Scope::Namespaced, None) => {
+            let hint = format!("write {}/NAMESPACE/{name}", kind.short_name);
+            return Err(format!("{} lives in a namespace: {hint}", kind.name));
+        }
+    };
+    if name.is_empty() {
+        return Err(format!("{text:?} names no object"));
+    }
+    Ok((kind, Object { kind: kind.name.into(), namespace, name: Some(name.into()) }))
+}
+
+/// The kind that somebody means.
+pub fn kind_called(text: &str) -> Option<&'static Kind> {
+    let text = text.to_lowercase();
+    // `nodepools.hypershift.openshift.io` is how kubectl says it in full.
+    let (word, group) =
+        text.split_once('.').map_or((text.as_str(), None), |(word, group)| (word, Some(group)));
+    KINDS.iter().chain(GATED).find(|kind| {
+        let singular = kind.name.to_lowercase();
+        let called =
+            [singular.as_str(), &api::names::plural(kind.name), kind.short_name].contains(&word);
+        called && group.is_none_or(|group| group == kind.group())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn objects_are_called_as_people_call_them() {
+        let check = |text: &str, namespace: Option<&str>, expected: &str| {
+            let found = named(text, namespace);
+            let found = found.map_or_else(|wrong| wrong, |(_, object)| object.to_string());
+            assert_eq!(found, expected, "{text}");
+        };
+        check("mcp/worker", None, "MachineConfigPool/worker");
+        check("MachineConfigPool/worker", Some("ignored"), "MachineConfigPool/worker");
+        check(
+            "machineconfigpools.machineconfiguration.openshift.io/worker",
+            None,
+            "MachineConfigPool/worker",
+        );
+        check("clusterversion/version", None, "ClusterVersion/version");
+        check("np/clusters/pool-1", None, "NodePool/clusters/pool-1");
+        check("nodepools/pool-1", Some("clusters"), "NodePool/clusters/pool-1");
+        check("cmp/weekend", None, "ChangeManagementPolicy/weekend");
+        check("np/pool-1", None, "NodePool lives in a namespace: write np/NAMESPACE/pool-1");
+        check("mcp/x/worker", None, "MachineConfigPool has no namespace: write mcp/worker");
+        check("worker", None, "\"worker\" is not KIND/NAME");
+        check("mcp/", None, "\"mcp/\" names no object");
+        check(
+            "pod/x",
+            None,
+            "there is no kind \"pod\" here; the kinds are cmp, hcmp, cv, mcp, hc, np",
+        );
+        check(
+            "machineconfigpools.example.com/worker",
+            None,
+            "there is no kind \"machineconfigpools.example.com\" here; the kinds are cmp, hcmp, cv, mcp, hc, np",
+        );
+    }
+
+    #[test]
+    fn a_policy_that_was_only_written_down_counts_as_read() {
+        let policy = json!({"apiVersion": api::names::API_VERSION, "kind": "ChangeManagementPolicy",
+            "metadata": {"name": "p"}, "spec": {"strategy": "Permissive"}});
+        let pool = json!({"metadata": {"name": "worker"},
+            "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "p"}}}});
+        let now = Instant::parse("2026-11-15T00:00:00Z").unwrap();
+        let gate = |world: &World| world.gate(world.gated().next().unwrap()).set.is_always();
+        let mut world = World::default();
+        world.add_written(&KINDS[0], &policy, now);
+        world.add_written(&GATED[1], &pool, now);
+        assert!(gate(&world));
+        // In a cluster it is a controller that says so (POL-6).
+        world.add(&KINDS[0], &policy);
+        assert!(!gate(&world));
+    }
+}
