@@ -1,4 +1,4 @@
-//! Does the operator use every right that its roles grant, and none that they do not?
+//! Does the operator use every right that its roles grant, and none that they do not? And does it serve every metric that is promised?
 //!
 //! It runs on a real server as the account of the manifests. Each status write is refused once, as if somebody else had been quicker: what
 //! the operator does then needs a right of its own.
@@ -16,7 +16,10 @@ use std::{
     time::Duration,
 };
 
-use api::schema::{Kind, Role, Scope};
+use api::{
+    metrics::METRICS,
+    schema::{Kind, Role, Scope},
+};
 use http::{Method, Request, Response, StatusCode};
 use kube::{Client, client::Body};
 use operator::run::{Election, Operator, Settings};
@@ -40,7 +43,7 @@ const NAMESPACE: &str = "tidegate-system";
 const PATIENCE: Duration = Duration::from_mins(1);
 
 #[test]
-fn real_operator_uses_its_rights_and_no_others() {
+fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
     suite::on_real("rights", Controllers::Absent, async |cluster| {
         for folder in [MANIFESTS, "deploy/crds/upstream"] {
             kubectl(cluster, &["apply", "--server-side", "-f", &folder_of(folder)]);
@@ -74,7 +77,13 @@ fn real_operator_uses_its_rights_and_no_others() {
             }
             until(deadline, || granted.is_subset(&recorder.used())).await;
         };
+        let view = operator.view();
         operator.run(everything_was_used).await.unwrap();
+        let page = operator::metrics::page(&view);
+        for metric in METRICS {
+            let heading = format!("# TYPE {} {}\n", metric.name, metric.form.as_str());
+            assert!(page.contains(&heading), "{} is not served:\n{page}", metric.name);
+        }
         let difference = Difference::between(&recorder.used(), &granted);
         assert!(difference.is_empty(), "the roles in {MANIFESTS} do not fit:\n{difference}");
     });
