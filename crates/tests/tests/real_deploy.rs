@@ -42,6 +42,7 @@ fn real_server_takes_chart_and_manifests() {
             make_namespace(&admin).await;
             install_upgrade_uninstall(helm, cluster, &admin).await;
             apply_manifests(cluster, &admin).await;
+            take_over_manifests(helm, cluster);
             pods_pass_restricted_pod_security(&admin).await;
             account_has_the_rights_of_its_roles(helm, cluster).await;
             account_is_held_to_its_rights(cluster, &admin).await;
@@ -67,14 +68,8 @@ async fn make_namespace(admin: &Client) {
 }
 
 async fn install_upgrade_uninstall(helm: &Helm, cluster: &Cluster, admin: &Client) {
-    let chart = Tree::top().join("deploy/chart").display().to_string();
-    let run = |arguments: &[&str]| {
-        let access = ["--namespace", NAMESPACE, "--kubeconfig"].map(str::to_owned);
-        let kubeconfig = cluster.kubeconfig(User::Admin).display().to_string();
-        let arguments = arguments.iter().map(|&argument| argument.to_owned());
-        helm.run(arguments.chain(access).chain([kubeconfig])).unwrap_or_else(|no| panic!("{no}"))
-    };
-
+    let chart = chart();
+    let run = |arguments: &[&str]| release(helm, cluster, arguments);
     let said = run(&["install", "tidegate", &chart]);
     assert!(said.contains("STATUS: deployed"), "{said}");
     assert!(said.contains("Nothing collects the metrics"), "no ServiceMonitor here: {said}");
@@ -103,6 +98,28 @@ async fn install_upgrade_uninstall(helm: &Helm, cluster: &Cluster, admin: &Clien
         let name = format!("{plural}.{}", api::names::GROUP);
         assert!(definitions.get_opt(&name).await.unwrap().is_some(), "{name} stays");
     }
+
+    // What stayed is no obstacle to the next release.
+    run(&["install", "tidegate", &chart]);
+    assert_eq!(replicas().await, Some(2));
+    run(&["uninstall", "tidegate"]);
+}
+
+/// Who began with kubectl can go on with Helm.
+fn take_over_manifests(helm: &Helm, cluster: &Cluster) {
+    let said = release(helm, cluster, &["install", "tidegate", &chart(), "--take-ownership"]);
+    assert!(said.contains("STATUS: deployed"), "{said}");
+}
+
+fn chart() -> String {
+    Tree::top().join("deploy/chart").display().to_string()
+}
+
+fn release(helm: &Helm, cluster: &Cluster, arguments: &[&str]) -> String {
+    let access = ["--namespace", NAMESPACE, "--kubeconfig"].map(str::to_owned);
+    let kubeconfig = cluster.kubeconfig(User::Admin).display().to_string();
+    let arguments = arguments.iter().map(|&argument| argument.to_owned());
+    helm.run(arguments.chain(access).chain([kubeconfig])).unwrap_or_else(|no| panic!("{no}"))
 }
 
 fn monitoring(kind: &str) -> ApiResource {
