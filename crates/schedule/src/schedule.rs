@@ -164,7 +164,6 @@ impl Schedule {
         Permitted {
             windows: self.windows.openings(from, until),
             excluded: self.excluded.from(from, self.zone()),
-            rest: END,
         }
     }
 
@@ -212,29 +211,25 @@ pub(crate) struct ExcludedBy<'a> {
 pub(crate) struct Permitted<'a> {
     windows: Openings<'a>,
     excluded: Upcoming<'a>,
-    /// What is left of a window after an exclusion cut it, or [`END`].
-    rest: (i64, i64),
 }
 
 impl Permitted<'_> {
     /// The next stretch, or [`END`].
     #[inline]
     pub(crate) fn next(&mut self) -> (i64, i64) {
-        let window = if self.rest.0 == HIGH { self.windows.next() } else { self.rest };
-        // Nearly always the window ends before the next exclusion, and there is no rest.
-        if window.1 <= self.excluded.start() && self.rest.0 == HIGH {
-            window
-        } else {
-            self.cut(window)
+        let window = self.windows.ahead;
+        // Nearly always the window ends before the next exclusion.
+        if window.1 > self.excluded.start() {
+            return self.cut();
         }
+        self.windows.advance();
+        window
     }
 
     /// The first stretch that ends after an instant, or [`END`]. It may start later than it truly does, but not after the instant.
     #[inline]
     pub(crate) fn next_after(&mut self, at: i64) -> (i64, i64) {
-        if self.rest.0 == HIGH {
-            self.windows.skip(at);
-        }
+        self.windows.skip(at);
         loop {
             let stretch = self.next();
             if stretch.1 > at {
@@ -243,24 +238,23 @@ impl Permitted<'_> {
         }
     }
 
-    /// What the exclusions leave of a window, or of the first one after it that they leave something of.
+    /// What the exclusions leave of the next window, or of the first one after it that they leave something of.
     #[inline(never)]
-    fn cut(&mut self, (mut start, mut end): (i64, i64)) -> (i64, i64) {
-        self.rest = END;
-        while start != HIGH {
-            let (from, until) = self.excluded.ending_after(start);
-            if end <= from {
-                return (start, end);
+    fn cut(&mut self) -> (i64, i64) {
+        loop {
+            let (start, end) = self.windows.ahead;
+            if start == HIGH {
+                return END;
             }
+            let (from, until) = self.excluded.ending_after(start);
             if until < end {
-                self.rest = (until, end);
+                self.windows.ahead.0 = until;
+            } else {
+                self.windows.advance();
             }
             if start < from {
-                return (start, from);
+                return (start, end.min(from));
             }
-            (start, end) = if until < end { (until, end) } else { self.windows.next() };
-            self.rest = END;
         }
-        END
     }
 }

@@ -12,6 +12,7 @@ use crate::recurrence::Recurrence;
 use crate::rrule::Rrule;
 use crate::zone::Zone;
 
+mod repeat;
 mod spans;
 
 pub(crate) use spans::{END, Openings};
