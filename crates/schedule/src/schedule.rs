@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exclude::{ExcludedDays, Exclusion, Upcoming};
 use crate::instant::Instant;
 use crate::set::State;
-use crate::window::{END, HIGH, LOW, Openings, Rhythm, Windows};
+use crate::window::{END, Estimate, HIGH, LOW, Openings, Rhythm, Windows};
 use crate::zone::Zone;
 
 /// A maintenance schedule: recurring windows, dated exclusions, a zone.
@@ -127,13 +127,13 @@ impl Schedule {
         HIGH
     }
 
-    /// Whether an instant is inside, and when the stretch around it started.
-    pub(crate) fn backward(&self, at: i64) -> (bool, i64) {
+    /// Whether an instant is inside, and when the stretch around it started. A start at or before `limit` may be too late.
+    pub(crate) fn backward(&self, at: i64, limit: i64) -> (bool, i64) {
         let (from, until) = self.excluded.latest(at, self.zone());
         if from <= at && at < until {
             return (false, self.closing_before(from));
         }
-        match self.windows.backward(at) {
+        match self.windows.backward(at, limit) {
             (true, start) => (true, start.max(until)),
             (false, closing) if closing > until => (false, closing),
             (false, closing) => (false, self.closing_before(closing)),
@@ -148,7 +148,7 @@ impl Schedule {
                 at = from;
                 continue;
             }
-            match self.windows.backward(at - 1) {
+            match self.windows.backward(at - 1, at) {
                 (true, _) => return at,
                 (false, closing) => at = closing,
             }
@@ -192,9 +192,19 @@ impl Schedule {
         })
     }
 
+    /// A UTC schedule of what the wall clock of the zone reads; see [`Windows::estimate`]. Days are days on both clocks.
+    pub(crate) fn estimate(&self, estimate: Estimate) -> Self {
+        Self {
+            windows: self.windows.estimate(estimate),
+            excluded: self.excluded.clone(),
+            reasons: None,
+        }
+    }
+
     /// Where the schedule is irregular, and how it repeats elsewhere.
     pub(crate) fn rhythm(&self) -> Rhythm {
-        self.windows.rhythm().with(Rhythm { hull: self.excluded.hull(self.zone()), period: None })
+        let excluded = self.excluded.hull(self.zone());
+        self.windows.rhythm().with(Rhythm { hull: excluded, ..Rhythm::CONSTANT })
     }
 }
 
