@@ -48,7 +48,7 @@ struct Table {
     /// For each year since the first change: which offset holds when it begins. Two or three steps from there find the right one,
     /// where a search through six centuries of changes takes eleven.
     years: Box<[u16]>,
-    /// The largest difference between two offsets, and a second: while a clock is put back, what it has reached stands still.
+    /// The largest difference between two offsets.
     sway: u32,
 }
 
@@ -134,7 +134,8 @@ impl Zone {
         }
     }
 
-    /// By how many seconds, and no more, the wall clock may gain or lose on elapsed time, whenever one looks.
+    /// The most seconds by which what the wall clock has reached may gain or lose on elapsed time, whenever one looks: it is ahead of
+    /// UTC by no more than the largest offset and by no less than the smallest.
     pub(crate) fn sway(&self) -> u32 {
         self.0.as_ref().map_or(0, |table| table.sway)
     }
@@ -176,11 +177,8 @@ impl Table {
             .step_by(1 << YEAR_BITS)
             .map(|year| begins.partition_point(|begins| *begins < year) as u16)
             .collect();
-        let (least, most) = (offsets.iter().min().copied(), offsets.iter().max().copied());
-        let sway = match (least, most) {
-            (Some(least), Some(most)) if least < most => most.abs_diff(least) + 1,
-            _ => 0,
-        };
+        let (least, most) = (offsets.iter().min(), offsets.iter().max());
+        let sway = most.zip(least).map_or(0, |(most, least)| most.abs_diff(*least));
         Self {
             name: name.into(),
             begins: begins.into(),

@@ -22,8 +22,7 @@ pub(super) struct Repeated {
 }
 
 impl Repeated {
-    /// What `walk` would give, if its windows repeat after `period` seconds and are few. Every window it gives before three periods
-    /// have passed must have its true end.
+    /// What `walk` would give, if its windows repeat after `period` seconds and are few.
     pub(super) fn new(walk: &mut Walked<'_>, period: i64) -> Option<Self> {
         // The first may lack its true start, but a period later it comes again.
         let _ = walk.next();
@@ -35,7 +34,7 @@ impl Repeated {
             count += 1;
             window = walk.next();
         }
-        // Where time ends before the period does, nothing is known of the rest.
+        // Where the range ends before the period does, nothing is known of the rest.
         let whole = count > 0 && window != END;
         whole.then(|| Self { windows, count, next: count - 1, begin: first.0 - period, period })
     }
@@ -61,5 +60,67 @@ impl Repeated {
         while end(self) <= at {
             self.next();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Windows;
+    use super::*;
+    use crate::{Length, Recurrence, TimeOfDay, Weekday, Zone};
+    use Weekday::{Friday, Monday, Saturday, Sunday, Tuesday};
+
+    const HOUR: u32 = 3_600;
+
+    /// Passes over `step` seconds again and again, in the walk and in what repeats; both must give the same windows.
+    fn check(rule: &Recurrence, start: &str, length: u32, count: usize) {
+        let start = TimeOfDay::parse(start).unwrap();
+        let windows = Windows::new(rule, start, Length::Elapsed(length), Zone::utc()).unwrap();
+        let period = windows.days.period().unwrap() * 86_400;
+        for from in (0..50).map(|hours| 1_770_000_000 + hours * 7 * 3_600) {
+            for step in [0, 1, 40_000, 86_400, 250_000, period, 3 * period + 200_000] {
+                let until = from + 40 * period;
+                let mut walk = windows.walk(from, until);
+                let mut repeated = Repeated::new(&mut windows.walk(from, until), period).unwrap();
+                assert_eq!(repeated.count, count, "{rule:?}");
+                let mut at = from;
+                while at < until - 10 * period {
+                    walk.skip(at);
+                    repeated.skip(at);
+                    let (walked, told) = (walk.next(), repeated.next());
+                    // A walk that leaps may find itself in a window whose start it does not know.
+                    assert_eq!(walked.1, told.1, "{rule:?} from {from} past {at}");
+                    assert_eq!(walked.0.max(at), told.0.max(at), "{rule:?} from {from} past {at}");
+                    at = told.1.max(at) + step;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_repeats_is_what_the_walk_finds() {
+        let weekly = |every, days: &[Weekday]| Recurrence::weekly(every, days).unwrap();
+        check(&Recurrence::every_day(), "20:00", 8 * HOUR, 1);
+        check(&Recurrence::daily(5).unwrap(), "00:00", 24 * HOUR, 1);
+        check(&weekly(1, &[Saturday, Sunday]), "00:00", 24 * HOUR, 1);
+        check(&weekly(1, &[Monday, Tuesday, Friday]), "22:00", 4 * HOUR, 3);
+        check(&weekly(2, &[Monday, Tuesday, Friday]), "22:00", 24 * HOUR, 2);
+        // Sunday's window reaches over the end of the week into Monday's.
+        check(&weekly(1, &[Monday, Friday, Sunday]), "12:00", 30 * HOUR, 2);
+        check(&weekly(1, Weekday::ALL), "12:00", HOUR, 7);
+    }
+
+    #[test]
+    fn many_windows_or_half_a_period_are_left_to_the_walk() {
+        let windows = |rule: &Recurrence| {
+            Windows::new(rule, TimeOfDay::MIDNIGHT, Length::Elapsed(HOUR), Zone::utc()).unwrap()
+        };
+        let firsts = windows(&Recurrence::monthly_by_date(1, &[1]).unwrap());
+        let period = firsts.days.period().unwrap() * 86_400;
+        assert!(Repeated::new(&mut firsts.walk(0, 4 * period), period).is_none());
+        let daily = windows(&Recurrence::daily(700).unwrap());
+        let last = crate::Instant::MAX.unix();
+        let from = last - 900 * 86_400;
+        assert!(Repeated::new(&mut daily.walk(from, last), 700 * 86_400).is_none());
     }
 }

@@ -53,7 +53,8 @@ impl Windows {
         openings
     }
 
-    fn walk(&self, from: i64, until: i64) -> Walked<'_> {
+    /// The same, always found by walking.
+    pub(super) fn walk(&self, from: i64, until: i64) -> Walked<'_> {
         let ended = |ahead| Walked { windows: self, days: Cursor::ENDED, ahead, until };
         match &self.days {
             Days::Never => ended(END),
@@ -120,7 +121,7 @@ impl Walked<'_> {
     }
 
     #[inline]
-    fn skip(&mut self, at: i64) {
+    pub(super) fn skip(&mut self, at: i64) {
         if self.ahead.1 <= at {
             self.leap(at);
         }
