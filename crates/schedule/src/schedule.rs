@@ -239,6 +239,17 @@ impl Permitted<'_> {
     /// The first stretch that ends after an instant, or [`END`]. It may start later than it truly does, but not after the instant.
     #[inline]
     pub(crate) fn next_after(&mut self, at: i64) -> (i64, i64) {
+        let window = self.windows.ahead;
+        if at < window.1 && window.1 <= self.excluded.start() {
+            self.windows.advance();
+            return window;
+        }
+        self.seek(at)
+    }
+
+    /// The same, where windows are to be passed over or cut.
+    #[inline(never)]
+    fn seek(&mut self, at: i64) -> (i64, i64) {
         self.windows.skip(at);
         loop {
             let stretch = self.next();

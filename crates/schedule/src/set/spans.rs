@@ -161,6 +161,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Gaps<'_> {
+    #[inline(never)]
     fn next(&mut self) -> (i64, i64) {
         while self.from != HIGH {
             let from = self.from;
@@ -179,6 +180,7 @@ impl Gaps<'_> {
 }
 
 impl Pair<'_> {
+    #[inline(never)]
     fn next_union(&mut self) -> (i64, i64) {
         let (start, mut end) =
             if self.next_a.0 <= self.next_b.0 { self.take_a() } else { self.take_b() };
@@ -194,7 +196,7 @@ impl Pair<'_> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn next_intersection(&mut self) -> (i64, i64) {
         loop {
             let (a, b) = (self.next_a, self.next_b);
