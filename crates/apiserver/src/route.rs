@@ -9,7 +9,9 @@ use serde_json::json;
 use crate::{
     body::Body,
     call::{Answer, Call, Incoming, User, json_response, refusal_response},
-    controllers, discovery, openapi,
+    controllers, discovery,
+    fault::Distortion,
+    openapi,
     path::{self, ResourcePath, Target},
     query::Query,
     render::Render,
@@ -37,8 +39,14 @@ const REAL_SUBRESOURCES: [&str; 10] = [
 ];
 
 /// Answers one request.
-pub(crate) fn answer(inner: &Arc<Inner>, incoming: Incoming, user: User) -> Response<Body> {
+pub(crate) fn answer(
+    inner: &Arc<Inner>,
+    incoming: Incoming,
+    user: User,
+    distortion: Distortion,
+) -> Response<Body> {
     let mut state = inner.lock();
+    state.faults.distort(distortion);
     state.trace.request(&incoming);
     let response =
         route(inner, &mut state, incoming, user).unwrap_or_else(|r| refusal_response(&r));

@@ -15,6 +15,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use crate::{
     body::Body,
     call::{Incoming, User, refusal_response},
+    fault::Distortion,
     route::{self, BODY_LIMIT},
     server::Server,
     status::Refusal,
@@ -105,7 +106,7 @@ impl Server {
         if plan.compact {
             self.compact();
         }
-        let response = route::answer(&self.inner, incoming, user);
+        let response = route::answer(&self.inner, incoming, user, plan.distortion);
         if plan.lose_answer { Err(Lost::Answer) } else { Ok(response) }
     }
 
@@ -135,7 +136,7 @@ impl Server {
         };
         let incoming = Incoming { method, uri, headers, body: Bytes::copy_from_slice(body) };
         let user = self.service().user;
-        let response = route::answer(&self.inner, incoming, user);
+        let response = route::answer(&self.inner, incoming, user, Distortion::default());
         let code = response.status().as_u16();
         (code, response.body().bytes().cloned().unwrap_or_default())
     }

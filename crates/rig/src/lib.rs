@@ -14,6 +14,7 @@ mod lent;
 mod module;
 mod pki;
 mod programs;
+pub mod simulation;
 pub mod suite;
 mod users;
 

@@ -1,10 +1,11 @@
 //! The TCP front: loopback only, unimpressed by clients that are broken, slow or web pages.
 
-use apiserver::{Server, Settings, WallClock};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
+
+use super::common::server;
 
 /// Sends raw bytes and reads the answer to its end.
 async fn exchange(address: std::net::SocketAddr, request: &str) -> String {
@@ -21,7 +22,7 @@ fn get(path: &str, host: &str, more: &str) -> String {
 
 #[tokio::test]
 async fn hundred_broken_clients_do_not_disturb_the_others() {
-    let server = Server::new(WallClock, Settings::default());
+    let server = server();
     let listener = server.listen(0).await.unwrap();
     let address = listener.address();
     assert!(address.ip().is_loopback());
@@ -51,7 +52,7 @@ async fn hundred_broken_clients_do_not_disturb_the_others() {
 
 #[tokio::test]
 async fn web_pages_are_refused() {
-    let server = Server::new(WallClock, Settings::default());
+    let server = server();
     let listener = server.listen(0).await.unwrap();
     let address = listener.address();
     let serving = tokio::spawn(listener.run());
