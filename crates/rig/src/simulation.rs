@@ -54,7 +54,8 @@ pub fn year() -> Result<i64, SimulationError> {
         world.create("hourly").await?;
         let watching = watcher::Config::default().timeout(0);
         let controller = tokio::spawn(world.controller(watching));
-        tokio::time::sleep(Duration::from_hours(24 * 365)).await;
+        // A second more, so that the last change is written.
+        tokio::time::sleep(Duration::from_hours(24 * 365) + Duration::from_secs(1)).await;
         controller.abort();
         let window = world.windows.get("hourly").await?;
         Ok(window.data["status"]["changes"].as_i64().unwrap_or_default())

@@ -218,17 +218,8 @@ fn watch(call: &mut Call<'_>, selector: Selector) -> Answer {
             tell_existing(call, &selector, &mut opening);
             latest
         }
-        Some(version) => {
-            let floor = call
-                .state
-                .store
-                .shelf(&call.kind.ty.shelf)
-                .map_or(0, super::super::store::Shelf::floor);
-            if version < floor {
-                opening.push_back(watch::gone(version, floor));
-            }
-            version
-        }
+        // If that is too long ago, the stream says so itself.
+        Some(version) => version,
     };
     if initial && bookmarks {
         let end = call.render.bookmark(&call.kind, latest, true);

@@ -11,7 +11,7 @@ use kube::{
 use serde_json::Value;
 
 use crate::{
-    Outcome,
+    Outcome, talk,
     workload::{DEFINITIONS, JSON, MERGE, OBJECTS, WIDGETS, definition, observed, widget},
 };
 
@@ -55,7 +55,11 @@ pub(crate) async fn measure(client: &Client) -> Outcome<Speed> {
             return Err(format!("the list has {items} objects").into());
         }
     }
-    Ok(Speed { create, patch, list, watch: watch(client).await? })
+    let watch = watch(client).await?;
+    talk(&format!(
+        "  create {create:.0}/s, patch {patch:.0}/s, list {list:.3} s, watch {watch:.1} s"
+    ));
+    Ok(Speed { create, patch, list, watch })
 }
 
 /// How many of these requests a second, each about another object.
@@ -103,9 +107,13 @@ async fn in_order(
     mut events: stream::BoxStream<'static, kube::Result<WatchEvent<DynamicObject>>>,
 ) -> Result<(), String> {
     for update in 1..=UPDATES {
-        let event = events.next().await.ok_or("the watch ended")?;
-        let WatchEvent::Modified(widget) = event.map_err(|problem| problem.to_string())? else {
-            return Err("something else than an update was seen".to_owned());
+        let widget = loop {
+            let event = events.next().await.ok_or("the watch ended")?;
+            match event.map_err(|problem| problem.to_string())? {
+                WatchEvent::Modified(widget) => break widget,
+                WatchEvent::Bookmark(_) => {}
+                other => return Err(format!("something else than an update was seen: {other:?}")),
+            }
         };
         if widget.data["status"]["observed"] != OBJECTS + update {
             return Err(format!("update {update} was seen as {}", widget.data["status"]));
