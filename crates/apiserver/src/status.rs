@@ -120,6 +120,11 @@ impl Refusal {
         Self::new(404, "", "404 page not found")
     }
 
+    /// What the real server says when it is caught unprepared: 500 without a reason.
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(500, "", message)
+    }
+
     /// Whether this is said in plain text.
     pub(crate) fn is_page(&self) -> bool {
         self.code == 404 && self.reason.is_empty()

