@@ -24,19 +24,18 @@ use crate::{
 /// The largest body that is read, as on the real server.
 pub(crate) const BODY_LIMIT: usize = 3 * 1024 * 1024;
 
-/// Subresources that a real server has and this one has not: only there is it named as the reason.
-const REAL_SUBRESOURCES: [&str; 10] = [
-    "attach",
-    "ephemeralcontainers",
-    "exec",
-    "log",
-    "portforward",
-    "proxy",
-    "resize",
-    "scale",
-    "token",
-    "binding",
-];
+/// Whether a real server has a subresource that this one has not: only there is it named as the reason.
+fn is_left_out(kind: &str, subresource: &str) -> bool {
+    match (kind, subresource) {
+        (
+            "pods",
+            "attach" | "ephemeralcontainers" | "exec" | "log" | "portforward" | "proxy" | "resize",
+        )
+        | ("nodes", "proxy")
+        | ("serviceaccounts", "token") => true,
+        _ => false,
+    }
+}
 
 /// Answers one request.
 pub(crate) fn answer(
@@ -190,7 +189,7 @@ fn resource(call: &mut Call<'_>) -> Answer {
             Err(call.not_found(&name))
         }
         (_, true, Some(sub))
-            if !REAL_SUBRESOURCES.contains(&sub.split('/').next().unwrap_or(sub)) =>
+            if !is_left_out(&call.kind.ty.plural, sub.split('/').next().unwrap_or(sub)) =>
         {
             Err(Refusal::no_such_path())
         }

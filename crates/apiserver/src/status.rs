@@ -47,6 +47,12 @@ impl Cause {
         Self { reason: "FieldValueNotSupported", field: field.into(), message }
     }
 
+    /// `Duplicate value: <value>`.
+    pub(crate) fn duplicate(field: impl Into<String>, value: &str) -> Self {
+        let message = format!("Duplicate value: {value}");
+        Self { reason: "FieldValueDuplicate", field: field.into(), message }
+    }
+
     /// `Forbidden: <detail>`.
     pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
         Self {
@@ -191,8 +197,12 @@ impl Refusal {
 
     /// The object breaks rules: 422 with every violation.
     pub(crate) fn invalid(kind: &str, group: &str, name: &str, causes: &[Cause]) -> Self {
-        let mut lines: Vec<String> = causes.iter().map(Cause::line).collect();
-        lines.dedup();
+        let mut lines: Vec<String> = Vec::new();
+        for line in causes.iter().map(Cause::line) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
         let text = match lines.as_slice() {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),

@@ -104,11 +104,11 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
     if managed::Managers::read(&live).is_none() {
         managed::before_first_apply(&call.kind, &live, &call.stamp()).write(&mut live);
     }
+    let applied = apply::apply(&call.kind, &live, &config, &me, scope.reach(), on_conflict)?;
     let version = meta::text(&config, "resourceVersion").to_owned();
     if !matches!(version.as_str(), "" | "0") && version != meta::text(&live, "resourceVersion") {
         return Err(Refusal::modified(&call.kind.ty.plural, &call.kind.ty.group, &name));
     }
-    let applied = apply::apply(&call.kind, &live, &config, &me, scope.reach(), on_conflict)?;
     let mut object = applied.object;
     intake::normalise(call, &mut object, Source::Applied)?;
     let changed = !same_but_records(&live, &object);

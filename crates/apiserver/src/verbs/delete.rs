@@ -177,6 +177,11 @@ pub(crate) fn remove(
     if options.dry_run || outcome == Outcome::Unchanged {
         return Ok((outcome, super::create::dry(&object)));
     }
+    // Pods are always told first that they end, even when that is at once.
+    let marked = meta::is_deleting(&object) && !meta::is_deleting(&stored.value());
+    if outcome == Outcome::Gone && marked {
+        call.state.commit(&ty.shelf, Happening::Modified, &mut object);
+    }
     let happening = if outcome == Outcome::Gone { Happening::Deleted } else { Happening::Modified };
     let stored = call.state.commit(&ty.shelf, happening, &mut object);
     Ok((outcome, stored))

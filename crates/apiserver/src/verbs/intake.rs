@@ -290,7 +290,14 @@ fn decode_types(kind: &Resolved, object: &mut Value, source: Source) -> Result<(
     let Some(text) = problem else { return Ok(()) };
     Err(match source {
         Source::Body => undecodable(kind, &text),
-        Source::Patch | Source::Applied => undecodable_patch(object, &text),
+        Source::Patch => undecodable_patch(object, &text),
+        Source::Applied => {
+            let what = kind.go_name();
+            Refusal::internal(format!(
+                "failed to convert new object (/{}; {what}) to proper version: unable to convert unstructured object to {what}: {text}",
+                meta::name(object)
+            ))
+        }
     })
 }
 

@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{
-    advance::{Scope, store},
+    advance::{Scope, store, wrong_uid},
     apply::apply_patch,
     create::{self, update_manager},
     intake::{self, Source},
@@ -51,12 +51,24 @@ pub(crate) fn replace(call: &mut Call<'_>, scope: Scope) -> Answer {
             if scope == Scope::Main
                 && matches!(call.kind.ty.nature, Nature::Lease | Nature::Event) =>
         {
-            meta::remove(&mut object, "uid");
+            let uid = meta::uid(&object);
+            if !uid.is_empty() {
+                return Err(wrong_uid(call, uid, ""));
+            }
+            // Whatever version is replaced, there is none.
+            meta::remove(&mut object, "resourceVersion");
             let stored = create::insert(call, object, Some(manager))?;
             return Ok(call.reply(StatusCode::CREATED, &stored.bytes));
         }
         Err(refusal) => return Err(refusal),
     };
+    let (uid, known) = (meta::uid(&object), old.value());
+    if !uid.is_empty()
+        && uid != meta::uid(&known)
+        && meta::text(&object, "resourceVersion").is_empty()
+    {
+        return Err(wrong_uid(call, uid, meta::uid(&known)));
+    }
     if matches!(meta::text(&object, "resourceVersion"), "" | "0")
         && !unconditional(call.kind.ty.nature)
     {

@@ -25,7 +25,10 @@ pub(super) fn wrong_type(
         },
         "string" if !value.is_string() && !quantity(schema, value) => "string".to_owned(),
         "string" if schema.definition.ends_with("v1.Time") => {
-            return bad_time(value.as_str().unwrap_or_default());
+            return bad_time(value.as_str().unwrap_or_default(), "");
+        }
+        "string" if schema.definition.ends_with("v1.MicroTime") => {
+            return bad_time(value.as_str().unwrap_or_default(), ".000000");
         }
         "boolean" if !value.is_boolean() => "bool".to_owned(),
         "integer" if !value.is_i64() && !value.is_u64() => {
@@ -66,12 +69,18 @@ pub(super) fn wrong_type(
 }
 
 /// Instants are read while the object is.
-fn bad_time(text: &str) -> Option<String> {
-    if text.is_empty() || text.parse::<jiff::Timestamp>().is_ok() {
+fn bad_time(text: &str, fraction: &str) -> Option<String> {
+    let known = text.parse::<jiff::Timestamp>().is_ok();
+    // Where a fraction is asked for it must have as many digits, and where it is not it may have any.
+    let rest = text.get(19..).filter(|_| known && !fraction.is_empty()).unwrap_or(fraction);
+    let digits = rest.bytes().skip(1).take_while(u8::is_ascii_digit).count();
+    let fits = rest.starts_with('.') && digits + 1 == fraction.len();
+    if text.is_empty() || known && (fraction.is_empty() || fits) {
         return None;
     }
-    let form = "2006-01-02T15:04:05Z07:00";
-    Some(format!("parsing time {text:?} as {form:?}: cannot parse {text:?} as \"2006\""))
+    let form = format!("2006-01-02T15:04:05{fraction}Z07:00");
+    let (left, wanted) = if known { (rest, fraction) } else { (text, "2006") };
+    Some(format!("parsing time {text:?} as {form:?}: cannot parse {left:?} as {wanted:?}"))
 }
 
 /// The name of the Go struct that a schema stands for, if it stands for one.
