@@ -24,7 +24,7 @@ pub(super) struct World {
     pub(super) base: Base,
     pub(super) operator_node: Option<String>,
     pub(super) control_plane_update: Option<String>,
-    version: u64,
+    pub(super) version: u64,
 }
 
 /// What somebody else wrote first.
