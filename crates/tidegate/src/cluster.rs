@@ -14,8 +14,15 @@ use futures_util::StreamExt as _;
 use http::Request;
 use kube::{Client, core::WatchEvent};
 use runtime::client;
+use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{problem::Object, world::World};
+
+use crate::{
+    args,
+    edge::Edge,
+    source::{Loaded, Reads},
+};
 
 /// How long a server may think about one request. A person waits.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -35,6 +42,20 @@ impl Reach {
     /// The namespace of objects named without one.
     pub(crate) fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
+    }
+
+    /// What a cluster says: the one that files describe, if any are named, or the live one.
+    pub(crate) fn world(
+        &self,
+        files: &[PathBuf],
+        edge: &mut Edge,
+        at: Instant,
+    ) -> anyhow::Result<(World, Loaded)> {
+        if files.is_empty() {
+            return Ok((self.connect()?.world()?, Loaded::default()));
+        }
+        let loaded = args::load(files, Reads::Cluster, edge)?;
+        Ok((loaded.world(at), loaded))
     }
 
     /// A way to the cluster.
