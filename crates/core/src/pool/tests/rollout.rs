@@ -70,7 +70,7 @@ fn closing_window_leaves_in_flight_node_alone() {
 fn unavailable_machines_take_room_whatever_made_them_so() {
     let check = |limit: serde_json::Value, change: fn(&mut World), expected: usize| {
         let mut world = waiting(10);
-        world.set("/spec/maxUnavailable", limit.clone());
+        world.set("/spec/maxUnavailable", &limit);
         change(&mut world);
         assert_eq!(marked(&world.plan(&open(), noon())).len(), expected, "{limit}");
     };
@@ -120,7 +120,7 @@ fn oldest_configuration_goes_first_then_zone_then_age_then_name() {
     world.put(&file_source("50-change", "/etc/change", "2"));
     world.settle(&shut(), later(60));
     world.node("n5").labels.clear();
-    world.set("/spec/maxUnavailable", json!(6));
+    world.set("/spec/maxUnavailable", &json!(6));
     // Zones: n1, n4 in b; n2 in c; n5 in none; then those that have the second configuration, both in a.
     assert_eq!(marked(&world.plan(&open(), later(90))), ["n1", "n4", "n2", "n5", "n0", "n3"]);
 }
@@ -132,10 +132,10 @@ fn pinned_configuration_is_the_only_target() {
     let chosen = world.newest();
     world.put(&file_source("50-change", "/etc/change", "2"));
     world.settle(&shut(), later(60));
-    world.set("/spec/machineConfig", json!({"name": chosen}));
+    world.set("/spec/machineConfig", &json!({"name": chosen}));
     world.settle(&open(), later(90));
     assert_eq!(world.nodes[0].desired, chosen);
-    world.set("/spec/machineConfig", json!({"name": "rendered-worker-missing"}));
+    world.set("/spec/machineConfig", &json!({"name": "rendered-worker-missing"}));
     world.finish();
     let plan = world.plan(&open(), later(120));
     assert_eq!(marked(&plan), [""; 0]);
@@ -153,9 +153,9 @@ fn new_machines_get_what_is_proven_until_the_target_is() {
     world.settle(&shut(), noon());
     let second = world.newest();
     assert_eq!((served(&world).config, served(&world).why), (first.clone(), Why::LastProven));
-    world.set("/spec/machineConfig", json!({"name": second, "validAfter": "Immediate"}));
+    world.set("/spec/machineConfig", &json!({"name": second, "validAfter": "Immediate"}));
     assert_eq!((served(&world).config, served(&world).why), (second.clone(), Why::Immediate));
-    world.set("/spec/machineConfig", json!({"name": second, "validAfter": "CanaryUpgrade"}));
+    world.set("/spec/machineConfig", &json!({"name": second, "validAfter": "CanaryUpgrade"}));
     assert_eq!(served(&world).config, first);
     world.settle(&open(), noon());
     assert_eq!(served(&world).config, first, "begun is not proven");
@@ -215,7 +215,7 @@ fn what_rides_along_with_a_bypass_is_shown() {
 fn pin_that_lacks_the_content_wins_and_the_conflict_is_reported() {
     let mut world = waiting(3);
     let pinned = world.newest();
-    world.set("/spec/machineConfig", json!({"name": pinned}));
+    world.set("/spec/machineConfig", &json!({"name": pinned}));
     let mut urgent = file_source("90-urgent", "/etc/urgent", "1");
     urgent["metadata"]["annotations"] = json!({names::BYPASS: "yes"});
     world.put(&urgent);
@@ -317,7 +317,7 @@ fn master_that_hosts_the_operator_goes_last() {
 #[test]
 fn paused_pool_begins_nothing_whatever_asks_for_it() {
     let mut world = waiting(3);
-    world.set("/spec/paused", json!(true));
+    world.set("/spec/paused", &json!(true));
     let target = world.newest();
     world.node("n0").allowed = Some(target.clone());
     world.settle(&open(), noon());
@@ -344,6 +344,23 @@ fn crash_between_reservation_and_mark_is_repaired() {
     assert_eq!(*until, later(300), "and ends when it was to end");
     world.settle(&open(), later(10));
     assert_eq!(world.moving(), ["n0"]);
+}
+
+/// POOL-2
+#[test]
+fn one_that_was_stuck_when_it_was_reserved_waits_for_room_once_it_is_well() {
+    let mut world = waiting(3);
+    world.settle(&open(), noon());
+    world.node("n0").state = NodeState::Degraded;
+    world.put(&file_source("50-change", "/etc/change", "repaired"));
+    world.settle(&shut(), later(1));
+    let plan = world.plan(&open(), later(2));
+    assert_eq!(marked(&plan), ["n0"], "it took no room of its own");
+    world.act(&plan.actions[0], later(2)).unwrap();
+    world.finish();
+    assert_eq!(marked(&world.plan(&open(), later(3))), ["n0"], "there is room");
+    world.node("n1").cordon = Cordon::Cordoned;
+    assert_eq!(marked(&world.plan(&open(), later(3))), [""; 0], "and now there is none");
 }
 
 /// POOL-2, GATE-7

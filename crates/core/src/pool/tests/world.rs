@@ -103,7 +103,7 @@ impl World {
         self.sources.push(source);
     }
 
-    pub(super) fn set(&mut self, path: &str, value: Value) {
+    pub(super) fn set(&mut self, path: &str, value: &Value) {
         self.patch(&[json!({"op": "add", "path": path, "value": value})]).unwrap();
     }
 
