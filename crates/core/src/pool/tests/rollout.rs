@@ -397,6 +397,69 @@ fn every_mark_ends_with_its_permit_or_its_lease() {
     check(open(), later(300));
 }
 
+/// GATE-7, POOL-5
+#[test]
+fn permits_beside_the_gate_name_what_they_rest_on_and_last_a_lease() {
+    let mut world = waiting(1);
+    let mut urgent = file_source("90-urgent", "/etc/urgent", "1");
+    urgent["metadata"]["annotations"] = json!({names::BYPASS: "CVE-2026-1"});
+    world.put(&urgent);
+    let plan = world.plan(&shut(), noon());
+    for action in &plan.actions {
+        world.act(action, noon()).unwrap();
+    }
+    let plan = world.plan(&shut(), later(1));
+    let Some(Action::SetDesiredConfig { permit, until, .. }) = plan.actions.last() else {
+        panic!()
+    };
+    assert_eq!(permit.basis(), &Basis::Bypass("90-urgent".into()));
+    assert_eq!(permit.basis().to_string(), "bypass of MachineConfig/90-urgent");
+    assert_eq!((permit.expires(), *until), (Some(later(301)), later(301)));
+    assert!(!permit.is_live(noon()) && permit.is_live(later(300)) && !permit.is_live(later(301)));
+}
+
+/// GATE-8, NDP-1: a change that would disturb nobody waits like any other.
+#[test]
+fn node_disruption_policy_never_opens_the_gate() {
+    let mut world = World::new("worker", 3);
+    world.put(&file_source("50-quiet", "/var/lib/kubelet/config.json", "1"));
+    world.settle(&shut(), noon());
+    let [before, after] = [&world.rendered[0].spec, &world.rendered[1].spec];
+    let changes = crate::node::diff::diff(before, after);
+    let policies = crate::node::disruption::defaults();
+    let wanted = crate::node::disruption::disruption(&changes, &policies);
+    assert_eq!(wanted, crate::node::disruption::Disruption::None);
+    assert_eq!(world.moving(), [""; 0]);
+}
+
+#[test]
+fn pool_that_waits_for_another_begins_nothing_and_says_so() {
+    let mut world = waiting(3);
+    world.waits_for = Some("master");
+    world.settle(&open(), noon());
+    assert_eq!(world.moving(), [""; 0]);
+    assert!(world.condition("Updating").1.ends_with("MachineConfigPool/master must settle first"));
+}
+
+/// POOL-4
+#[test]
+fn new_machine_joins_with_what_it_was_given_and_nothing_to_do() {
+    let world = waiting(1);
+    let document = crate::pool::serve::ignition(&world.rendered[0]);
+    let ignition: api::machine::ignition::Ignition = serde_json::from_value(document).unwrap();
+    let text = |path: &str| {
+        let file = ignition.storage.files.iter().find(|file| file.path == path).unwrap();
+        let bytes = crate::node::content::bytes(&file.contents).unwrap().into_owned();
+        serde_json::from_slice::<serde_json::Value>(&bytes).unwrap()
+    };
+    let annotations = text(crate::pool::serve::ANNOTATIONS_FILE);
+    assert_eq!(annotations[names::CURRENT_CONFIG], world.rendered[0].name);
+    assert_eq!(annotations[names::DESIRED_CONFIG], world.rendered[0].name);
+    assert_eq!(annotations[names::STATE], "Done");
+    assert_eq!(text(crate::pool::serve::ENCAPSULATED_FILE)["spec"]["kernelType"], "default");
+    assert!(ignition.storage.files.iter().any(|file| file.path == "/etc/base"));
+}
+
 /// GATE-1
 #[test]
 fn pool_without_a_stanza_rests_on_that() {
