@@ -38,6 +38,7 @@ pub mod gate;
 pub mod gauge;
 pub mod lower;
 pub mod nearest;
+pub mod node;
 pub mod overriding;
 pub mod pending;
 pub mod plan;

@@ -1,0 +1,3 @@
+//! What happens on one machine when its configuration changes?
+
+pub mod content;
