@@ -157,10 +157,11 @@ impl Layout {
     }
 
     fn put(&mut self, path: HostPath, entry: Entry) -> Result<(), String> {
-        match self.entries.insert(path.clone(), entry) {
-            None => Ok(()),
-            Some(_) => Err(format!("{path}: is given twice")),
+        if self.entries.contains_key(&path) {
+            return Err(format!("{path}: is given twice"));
         }
+        self.entries.insert(path, entry);
+        Ok(())
     }
 }
 

@@ -171,13 +171,12 @@ fn apply(host: &mut impl Host, journal: &Journal) -> Result<Journal> {
         }
     }
     for Edit { path, entry } in &change.edits {
-        match entry {
-            Some(entry) => place(host, path, entry)?,
-            None => {
-                let original = current.originals.iter().find(|kept| kept.path == *path);
-                let original = original.map(|kept| store::kept(host, kept)).transpose()?;
-                place(host, path, &original.unwrap_or(Entry::Absent))?;
-            }
+        if let Some(entry) = entry {
+            place(host, path, entry)?;
+        } else {
+            let original = current.originals.iter().find(|kept| kept.path == *path);
+            let original = original.map(|kept| store::kept(host, kept)).transpose()?;
+            place(host, path, &original.unwrap_or(Entry::Absent))?;
         }
     }
     if change.touches_units() {

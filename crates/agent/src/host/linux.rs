@@ -81,7 +81,7 @@ impl Host for Linux {
     }
 
     fn boot_id(&self) -> Result<String, HostError> {
-        self.programs.boot_id()
+        programs::boot_id()
     }
 
     fn reboot(&mut self, warrant: &Warrant) -> Result<(), HostError> {

@@ -1,3 +1,5 @@
+#![expect(clippy::needless_pass_by_value, reason = "rows are written in place")]
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -132,7 +132,7 @@ fn old() -> Record {
     )
 }
 
-fn new(os: Value) -> Record {
+fn new(os: &Value) -> Record {
     let mut spec = json!({"config": {"ignition": {"version": "3.5.0"},
         "storage": {"files": [
             {"path": "/etc/stays.conf", "contents": {"source": "data:,stays"}},
@@ -152,7 +152,7 @@ fn new(os: Value) -> Record {
 }
 
 fn with_image() -> Record {
-    new(json!({"kernelArguments": ["quiet"], "osImageURL": "registry.example/os@sha256:1"}))
+    new(&json!({"kernelArguments": ["quiet"], "osImageURL": "registry.example/os@sha256:1"}))
 }
 
 /// A folder that stands for a host at the old configuration: a copy, because making it takes a hundred writes that each wait for the
@@ -292,7 +292,7 @@ fn what_was_there_before_any_configuration_comes_back() {
     let root = installed();
     let mut host = Fated::at(root.path(), None);
     let before = disk(root.path());
-    assert_eq!(go(&mut host, new(json!({})), deeds(false)).unwrap(), End::New);
+    assert_eq!(go(&mut host, new(&json!({})), deeds(false)).unwrap(), End::New);
     assert_eq!(disk(root.path())["/etc/taken.conf"], "644 taken over");
     let current = store::current(&host).unwrap().unwrap();
     begin(&mut host, &current, old(), vec![]).unwrap();
@@ -305,7 +305,7 @@ fn what_was_there_before_any_configuration_comes_back() {
 /// NODE-1
 #[test]
 fn power_lost_at_any_operation_leaves_the_old_or_the_new() {
-    for (coming, reboot) in [(new(json!({})), false), (with_image(), true)] {
+    for (coming, reboot) in [(new(&json!({})), false), (with_image(), true)] {
         let (before, after, operations) = both_ends(&coming, reboot);
         let (mut olds, mut news) = (0, 0);
         for at in 1..=operations {
@@ -339,7 +339,7 @@ fn power_lost_at_any_operation_leaves_the_old_or_the_new() {
 /// NODE-1
 #[test]
 fn power_lost_twice_leaves_the_old_or_the_new() {
-    let coming = new(json!({}));
+    let coming = new(&json!({}));
     let (before, after, operations) = both_ends(&coming, false);
     for at in 1..=operations {
         for again in [1, 2, 5, 9, 14, 23] {
@@ -364,7 +364,7 @@ fn power_lost_twice_leaves_the_old_or_the_new() {
 /// NODE-1
 #[test]
 fn a_step_that_fails_sends_everything_back() {
-    for (coming, reboot) in [(new(json!({})), false), (with_image(), true)] {
+    for (coming, reboot) in [(new(&json!({})), false), (with_image(), true)] {
         let (before, after, operations) = both_ends(&coming, reboot);
         let mut backs = 0;
         for at in 1..=operations {
@@ -389,7 +389,7 @@ fn a_step_that_fails_sends_everything_back() {
 fn a_service_that_refuses_the_new_file_gets_the_old_one_back() {
     let root = installed();
     let before = disk(root.path());
-    let coming = new(json!({}));
+    let coming = new(&json!({}));
     let restart = {
         // The operation at which the service is restarted.
         let other = installed();

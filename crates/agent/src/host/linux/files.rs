@@ -49,7 +49,7 @@ impl Files {
         };
         let failed = |errno: Errno| failure(path, "read", errno);
         // Opening a device can already do something, so it is looked at first and opened without waiting.
-        match self.kind(&folder, path)? {
+        match kind(&folder, path)? {
             None => return Ok(Entry::Absent),
             Some(FileType::Symlink) => {
                 let target = fs::readlinkat(&folder, path.name(), Vec::new()).map_err(failed)?;
@@ -102,10 +102,7 @@ impl Files {
     pub(super) fn stage(&self, path: &HostPath, entry: &Entry) -> Result<(), HostError> {
         let folder =
             self.folder(path, Missing::Make).map_err(|lost| refused(path, "write", lost))?;
-        if !matches!(
-            self.kind(&folder, path)?,
-            None | Some(FileType::RegularFile | FileType::Symlink)
-        ) {
+        if !matches!(kind(&folder, path)?, None | Some(FileType::RegularFile | FileType::Symlink)) {
             return Err(odd(path));
         }
         let beside = beside(path);
@@ -166,13 +163,13 @@ impl Files {
         fs::fchmod(&opened, Mode::from_raw_mode(file.mode))?;
         opened.sync_all()
     }
+}
 
-    fn kind(&self, folder: &OwnedFd, path: &HostPath) -> Result<Option<FileType>, HostError> {
-        match fs::statat(folder, path.name(), AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(found) => Ok(Some(FileType::from_raw_mode(found.st_mode))),
-            Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(failure(path, "look at", errno)),
-        }
+fn kind(folder: &OwnedFd, path: &HostPath) -> Result<Option<FileType>, HostError> {
+    match fs::statat(folder, path.name(), AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => Ok(Some(FileType::from_raw_mode(found.st_mode))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(failure(path, "look at", errno)),
     }
 }
 

@@ -114,12 +114,6 @@ impl Programs {
         Ok(status.pointer("/status/staged").is_some_and(|staged| !staged.is_null()))
     }
 
-    pub(super) fn boot_id(&self) -> Result<String, HostError> {
-        // Of the kernel, which a container shares with its host.
-        let text = fs::read_to_string("/proc/sys/kernel/random/boot_id");
-        text.map(|text| text.trim().to_owned()).map_err(|_| HostError::Unreadable("boot id"))
-    }
-
     pub(super) fn reboot(&self, warrant: &Warrant) -> Result<(), HostError> {
         let message = format!("--message=tidegate-agent: {}", warrant.reason());
         self.succeed("systemctl", &["reboot", &message]).map(drop)
@@ -163,6 +157,13 @@ impl Programs {
             }
         })
     }
+}
+
+/// Which start of the machine this is.
+pub(super) fn boot_id() -> Result<String, HostError> {
+    // Of the kernel, which a container shares with its host.
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    text.map(|text| text.trim().to_owned()).map_err(|_| HostError::Unreadable("boot id"))
 }
 
 fn spelled(program: &str, arguments: &[&str]) -> String {
