@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::names;
-use crate::schema::{Kind, Scope};
+use crate::schema::{Kind, Role, Scope};
 
 /// Formats that an API server checks. Ours beyond these are said by patterns and rules.
 const SERVED_FORMATS: &[&str] = &["int32", "int64", "date", "date-time"];
@@ -21,9 +21,9 @@ pub fn definition(kind: &Kind) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": format!("{plural}.{}", names::GROUP)},
+        "metadata": {"name": format!("{plural}.{}", kind.group())},
         "spec": {
-            "group": names::GROUP,
+            "group": kind.group(),
             "names": {
                 "kind": kind.name,
                 "listKind": format!("{}List", kind.name),
@@ -34,11 +34,11 @@ pub fn definition(kind: &Kind) -> Value {
             },
             "scope": scope,
             "versions": [{
-                "name": names::VERSION,
+                "name": kind.version(),
                 "served": true,
                 "storage": true,
                 "subresources": {"status": {}},
-                "additionalPrinterColumns": columns(),
+                "additionalPrinterColumns": columns(kind),
                 "schema": {"openAPIV3Schema": structural(kind.schema())},
             }],
         },
@@ -46,21 +46,48 @@ pub fn definition(kind: &Kind) -> Value {
 }
 
 /// Open now? Until when? What next?
-fn columns() -> Value {
-    json!([
-        {"name": "Strategy", "type": "string", "jsonPath": ".spec.strategy",
-         "description": "How the policy decides"},
-        {"name": "State", "type": "string", "jsonPath": ".status.behavior.current.state",
-         "description": "Whether changes may be initiated now"},
-        {"name": "Until", "type": "string", "jsonPath": ".status.behavior.current.endTime",
-         "description": "When that ends"},
-        {"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type==\"Ready\")].status",
-         "description": "Whether the policy has been understood"},
-        {"name": "Reason", "type": "string", "priority": 1, "jsonPath": ".status.behavior.current.reason",
-         "description": "Why"},
-        {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
-         "description": "When it was created"},
-    ])
+fn columns(kind: &Kind) -> Value {
+    let (strategy, named, behavior, condition) = match kind.role {
+        Role::Policy => (".spec.strategy", None, ".status.behavior", "Ready"),
+        Role::Gated { .. } => (
+            ".spec.changeManagement.strategy",
+            Some(".spec.changeManagement.byPolicy.name"),
+            ".status.changeManagement.behavior",
+            names::CHANGES_PENDING,
+        ),
+    };
+    let holds = format!(".status.conditions[?(@.type==\"{condition}\")].status");
+    let mut columns =
+        vec![column("Strategy", strategy, "How it is decided when changes may be initiated")];
+    columns.extend(named.map(|path| column("Policy", path, "The policy that it names")));
+    columns.extend([
+        column(
+            "State",
+            &format!("{behavior}.current.state"),
+            "Whether changes may be initiated now",
+        ),
+        column("Until", &format!("{behavior}.current.endTime"), "When that ends; never, if empty"),
+        column("Next", &format!("{behavior}.next.state"), "What comes then"),
+        match kind.role {
+            Role::Policy => column("Ready", &holds, "Whether the policy has been understood"),
+            Role::Gated { .. } => column("Pending", &holds, "Whether a change waits"),
+        },
+        json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+               "description": "When it was created"}),
+    ]);
+    for (name, path, description) in [
+        ("Next Until", "next.endTime", "When that ends; never, if empty"),
+        ("Reason", "current.reason", "Why changes may be initiated now, or may not"),
+    ] {
+        let mut column = column(name, &format!("{behavior}.{path}"), description);
+        column["priority"] = 1.into();
+        columns.push(column);
+    }
+    columns.into()
+}
+
+fn column(name: &str, path: &str, description: &str) -> Value {
+    json!({"name": name, "type": "string", "jsonPath": path, "description": description})
 }
 
 /// The schema in the form an API server takes: no closed objects (it prunes), no null types (it has a word for them), metadata left
@@ -82,9 +109,12 @@ fn convert(schema: &Value) -> Value {
             ("title" | "$schema", _)
             | ("additionalProperties", Value::Bool(_))
             | ("default", Value::Null) => {}
+            // A null is dropped on its way in, as if the field had been left out, unless it means something.
             ("type", Value::Array(types)) => {
                 let named = types.iter().find(|name| *name != "null");
                 converted.insert(key.clone(), named.cloned().unwrap_or(Value::Null));
+            }
+            ("x-tidegate-nullable", _) => {
                 converted.insert("nullable".into(), true.into());
             }
             ("format", Value::String(format)) if !SERVED_FORMATS.contains(&format.as_str()) => {}
@@ -112,20 +142,30 @@ fn convert(schema: &Value) -> Value {
     converted.into()
 }
 
-/// One rule for each arm: it is there exactly when the discriminator names it (POL-2).
+/// An arm is there exactly when the discriminator names it (POL-2); one that is kept may be there always (GATE-3).
 fn union_rules(union: &Value) -> Vec<Value> {
     let discriminator = union.get("discriminator").and_then(Value::as_str).unwrap_or_default();
-    let arms = union.get("arms").and_then(Value::as_object);
-    arms.into_iter()
-        .flatten()
-        .filter_map(|(name, arm)| Some((name, arm.as_str()?)))
-        .map(|(name, arm)| {
-            json!({
-                "rule": format!("(self.{discriminator} == '{name}') == has(self.{arm})"),
-                "message": format!("{arm} is required when {discriminator} is {name}, and forbidden otherwise"),
-            })
-        })
-        .collect()
+    let arms = |key: &str| union.get(key).and_then(Value::as_object).into_iter().flatten();
+    let mut rules = Vec::new();
+    for (name, arm) in arms("arms").chain(arms("kept")) {
+        let Some(arm) = arm.as_str() else { continue };
+        rules.push(json!({
+            "rule": format!("self.{discriminator} != '{name}' || has(self.{arm})"),
+            "message": format!("{arm} is required when {discriminator} is {name}"),
+            "fieldPath": format!(".{arm}"),
+            "reason": "FieldValueRequired",
+        }));
+    }
+    for (name, arm) in arms("arms") {
+        let Some(arm) = arm.as_str() else { continue };
+        rules.push(json!({
+            "rule": format!("self.{discriminator} == '{name}' || !has(self.{arm})"),
+            "message": format!("{arm} is forbidden unless {discriminator} is {name}"),
+            "fieldPath": format!(".{arm}"),
+            "reason": "FieldValueForbidden",
+        }));
+    }
+    rules
 }
 
 fn exclusive_rule(names: &[Value]) -> Value {
@@ -134,6 +174,8 @@ fn exclusive_rule(names: &[Value]) -> Value {
     json!({
         "rule": format!("!({})", all.join(" && ")),
         "message": format!("{} exclude each other: keep one of them", names.join(" and ")),
+        "fieldPath": format!(".{}", names.last().unwrap_or(&"")),
+        "reason": "FieldValueForbidden",
     })
 }
 

@@ -8,6 +8,7 @@ pub mod crds;
 pub mod gated;
 pub mod machine;
 pub mod meta;
+pub mod metrics;
 pub mod names;
 pub mod policy;
 pub mod schema;

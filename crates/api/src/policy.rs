@@ -17,6 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::meta::{Condition, ObjectMeta};
 
+/// A duration as Kubernetes writes them, down to milliseconds: a rule can see those, and refuses what is not whole seconds. The number
+/// of digits keeps the sum where it can be computed.
+const DURATION: &str = "^([0-9]{1,8}([.][0-9]{1,3})?(h|m|s)|[0-9]{1,11}ms)+$";
+
 /// Says when material changes may be initiated in this cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -89,7 +93,11 @@ pub enum Strategy {
 pub struct MaintenanceSchedule {
     /// The IANA time zone of all dates and times of day here, such as `Europe/Berlin`. UTC if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "time-zone"))]
+    #[schemars(extend(
+        "format" = "time-zone",
+        "pattern" = r"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$",
+        "maxLength" = 64,
+    ))]
     pub time_zone: Option<String>,
     /// The recurring windows in which material changes may be initiated. If absent, everything outside the exclusions is
     /// permitted; if there are no exclusions either, nothing is.
@@ -119,12 +127,25 @@ pub struct Permit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend(
         "format" = "go-duration",
-        "pattern" = r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$",
+        "pattern" = DURATION,
         "maxLength" = 64,
-        "x-tidegate-rules" = [{
-            "rule": "duration(self) > duration('0s') && duration(self) <= duration('8784h')",
-            "message": "duration must be longer than none and at most 366 days (8784h)",
-        }],
+        // A text that the pattern refuses is not judged further: an interpreter's words about it would help nobody.
+        "x-tidegate-rules" = [
+            {
+                "rule": format!(
+                    "!self.matches('{DURATION}') || \
+                     (duration(self) > duration('0s') && duration(self) <= duration('8784h'))"
+                ),
+                "message": "duration must be longer than none and at most 366 days (8784h)",
+            },
+            {
+                "rule": format!(
+                    "!self.matches('{DURATION}') || \
+                     (timestamp('1970-01-01T00:00:00Z') + duration(self)).getMilliseconds() == 0"
+                ),
+                "message": "duration must be whole seconds",
+            },
+        ],
     ))]
     pub duration: Option<String>,
     /// The time of day at which a window closes, `HH:MM`; on the next day if it is not after `startTime`. Excludes `duration`.
@@ -382,6 +403,7 @@ pub enum Month {
 #[schemars(extend("x-tidegate-rules" = [{
     "rule": "!has(self.untilDate) || self.untilDate > self.fromDate",
     "message": "untilDate must be after fromDate",
+    "fieldPath": ".untilDate",
 }]))]
 pub struct Exclusion {
     /// The first excluded day, `YYYY-MM-DD`.
@@ -407,6 +429,8 @@ pub struct PolicyStatus {
     pub behavior: Option<Behavior>,
     /// The conditions `Ready` and `ChangesRestricted`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     pub conditions: Vec<Condition>,
 }
 
@@ -444,11 +468,11 @@ pub struct Stretch {
     pub state: State,
     /// When it began; null if it has always been so.
     #[serde(default)]
-    #[schemars(extend("format" = "date-time"))]
+    #[schemars(extend("format" = "date-time", "x-tidegate-nullable" = true))]
     pub start_time: Option<String>,
     /// When it ends; null if it is not expected to end.
     #[serde(default)]
-    #[schemars(extend("format" = "date-time"))]
+    #[schemars(extend("format" = "date-time", "x-tidegate-nullable" = true))]
     pub end_time: Option<String>,
     /// Why, for people.
     pub reason: String,
@@ -465,7 +489,7 @@ pub struct PastStretch {
     pub state: State,
     /// When it began; null if it had always been so.
     #[serde(default)]
-    #[schemars(extend("format" = "date-time"))]
+    #[schemars(extend("format" = "date-time", "x-tidegate-nullable" = true))]
     pub start_time: Option<String>,
     /// When it ended.
     #[schemars(extend("format" = "date-time"))]

@@ -1,6 +1,6 @@
 //! What may an object of a kind hold? The JSON schema of each kind, derived from the wire types.
 //!
-//! One schema serves both the check of files and, later, the CRDs, so that the two cannot disagree.
+//! One schema serves both the check of files and the CRDs, so that the two cannot disagree.
 
 use std::sync::LazyLock;
 
@@ -92,6 +92,9 @@ static HOSTED_CHANGE_MANAGEMENT_POLICY: LazyLock<Value> =
 
 static STANZA: LazyLock<Value> = LazyLock::new(schema_of::<stanza::Stanza>);
 static CLUSTER_VERSION: LazyLock<Value> = LazyLock::new(schema_of::<gated::ClusterVersion>);
+static MACHINE_CONFIG_POOL: LazyLock<Value> = LazyLock::new(schema_of::<gated::MachineConfigPool>);
+static HOSTED_CLUSTER: LazyLock<Value> = LazyLock::new(schema_of::<gated::HostedCluster>);
+static NODE_POOL: LazyLock<Value> = LazyLock::new(schema_of::<gated::NodePool>);
 
 /// Every kind of policy, in the order they are shown.
 pub const KINDS: &[Kind] = &[
@@ -129,7 +132,7 @@ pub const GATED: &[Kind] = &[
         scope: Scope::Cluster,
         short_name: "mcp",
         role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::WorkerNodes },
-        schema: &CLUSTER_VERSION,
+        schema: &MACHINE_CONFIG_POOL,
     },
     Kind {
         name: names::HOSTED_CLUSTER,
@@ -140,7 +143,7 @@ pub const GATED: &[Kind] = &[
             policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
             system: System::ControlPlane,
         },
-        schema: &CLUSTER_VERSION,
+        schema: &HOSTED_CLUSTER,
     },
     Kind {
         name: names::NODE_POOL,
@@ -151,9 +154,14 @@ pub const GATED: &[Kind] = &[
             policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
             system: System::WorkerNodes,
         },
-        schema: &CLUSTER_VERSION,
+        schema: &NODE_POOL,
     },
 ];
+
+/// The kind under change management of this name, if there is one.
+pub fn gated_named(name: &str) -> Option<&'static Kind> {
+    GATED.iter().find(|kind| kind.name == name)
+}
 
 /// The kind of policy of this name, if there is one.
 pub fn kind_named(name: &str) -> Option<&'static Kind> {
@@ -172,14 +180,27 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
         settings.meta_schema = None;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-    flatten_enums(&mut schema);
+    plain(&mut schema);
     schema
 }
 
-/// Turns the described alternatives of an enum into one plain list of values: a structural schema knows no `oneOf` of constants.
-fn flatten_enums(schema: &mut Value) {
+/// Makes a schema as plain as a structural one has to be.
+///
+/// - The described alternatives of an enum become one list of values: a structural schema knows no `oneOf` of constants.
+/// - Something or null is that something: a null is the same as leaving a field out.
+/// - A description is a paragraph, and whoever shows it breaks the lines.
+fn plain(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
+            if let Some(Value::Array(arms)) = fields.remove("anyOf") {
+                let something = arms.into_iter().filter_map(|arm| match arm {
+                    Value::Object(arm) if arm.get("type") != Some(&"null".into()) => Some(arm),
+                    _ => None,
+                });
+                for (key, value) in something.flatten() {
+                    fields.entry(key).or_insert(value);
+                }
+            }
             let values: Option<Vec<Value>> =
                 fields.get("oneOf").and_then(Value::as_array).map(|arms| {
                     arms.iter()
@@ -194,9 +215,12 @@ fn flatten_enums(schema: &mut Value) {
                 fields.insert("type".into(), "string".into());
                 fields.insert("enum".into(), values.into());
             }
-            fields.values_mut().for_each(flatten_enums);
+            if let Some(Value::String(description)) = fields.get_mut("description") {
+                *description = description.replace('\n', " ");
+            }
+            fields.values_mut().for_each(plain);
         }
-        Value::Array(items) => items.iter_mut().for_each(flatten_enums),
+        Value::Array(items) => items.iter_mut().for_each(plain),
         _ => {}
     }
 }

@@ -1,7 +1,8 @@
 //! How does a resource say when it may change? `spec.changeManagement`, the stanza, and `status.changeManagement`, its answer, on
 //! `ClusterVersion`, `MachineConfigPool`, `HostedCluster` and `NodePool` [`ChangeManagement` Stanzas].
 //!
-//! - GATE-3: `byPolicy` is kept under every strategy, so that an override can be taken back without remembering what was there.
+//! - GATE-3: `byPolicy` is kept under every strategy, so that an override can be taken back without remembering what was there:
+//!   an arm of the union that `x-tidegate-union` calls `kept`, required under its own strategy and allowed under all others.
 //! - GATE-6: the status has the shape of a policy's.
 
 use schemars::JsonSchema;
@@ -9,20 +10,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::policy::Behavior;
 
+/// RFC 3339 with seconds and an offset. API servers take `date-time` more loosely, some of it in ways that nobody else reads.
+const INSTANT: &str = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$";
+
 /// When material changes to this resource may be initiated. Without this stanza they always may.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
-#[schemars(extend(
-    "x-tidegate-union" = {
-        "discriminator": "strategy",
-        "arms": { "PermissiveUntil": "permissiveUntil", "RestrictiveUntil": "restrictiveUntil" },
-    },
-    "x-tidegate-rules" = [{
-        "rule": "self.strategy != 'ByPolicy' || has(self.byPolicy)",
-        "message": "byPolicy is required when strategy is ByPolicy",
-    }],
-))]
+#[schemars(extend("x-tidegate-union" = {
+    "discriminator": "strategy",
+    "arms": { "PermissiveUntil": "permissiveUntil", "RestrictiveUntil": "restrictiveUntil" },
+    "kept": { "ByPolicy": "byPolicy" },
+}))]
 pub struct Stanza {
     /// How it is decided: `ByPolicy` (as the named policy says), `Permissive` (always), `Restrictive` (never), `PermissiveUntil`
     /// (always until an instant, then as the policy says, or never without one) or `RestrictiveUntil` (never until an instant,
@@ -34,12 +33,12 @@ pub struct Stanza {
     /// Until when changes are permitted whatever the policy says, as in `2026-11-15T22:00:00Z`; required with strategy
     /// `PermissiveUntil`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "date-time"))]
+    #[schemars(extend("format" = "date-time", "pattern" = INSTANT, "maxLength" = 64))]
     pub permissive_until: Option<String>,
     /// Until when changes are held whatever the policy says, as in `2026-11-15T22:00:00Z`; required with strategy
     /// `RestrictiveUntil`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "date-time"))]
+    #[schemars(extend("format" = "date-time", "pattern" = INSTANT, "maxLength" = 64))]
     pub restrictive_until: Option<String>,
 }
 
@@ -69,7 +68,12 @@ pub enum StanzaStrategy {
 pub struct PolicyReference {
     /// The name of a `ChangeManagementPolicy` for `ClusterVersion` and `MachineConfigPool`, and of a
     /// `HostedChangeManagementPolicy` in the same namespace for `HostedCluster` and `NodePool`.
-    #[schemars(extend("format" = "dns-subdomain"), length(min = 1, max = 253))]
+    #[schemars(extend(
+        "format" = "dns-subdomain",
+        "pattern" = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+        "minLength" = 1,
+        "maxLength" = 253,
+    ))]
     pub name: String,
 }
 

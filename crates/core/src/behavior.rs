@@ -47,8 +47,6 @@ pub struct Before<'a> {
 
 /// The state of a set at an instant, as a controller records it: with when the state took effect (POL-4) and what was before
 /// (POL-5).
-///
-/// The reason is that of the beginning of a stretch, so that it stays the same as long as the stretch lasts (POL-7).
 pub fn recorded(
     set: &TimeSet,
     reason: &dyn Fn(Instant) -> String,
@@ -57,7 +55,7 @@ pub fn recorded(
 ) -> Behavior {
     let computed = set.stretch(now);
     let (past, start) = effect(set, before, now);
-    let mut current = stretch(set, reason, computed.start.unwrap_or(now));
+    let mut current = stretch(set, reason, now);
     current.start_time = Some(start.to_string());
     let known = before.behavior.map(|behavior| behavior.history.clone()).unwrap_or_default();
     let history = past.into_iter().chain(known).take(HISTORY).collect();

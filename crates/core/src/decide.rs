@@ -83,7 +83,8 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
             json!({"op": "add", "path": "/status", "value": status}),
         ],
     });
-    Plan { status: patch, notes, wake: set.next_change(now) }
+    let wake = usable.and_then(|policy| explain::explain(policy, now).holds_until());
+    Plan { status: patch, notes, wake }
 }
 
 /// What is to be done about a resource under change management (GATE-1 to GATE-6).
@@ -132,7 +133,7 @@ pub fn gated(seen: &SeenGated, gate: &Gate, now: Instant) -> Plan {
         });
     }
     let status = status_patch(seen, &behavior, &[paused, pending]);
-    Plan { status, notes, wake: gate.set.next_change(now) }
+    Plan { status, notes, wake: explain::gate::explain(seen, gate, now).holds_until() }
 }
 
 type Verdict = (ConditionStatus, &'static str, Option<String>);

@@ -204,6 +204,12 @@ pub fn sentence(lowered: &Lowered, at: Instant) -> String {
 }
 
 impl Reason {
+    /// The first instant at which it or anything it rests on may read otherwise; none if never. Within a stretch of one state the
+    /// reason can change, as when an excluded day begins, and a status says the one that holds.
+    pub fn holds_until(&self) -> Option<Instant> {
+        self.because.iter().filter_map(Self::holds_until).chain(self.until).min()
+    }
+
     /// The reason in words that stay the same as long as it holds: no instant in it, because those around it have their own
     /// fields, and an idle cluster is written zero times (POL-7).
     fn brief(&self) -> String {

@@ -176,8 +176,6 @@ fn nanoseconds(text: &str) -> Result<u128, Option<String>> {
             "m" => 60 * SECOND,
             "s" => SECOND,
             "ms" => 1_000_000,
-            "us" | "µs" | "μs" => 1_000,
-            "ns" => 1,
             other => return Err(Some(other.to_owned())),
         };
         let read = |digits: &str| -> Result<u128, Option<String>> {

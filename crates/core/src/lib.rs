@@ -40,6 +40,7 @@ pub mod lower;
 pub mod nearest;
 pub mod node;
 pub mod overriding;
+pub mod overview;
 pub mod pending;
 pub mod plan;
 pub mod problem;

@@ -260,21 +260,50 @@ fn dates(given: &[i32]) -> Result<Vec<u8>, String> {
 }
 
 fn weekdays(given: &[policy::WeekdayOfMonth]) -> Result<Vec<(Ordinal, Weekday)>, String> {
-    let day = |day: &policy::WeekdayOfMonth| {
-        let ordinal = Ordinal::from_name(&format!("{:?}", day.week_of_month));
-        Ok((ordinal.ok_or("weekOfMonth is not known")?, weekday(day.day_of_week)?))
-    };
-    given.iter().map(day).collect()
+    given.iter().map(|day| Ok((ordinal(day.week_of_month)?, weekday(day.day_of_week)?))).collect()
 }
 
-// The wire and the engine spell days and months alike, by their English names, so the name is the bridge.
+fn ordinal(given: policy::WeekOfMonth) -> Result<Ordinal, String> {
+    Ok(match given {
+        policy::WeekOfMonth::First => Ordinal::First,
+        policy::WeekOfMonth::Second => Ordinal::Second,
+        policy::WeekOfMonth::Third => Ordinal::Third,
+        policy::WeekOfMonth::Fourth => Ordinal::Fourth,
+        policy::WeekOfMonth::Fifth => Ordinal::Fifth,
+        policy::WeekOfMonth::Last => Ordinal::Last,
+        policy::WeekOfMonth::Unknown => return Err("weekOfMonth is not known".into()),
+    })
+}
+
 fn weekday(given: policy::DayOfWeek) -> Result<Weekday, String> {
-    Weekday::from_name(&format!("{given:?}"))
-        .ok_or_else(|| "the day of the week is not known".into())
+    Ok(match given {
+        policy::DayOfWeek::Monday => Weekday::Monday,
+        policy::DayOfWeek::Tuesday => Weekday::Tuesday,
+        policy::DayOfWeek::Wednesday => Weekday::Wednesday,
+        policy::DayOfWeek::Thursday => Weekday::Thursday,
+        policy::DayOfWeek::Friday => Weekday::Friday,
+        policy::DayOfWeek::Saturday => Weekday::Saturday,
+        policy::DayOfWeek::Sunday => Weekday::Sunday,
+        policy::DayOfWeek::Unknown => return Err("the day of the week is not known".into()),
+    })
 }
 
 fn month(given: policy::Month) -> Result<Month, String> {
-    Month::from_name(&format!("{given:?}")).ok_or_else(|| "the month is not known".into())
+    Ok(match given {
+        policy::Month::January => Month::January,
+        policy::Month::February => Month::February,
+        policy::Month::March => Month::March,
+        policy::Month::April => Month::April,
+        policy::Month::May => Month::May,
+        policy::Month::June => Month::June,
+        policy::Month::July => Month::July,
+        policy::Month::August => Month::August,
+        policy::Month::September => Month::September,
+        policy::Month::October => Month::October,
+        policy::Month::November => Month::November,
+        policy::Month::December => Month::December,
+        policy::Month::Unknown => return Err("the month is not known".into()),
+    })
 }
 
 fn lower_exclusion(

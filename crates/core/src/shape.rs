@@ -86,7 +86,7 @@ fn visit_object(
         problems.push(problem.hint(hint));
     }
     if let Some(union) = schema.get("x-tidegate-union") {
-        visit_union(union, fields, path, problems);
+        visit_union(schema, union, fields, path, problems);
     }
     let exclusive = schema.get("x-tidegate-exclusive").and_then(Value::as_array);
     let both: Vec<&str> = exclusive
@@ -107,35 +107,40 @@ fn visit_object(
     }
 }
 
-/// POL-2: the discriminator names exactly one arm; that one must be given and no other may be.
+/// POL-2: the discriminator names at most one arm; that one must be given and no other may be, except one that is kept (GATE-3).
 fn visit_union(
+    schema: &Value,
     union: &Value,
     fields: &Map<String, Value>,
     path: &FieldPath,
     problems: &mut Vec<Problem>,
 ) {
     let discriminator = union.get("discriminator").and_then(Value::as_str).unwrap_or_default();
-    let arms = union.get("arms").and_then(Value::as_object);
+    let arms = |key: &str| union.get(key).and_then(Value::as_object);
     // A missing or mistyped discriminator has been reported already, and says nothing about the arms.
     let Some(chosen) = fields.get(discriminator).and_then(Value::as_str) else {
         return;
     };
-    let Some(wanted) = arms.and_then(|arms| arms.get(chosen)).and_then(Value::as_str) else {
+    let allowed = schema.get("properties").and_then(|known| known.get(discriminator)?.get("enum"));
+    let allowed = allowed.and_then(Value::as_array);
+    if allowed.is_some_and(|values| !values.iter().any(|value| value == chosen)) {
         return;
-    };
+    }
+    let named = |key: &str| arms(key).and_then(|arms| arms.get(chosen)).and_then(Value::as_str);
+    let wanted = named("arms").or_else(|| named("kept"));
     let given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
-    if !given(wanted) {
+    if let Some(wanted) = wanted.filter(|wanted| !given(wanted)) {
         problems.push(
             Problem::new(
                 path,
                 Code::MissingField,
                 format!("{wanted} is missing, which {discriminator} {chosen} needs"),
             )
-            .hint(format!("add the stanza {wanted}, or change {discriminator}")),
+            .hint(format!("add {wanted}, or change {discriminator}")),
         );
     }
-    for (value, name) in arms.into_iter().flatten() {
-        let Some(name) = name.as_str().filter(|name| *name != wanted && given(name)) else {
+    for (value, name) in arms("arms").into_iter().flatten() {
+        let Some(name) = name.as_str().filter(|name| Some(*name) != wanted && given(name)) else {
             continue;
         };
         problems.push(

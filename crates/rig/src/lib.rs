@@ -4,22 +4,26 @@
 //! loopback ports, with certificates and users of their own, and ends them on drop, on panic, and when the test itself is killed.
 //! A suite is written once against [`Cluster`], the value that says nothing of which server answers, and run on each by [`suite`].
 
+mod account;
 mod cluster;
 pub mod conformance;
 mod control_plane;
 mod embedded;
+mod helm;
 mod keep;
 pub mod kubectl;
 mod lent;
 mod module;
 mod pki;
 mod programs;
+pub mod rights;
 pub mod suite;
 mod users;
 
 pub use cluster::{ClientError, Cluster, Server};
 pub use control_plane::{ControlPlane, Controllers, StartError};
 pub use embedded::Embedded;
+pub use helm::{Helm, Refused};
 pub use module::BuildError;
 pub use pki::PkiError;
 pub use programs::{Missing, Programs};

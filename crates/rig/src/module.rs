@@ -1,10 +1,11 @@
 //! How are the pinned programs built?
 //!
-//! The module's `go.mod` and `go.sum` are part of this crate, so the digest of `go.sum` names exactly one set of programs. They are
+//! Each module's `go.mod` and `go.sum` are part of this crate, so the digest of `go.sum` names exactly one set of programs. They are
 //! built beside their final place and renamed into it: a folder under its final name is complete. A file lock lets one of several
 //! test binaries build while the others wait.
 
 use std::{
+    ffi::OsString,
     fs::{self, File},
     io::{self, Write as _},
     path::{Path, PathBuf},
@@ -12,16 +13,69 @@ use std::{
     time::Instant,
 };
 
-use crate::programs::NAMES;
+use crate::programs::Missing;
 
-const GO_MOD: &str = include_str!("../control-plane/go.mod");
-const GO_SUM: &str = include_str!("../control-plane/go.sum");
+/// A Go module of this crate, and what is built from it.
+pub(crate) struct Module {
+    /// The folder in the cache.
+    pub(crate) name: &'static str,
+    /// The variable that names ready programs instead.
+    pub(crate) instead: &'static str,
+    go_mod: &'static str,
+    go_sum: &'static str,
+    /// The module whose version the programs bear.
+    versioned: &'static str,
+    /// Each program with its package.
+    programs: &'static [(&'static str, &'static str)],
+    /// Where the programs expect their version at link time.
+    stamps: fn(&str) -> String,
+    /// How long the first build takes, for whoever waits.
+    patience: &'static str,
+}
+
+/// etcd, the API server, its controllers and kubectl.
+pub(crate) const CONTROL_PLANE: Module = Module {
+    name: "control-plane",
+    instead: "KUBEBUILDER_ASSETS",
+    go_mod: include_str!("../control-plane/go.mod"),
+    go_sum: include_str!("../control-plane/go.sum"),
+    versioned: "k8s.io/kubernetes",
+    programs: &[
+        ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
+        ("etcd", "go.etcd.io/etcd/server/v3"),
+        ("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
+        ("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+    ],
+    stamps: kubernetes_stamps,
+    patience: "five minutes or more",
+};
+
+/// What renders and installs the chart.
+pub(crate) const HELM: Module = Module {
+    name: "helm",
+    instead: "TIDEGATE_HELM",
+    go_mod: include_str!("../helm/go.mod"),
+    go_sum: include_str!("../helm/go.sum"),
+    versioned: "helm.sh/helm/v4",
+    programs: &[("helm", "helm.sh/helm/v4/cmd/helm")],
+    stamps: |version| format!(" -X helm.sh/helm/v4/internal/version.version={version}"),
+    patience: "three minutes or more",
+};
+
+/// Without these a server built from modules calls itself v0.0.0-master, and kubectl warns of skew.
+fn kubernetes_stamps(version: &str) -> String {
+    let mut parts = version.trim_start_matches('v').split('.');
+    let (major, minor) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    [("gitVersion", version), ("gitMajor", major), ("gitMinor", minor)]
+        .map(|(name, value)| format!(" -X k8s.io/component-base/version.{name}={value}"))
+        .concat()
+}
 
 /// Why the programs could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The cache folder could not be written.
-    #[error("the control plane cannot be kept in {folder}")]
+    #[error("the programs cannot be kept in {folder}")]
     Keep {
         /// The folder.
         folder: String,
@@ -41,96 +95,119 @@ pub enum BuildError {
     },
 }
 
-/// Names the programs: the start of the SHA-256 of `go.sum`.
-pub(crate) fn digest() -> String {
-    let digest = ring::digest::digest(&ring::digest::SHA256, GO_SUM.as_bytes());
-    crate::hex(&digest.as_ref()[..8])
-}
-
-/// The version of Kubernetes, such as `v1.36.3`.
-pub(crate) fn kubernetes_version() -> &'static str {
-    word_after("\tk8s.io/kubernetes ")
-}
-
-/// The least Go version that builds it.
-pub(crate) fn go_version() -> &'static str {
-    word_after("\ngo ")
-}
-
-/// Builds all programs into `<place>/bin`, unless somebody else just did.
-pub(crate) fn build_into(place: &Path) -> Result<(), BuildError> {
-    let keep = |source| BuildError::Keep { folder: place.display().to_string(), source };
-    let beside = place.with_extension("building");
-    fs::create_dir_all(place.parent().unwrap_or(place)).map_err(keep)?;
-    let lock = File::create(place.with_extension("lock")).map_err(keep)?;
-    if lock.try_lock().is_err() {
-        say("another build of the control plane is under way; waiting for it");
-        lock.lock().map_err(keep)?;
+impl Module {
+    /// The folder of the programs in the cache of this user, filled by a build when there is no other way. `environment` answers like
+    /// `std::env::var_os`.
+    pub(crate) fn folder(
+        &self,
+        environment: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<PathBuf, Missing> {
+        let variable = |name| environment(name).filter(|value| !value.is_empty());
+        let place = variable("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")))
+            .ok_or(Missing::Cache { name: self.name, instead: self.instead })?
+            .join("tidegate")
+            .join(self.name)
+            .join(self.digest());
+        if !place.join("bin").is_dir() {
+            if !toolchain_runs() {
+                return Err(Missing::Toolchain {
+                    name: self.name,
+                    instead: self.instead,
+                    go: self.go_version().to_owned(),
+                });
+            }
+            self.build_into(&place)?;
+        }
+        Ok(place.join("bin"))
     }
-    if place.join("bin").is_dir() {
-        return Ok(());
-    }
-    fs::create_dir_all(beside.join("bin")).map_err(keep)?;
-    fs::write(beside.join("go.mod"), GO_MOD).map_err(keep)?;
-    fs::write(beside.join("go.sum"), GO_SUM).map_err(keep)?;
-    say(&format!(
-        "building Kubernetes {} and etcd with Go into {}: five minutes or more, once",
-        kubernetes_version(),
-        place.display()
-    ));
-    for (index, program) in NAMES.into_iter().enumerate() {
-        say(&format!("  {} of {}: {program} ...", index + 1, NAMES.len()));
-        let begun = Instant::now();
-        build(program, &beside)?;
-        say(&format!("    done after {} s", begun.elapsed().as_secs()));
-    }
-    fs::rename(&beside, place).map_err(keep)
-}
 
-fn build(program: &'static str, beside: &Path) -> Result<(), BuildError> {
-    let version = kubernetes_version();
-    let mut parts = version.trim_start_matches('v').split('.');
-    let (major, minor) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    // Without these a server built from modules calls itself v0.0.0-master, and kubectl warns of skew.
-    let stamps = [("gitVersion", version), ("gitMajor", major), ("gitMinor", minor)]
-        .map(|(name, value)| format!(" -X k8s.io/component-base/version.{name}={value}"))
-        .concat();
-    let package = match program {
-        "etcd" => "go.etcd.io/etcd/server/v3".to_owned(),
-        _ => format!("k8s.io/kubernetes/cmd/{program}"),
-    };
-    let built = Command::new("go")
-        .current_dir(beside)
-        .args(["build", "-trimpath", "-ldflags", &format!("-s -w{stamps}"), "-o"])
-        .arg(PathBuf::from("bin").join(program))
-        .arg(package)
-        .env("CGO_ENABLED", "0")
-        .env("GOFLAGS", "-mod=readonly")
-        .env("GOWORK", "off")
-        .stdin(Stdio::null())
-        .output();
-    let output = match built {
-        Ok(built) if built.status.success() => return Ok(()),
-        Ok(built) => String::from_utf8_lossy(&built.stderr).into_owned(),
-        Err(problem) => problem.to_string(),
-    };
-    Err(BuildError::Go { program, output })
+    /// Names the programs: the start of the SHA-256 of `go.sum`.
+    pub(crate) fn digest(&self) -> String {
+        let digest = ring::digest::digest(&ring::digest::SHA256, self.go_sum.as_bytes());
+        crate::hex(&digest.as_ref()[..8])
+    }
+
+    /// The version of the programs, such as `v1.36.3`.
+    pub(crate) fn version(&self) -> &'static str {
+        // Required in a block, after a tab, or alone, after the word.
+        let required = self.word_after(&format!("\t{} ", self.versioned));
+        required
+            .or_else(|| self.word_after(&format!("require {} ", self.versioned)))
+            .unwrap_or("of the version in go.mod")
+    }
+
+    /// The least Go version that builds it.
+    fn go_version(&self) -> &'static str {
+        self.word_after("\ngo ").unwrap_or("of the version in go.mod")
+    }
+
+    fn word_after(&self, mark: &str) -> Option<&'static str> {
+        let (_, rest) = self.go_mod.split_once(mark)?;
+        rest.split_whitespace().next()
+    }
+
+    /// Builds all programs into `<place>/bin`, unless somebody else just did.
+    fn build_into(&self, place: &Path) -> Result<(), BuildError> {
+        let keep = |source| BuildError::Keep { folder: place.display().to_string(), source };
+        let beside = place.with_extension("building");
+        fs::create_dir_all(place.parent().unwrap_or(place)).map_err(keep)?;
+        let lock = File::create(place.with_extension("lock")).map_err(keep)?;
+        if lock.try_lock().is_err() {
+            say(&format!("another build of {} is under way; waiting for it", self.name));
+            lock.lock().map_err(keep)?;
+        }
+        if place.join("bin").is_dir() {
+            return Ok(());
+        }
+        fs::create_dir_all(beside.join("bin")).map_err(keep)?;
+        fs::write(beside.join("go.mod"), self.go_mod).map_err(keep)?;
+        fs::write(beside.join("go.sum"), self.go_sum).map_err(keep)?;
+        say(&format!(
+            "building {} {} with Go into {}: {}, once",
+            self.name,
+            self.version(),
+            place.display(),
+            self.patience
+        ));
+        for (index, (program, package)) in self.programs.iter().enumerate() {
+            say(&format!("  {} of {}: {program} ...", index + 1, self.programs.len()));
+            let begun = Instant::now();
+            self.build(program, package, &beside)?;
+            say(&format!("    done after {} s", begun.elapsed().as_secs()));
+        }
+        fs::rename(&beside, place).map_err(keep)
+    }
+
+    fn build(&self, program: &'static str, package: &str, beside: &Path) -> Result<(), BuildError> {
+        let stamps = (self.stamps)(self.version());
+        let built = Command::new("go")
+            .current_dir(beside)
+            .args(["build", "-trimpath", "-ldflags", &format!("-s -w{stamps}"), "-o"])
+            .arg(PathBuf::from("bin").join(program))
+            .arg(package)
+            .env("CGO_ENABLED", "0")
+            .env("GOFLAGS", "-mod=readonly")
+            .env("GOWORK", "off")
+            .stdin(Stdio::null())
+            .output();
+        let output = match built {
+            Ok(built) if built.status.success() => return Ok(()),
+            Ok(built) => String::from_utf8_lossy(&built.stderr).into_owned(),
+            Err(problem) => problem.to_string(),
+        };
+        Err(BuildError::Go { program, output })
+    }
 }
 
 /// Whether a Go toolchain answers.
-pub(crate) fn toolchain_runs() -> bool {
+fn toolchain_runs() -> bool {
     Command::new("go")
         .arg("version")
         .stdin(Stdio::null())
         .output()
         .is_ok_and(|answer| answer.status.success())
-}
-
-fn word_after(mark: &str) -> &'static str {
-    GO_MOD
-        .split_once(mark)
-        .and_then(|(_, rest)| rest.split_whitespace().next())
-        .unwrap_or("of the version in go.mod")
 }
 
 /// Progress goes past the test runner's capture: whoever waits five minutes shall see why.
@@ -143,10 +220,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_read_from_the_module() {
-        assert_eq!(kubernetes_version(), "v1.36.3");
-        assert_eq!(go_version(), "1.26.0");
-        assert_eq!(digest().len(), 16);
+    fn versions_are_read_from_the_modules() {
+        for (module, version) in [(CONTROL_PLANE, "v1.36.3"), (HELM, "v4.3.1")] {
+            assert_eq!(module.version(), version);
+            assert_eq!(module.go_version(), "1.26.0");
+            assert_eq!(module.digest().len(), 16);
+        }
+        assert_ne!(CONTROL_PLANE.digest(), HELM.digest());
     }
 
     #[test]
@@ -154,7 +234,7 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let place = cache.path().join("digest");
         fs::create_dir_all(place.join("bin")).unwrap();
-        build_into(&place).unwrap();
+        HELM.build_into(&place).unwrap();
         assert_eq!(fs::read_dir(place.join("bin")).unwrap().count(), 0);
     }
 }

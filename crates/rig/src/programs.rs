@@ -5,10 +5,11 @@
 
 use std::{
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
 };
 
-use crate::module;
+use crate::module::{self, CONTROL_PLANE};
 
 /// Where the programs are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,43 +32,42 @@ pub enum Missing {
     },
     /// Neither ready programs nor a Go toolchain.
     #[error(
-        "no control plane: KUBEBUILDER_ASSETS is not set, nothing is cached, and there is no Go toolchain to build one\nhint: install Go {0} or later (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver, kube-controller-manager and kubectl"
+        "no {name}: {instead} is not set, nothing is cached, and there is no Go toolchain to build it\nhint: install Go {go} or later (https://go.dev/dl), or set {instead}: CONTRIBUTING.md says to what"
     )]
-    Toolchain(String),
+    Toolchain {
+        /// What would be built.
+        name: &'static str,
+        /// The variable that would do instead.
+        instead: &'static str,
+        /// The least Go version.
+        go: String,
+    },
     /// There is no place to keep what would be built.
     #[error(
-        "no folder to keep the control plane in: neither XDG_CACHE_HOME nor HOME is set\nhint: set HOME, or KUBEBUILDER_ASSETS"
+        "no folder to keep {name} in: neither XDG_CACHE_HOME nor HOME is set\nhint: set HOME, or {instead}"
     )]
-    Cache,
+    Cache {
+        /// What would be built.
+        name: &'static str,
+        /// The variable that would do instead.
+        instead: &'static str,
+    },
+    /// A scratch folder could not be made.
+    #[error("no scratch folder can be made")]
+    Folder(#[source] io::Error),
     /// The build was tried and failed.
     #[error(transparent)]
     Build(#[from] module::BuildError),
 }
 
-/// The programs of a control plane, by the names of their files.
-pub(crate) const NAMES: [&str; 4] =
-    ["kube-apiserver", "etcd", "kubectl", "kube-controller-manager"];
-
 impl Programs {
     /// Finds the programs, building them when there is no other way. `environment` answers like `std::env::var_os`.
     pub fn find(environment: impl Fn(&str) -> Option<OsString>) -> Result<Programs, Missing> {
-        let variable = |name| environment(name).filter(|value| !value.is_empty());
-        if let Some(folder) = variable("KUBEBUILDER_ASSETS").map(PathBuf::from) {
-            return Programs::in_folder(&folder);
+        let folder = environment(CONTROL_PLANE.instead).filter(|folder| !folder.is_empty());
+        if let Some(folder) = folder {
+            return Programs::in_folder(Path::new(&folder));
         }
-        let cache = variable("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")))
-            .ok_or(Missing::Cache)?
-            .join("tidegate/control-plane")
-            .join(module::digest());
-        if !cache.join("bin").is_dir() {
-            if !module::toolchain_runs() {
-                return Err(Missing::Toolchain(module::go_version().to_owned()));
-            }
-            module::build_into(&cache)?;
-        }
-        Ok(Programs { folder: cache.join("bin") })
+        Ok(Programs { folder: CONTROL_PLANE.folder(environment)? })
     }
 
     /// The programs in a folder that somebody else filled. kube-controller-manager may be absent there: the usual bundles leave it out,
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn named_folder_goes_before_cache() {
-        let folder = filled(&NAMES);
+        let folder = filled(&["kube-apiserver", "etcd", "kubectl"]);
         let found = Programs::find(|name| match name {
             "KUBEBUILDER_ASSETS" => Some(folder.path().into()),
             _ => panic!("{name} was asked for though the folder was named"),
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn cache_is_keyed_by_the_digest_of_the_sums() {
         let home = tempfile::tempdir().unwrap();
-        let kept = format!(".cache/tidegate/control-plane/{}/bin", module::digest());
+        let kept = format!(".cache/tidegate/control-plane/{}/bin", CONTROL_PLANE.digest());
         std::fs::create_dir_all(home.path().join(&kept)).unwrap();
         let found = Programs::find(|name| (name == "HOME").then(|| home.path().into())).unwrap();
         assert_eq!(found.folder, home.path().join(kept));

@@ -15,6 +15,7 @@ use crate::{
     cluster::Cluster,
     control_plane::{ControlPlane, Controllers, StartError},
     embedded::Embedded,
+    helm::Helm,
     lent::Lent,
     programs::{Missing, Programs},
 };
@@ -76,6 +77,21 @@ pub fn on_embedded(name: &str, kubectl: Kubectl, suite: impl AsyncFnOnce(&Cluste
     };
     let server = Embedded::start(&program).unwrap_or_else(|problem| panic!("{name}: {problem}"));
     runtime(name).block_on(suite(server.cluster()));
+}
+
+/// Runs `suite` with the pinned Helm, or leaves it out where there is none.
+///
+/// # Panics
+/// When Helm is missing where it must run, or cannot be built.
+#[expect(clippy::panic, reason = "called from tests, whose way to fail is a panic")]
+pub fn with_helm(name: &str, suite: impl FnOnce(&Helm)) {
+    let left_out = left_out_file(name);
+    let _ = fs::remove_file(&left_out);
+    match Helm::find(|name| env::var_os(name)) {
+        Ok(helm) => suite(&helm),
+        Err(missing) if may_leave_out() => leave_out(name, &left_out, &missing),
+        Err(missing) => panic!("{name}: {}", chain(&missing)),
+    }
 }
 
 #[expect(clippy::panic, reason = "called from tests, whose way to fail is a panic")]

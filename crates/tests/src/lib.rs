@@ -8,11 +8,15 @@
 mod finding;
 mod tree;
 
+pub mod alerts;
+pub mod containerfile;
+pub mod dashboards;
 pub mod documents;
 pub mod files;
 pub mod graph;
 pub mod layers;
 pub mod manifests;
+pub mod promql;
 pub mod purity;
 pub mod spec;
 pub mod words;

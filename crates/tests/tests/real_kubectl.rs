@@ -10,7 +10,7 @@ use std::{fmt::Write as _, fs, path::PathBuf};
 
 use rig::{
     Cluster, Controllers, Server,
-    kubectl::{Differences, Line, Script, play, prepare},
+    kubectl::{Differences, Line, Script, install, play, prepare},
     suite::{self, Kubectl},
 };
 
@@ -46,6 +46,7 @@ fn all_scripts(cluster: &Cluster) {
     assert!(!files.is_empty(), "{} holds no scripts", folder.display());
 
     prepare(cluster).unwrap();
+    install(cluster, &PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../deploy/crds")).unwrap();
     let mut report = String::new();
     for file in files {
         let name = file.file_stem().unwrap().to_str().unwrap();

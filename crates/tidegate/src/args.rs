@@ -1,10 +1,14 @@
 //! What can a person say on the command line? The arguments that several verbs share.
 
-use std::{ops::Range, path::PathBuf};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum, builder::PossibleValue};
 use schedule::{Date, Instant};
+use tidegate_core::world::kind_called;
 
 use crate::{
     edge::Edge,
@@ -32,10 +36,27 @@ impl Sources {
     /// Reads them all.
     pub(crate) fn load(&self, edge: &mut Edge) -> anyhow::Result<Loaded> {
         let paths: Vec<PathBuf> = self.files.iter().chain(&self.paths).cloned().collect();
+        self.load_paths(&paths, edge)
+    }
+
+    /// Reads some of them.
+    pub(crate) fn load_paths(&self, paths: &[PathBuf], edge: &mut Edge) -> anyhow::Result<Loaded> {
         if paths.is_empty() {
             bail!("no policy was named\n  hint: -f FILE, -f FOLDER, or -f - for standard input");
         }
-        Ok(source::load(&paths, &mut edge.stdin))
+        Ok(source::load(paths, &mut edge.stdin))
+    }
+
+    /// Those that name an object of a cluster, such as `mcp/worker`, and those that are paths. What is there as a file is a path.
+    pub(crate) fn divided(&self) -> (Vec<String>, Vec<PathBuf>) {
+        let named = |path: &Path| {
+            let text = path.to_str().filter(|_| !path.exists())?;
+            let (kind, _) = text.split_once('/')?;
+            kind_called(kind).map(|_| text.to_owned())
+        };
+        let names = self.paths.iter().filter_map(|path| named(path)).collect();
+        let paths = self.paths.iter().filter(|path| named(path).is_none());
+        (names, self.files.iter().chain(paths).cloned().collect())
     }
 }
 
@@ -119,6 +140,33 @@ pub(crate) struct Moment {
     pub(crate) instant: Instant,
     /// The date, if it was given as one.
     pub(crate) date: Option<Date>,
+}
+
+/// An instant, or how far it is from now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Until {
+    /// An instant.
+    At(Instant),
+    /// So far from now.
+    In(Ahead),
+}
+
+impl Until {
+    /// The instant meant.
+    pub(crate) fn instant(self, now: Instant) -> Instant {
+        match self {
+            Self::At(instant) => instant,
+            Self::In(ahead) => ahead.after(now),
+        }
+    }
+}
+
+/// Reads an instant, a date, or `+24h`.
+pub(crate) fn until(text: &str) -> Result<Until, String> {
+    match text.strip_prefix('+') {
+        Some(length) => ahead(length).map(Until::In),
+        None => moment(text).map(|moment| Until::At(moment.instant)),
+    }
 }
 
 fn moment(text: &str) -> Result<Moment, String> {

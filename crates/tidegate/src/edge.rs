@@ -13,6 +13,8 @@ use crate::output::Colour;
 pub(crate) struct Edge {
     /// The instant at which the command was started.
     pub(crate) now: Instant,
+    /// The clock itself, for verbs that keep looking.
+    pub(crate) clock: fn() -> Instant,
     /// Whether to colour the output.
     pub(crate) colour: Colour,
     /// Standard input, for `-f -`.

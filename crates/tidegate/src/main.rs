@@ -4,6 +4,7 @@
 //! the verbs are functions from arguments and an [`edge::Edge`] to an [`output::Output`].
 
 mod args;
+mod cluster;
 mod edge;
 mod output;
 mod source;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     };
     let mut edge = Edge {
         now: now(),
+        clock: now,
         colour: colour(&matches),
         stdin: Box::new(io::stdin().lock()),
         stdout: Box::new(io::stdout()),

@@ -60,6 +60,12 @@ pub(crate) fn table(indent: usize, rows: &[Vec<String>]) -> String {
     text
 }
 
+/// A text of several lines, each so far to the right.
+pub(crate) fn indented(indent: usize, text: &str) -> String {
+    let lines = text.lines().map(|line| format!("{}{line}", " ".repeat(indent)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

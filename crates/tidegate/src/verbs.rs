@@ -13,7 +13,9 @@ pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod man;
 pub(crate) mod next;
+pub(crate) mod overriding;
 pub(crate) mod sandbox;
+pub(crate) mod status;
 pub(crate) mod validate;
 
 /// A verb of the command.
@@ -47,6 +49,8 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         calendar::verb(),
         next::verb(),
         explain::verb(),
+        status::verb(),
+        overriding::verb(),
         validate::verb(),
         diff::verb(),
         convert::verb(),

@@ -1,7 +1,7 @@
 //! What the definitions must hold; that servers take them and refuse by them is shown on servers.
 
 use super::*;
-use crate::schema::KINDS;
+use crate::schema::{GATED, KINDS};
 
 /// Every schema below a definition, with the path to it.
 fn schemas(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
@@ -19,7 +19,7 @@ fn schemas(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
 
 fn all() -> Vec<(String, Value)> {
     let mut found = Vec::new();
-    for kind in KINDS {
+    for kind in KINDS.iter().chain(GATED) {
         let definition = definition(kind);
         let schema = definition.pointer("/spec/versions/0/schema/openAPIV3Schema").unwrap();
         schemas(schema, kind.name, &mut found);
@@ -30,7 +30,8 @@ fn all() -> Vec<(String, Value)> {
 #[test]
 fn schemas_are_structural() {
     for (path, schema) in all() {
-        assert!(schema["type"].is_string(), "{path}: {schema}");
+        let either = schema["x-kubernetes-int-or-string"] == true;
+        assert!(schema["type"].is_string() || either, "{path}: {schema}");
         assert_ne!(schema["additionalProperties"], false, "{path}");
         if let Some(format) = schema.get("format") {
             assert!(SERVED_FORMATS.contains(&format.as_str().unwrap()), "{path}");
@@ -57,7 +58,49 @@ fn unions_are_enforced_by_the_schema() {
         schema["x-kubernetes-validations"].as_array().map_or(0, Vec::len)
     };
     let recurrence = "ChangeManagementPolicy.spec.maintenanceSchedule.permit.recurrence";
-    assert_eq!(rules_of(recurrence), 4);
-    assert_eq!(rules_of(&format!("{recurrence}.monthly")), 2);
+    assert_eq!(rules_of(recurrence), 8);
+    assert_eq!(rules_of(&format!("{recurrence}.monthly")), 4);
     assert_eq!(rules_of("ChangeManagementPolicy.spec.maintenanceSchedule.permit"), 1);
+    for kind in GATED {
+        assert_eq!(rules_of(&format!("{}.spec.changeManagement", kind.name)), 5);
+    }
+}
+
+#[test]
+fn fields_of_others_survive_and_unknown_fields_of_ours_do_not() {
+    for (path, schema) in all() {
+        let kept = schema["x-kubernetes-preserve-unknown-fields"] == true;
+        let ours = path.contains("ChangeManagementPolicy")
+            || path.contains(".changeManagement")
+            || path.contains(".machineConfig.");
+        assert!(!(ours && kept), "{path} would swallow a mistyped field");
+        let root = !path.contains('.') || path.ends_with(".metadata");
+        if schema["type"] == "object" && !ours && !root && !path.ends_with(".machineConfig") {
+            assert!(kept, "{path} would lose fields that are not ours");
+        }
+    }
+}
+
+/// A null where a field may be left out is the same as leaving it out; only an end that is not expected is a null that is kept.
+#[test]
+fn nulls_are_kept_where_they_mean_something() {
+    let kept: Vec<String> = all()
+        .into_iter()
+        .filter(|(_, schema)| schema["nullable"] == true)
+        .map(|(path, _)| path)
+        .filter(|path| path.starts_with("ClusterVersion"))
+        .collect();
+    let behavior = "ClusterVersion.status.changeManagement.behavior";
+    assert_eq!(
+        kept,
+        [
+            &format!("{behavior}.current.startTime"),
+            &format!("{behavior}.current.endTime"),
+            &format!("{behavior}.next.startTime"),
+            &format!("{behavior}.next.endTime"),
+            &format!("{behavior}.history[].startTime"),
+            "ClusterVersion.status.history[].completionTime",
+            "ClusterVersion.status.availableUpdates",
+        ]
+    );
 }

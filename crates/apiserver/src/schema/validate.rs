@@ -35,8 +35,19 @@ fn walk(schema: &Schema, new: &Value, old: Option<&Value>, path: &str, causes: &
         return;
     }
     if !type_fits(schema, new) {
-        let got = type_name(new);
-        let wanted = if schema.int_or_string { "integer,string" } else { &schema.kind };
+        let (got, wanted) = match new {
+            _ if schema.int_or_string => (type_name(new), "integer,string"),
+            // A number under a format is called as in Go, and the format stands for the type.
+            Value::Number(_) if !schema.format.is_empty() => {
+                (if is_integer(new) { "int64" } else { "float64" }, schema.format.as_str())
+            }
+            _ => (type_name(new), schema.kind.as_str()),
+        };
+        if got == "float64" && schema.kind == "integer" {
+            let detail =
+                format!("Checked value must be of type integer with format {wanted} in {path}");
+            causes.push(Cause::invalid("<nil>", "\"\"", &detail));
+        }
         causes.push(Cause {
             reason: "FieldValueTypeInvalid",
             field: path.to_owned(),
@@ -44,9 +55,9 @@ fn walk(schema: &Schema, new: &Value, old: Option<&Value>, path: &str, causes: &
                 "Invalid value: {got:?}: {path} in body must be of type {wanted}: {got:?}"
             ),
         });
-        // A null is no option either.
-        if new.is_null() && schema.checks.get("enum").is_some() {
-            checks(&schema.checks, new, path, causes);
+        // A value of another type is no option either.
+        if let Some(options) = schema.checks.get("enum") {
+            checks(&json!({"enum": options}), new, path, causes);
         }
         return;
     }

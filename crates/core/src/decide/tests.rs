@@ -279,6 +279,34 @@ fn within_a_stretch_nothing_is_ever_written() {
     }
 }
 
+/// GATE-9: a status says the reason that holds, and wakes when another one does.
+#[test]
+fn a_freeze_inside_a_pause_is_named_while_it_lasts() {
+    let mut world = World::policy("MaintenanceSchedule");
+    world.edit("/spec/maintenanceSchedule", json!({
+        "permit": {"recurrence": {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}},
+        "exclude": [{"fromDate": "2026-11-20", "untilDate": "2026-11-23", "reason": "audit"}],
+    }));
+    let mut reasons = Vec::new();
+    let mut now = at("2026-11-16T00:00:00Z");
+    while now < at("2026-11-29T00:00:00Z") {
+        let plan = world.settle(&now.to_string());
+        if plan.status.is_some() {
+            reasons.push(format!("{now} {}", text(&world.behavior()["current"], "reason")));
+        }
+        now = plan.wake.unwrap();
+    }
+    assert_eq!(
+        reasons,
+        [
+            "2026-11-16T00:00:00Z no maintenance window is open: every Saturday, all day, UTC",
+            "2026-11-20T00:00:00Z the days from 2026-11-20 until before 2026-11-23 are excluded: audit",
+            "2026-11-23T00:00:00Z no maintenance window is open: every Saturday, all day, UTC",
+            "2026-11-28T00:00:00Z a maintenance window is open: every Saturday, all day, UTC",
+        ]
+    );
+}
+
 /// POL-6, POL-8, STAT-4
 #[test]
 fn a_policy_that_cannot_be_used_names_the_field_and_is_restrictive() {

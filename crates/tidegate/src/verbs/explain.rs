@@ -2,32 +2,40 @@
 
 use std::fmt::Write as _;
 
+use api::policy::Behavior;
 use clap::{Args, FromArgMatches as _};
 use schedule::{Instant, Zone};
 use serde::Serialize;
 use tidegate_core::{
     behavior::behavior,
     explain::{Reason, Verdict, explain},
+    overview,
+    problem::Object,
     read::Policy,
+    world::{self, World},
 };
 
-use super::{Listed, Verb, next::heading};
+use super::{Listed, Verb, next::headline};
 use crate::{
     args::{At, Format, Formats, Sources},
+    cluster::Reach,
     edge::Edge,
     output::{self, Colour, Exit, Output, Style},
+    source::Loaded,
 };
 
 pub(crate) fn verb() -> Verb {
     Verb {
         name: "explain",
         about: "Say whether changes are permitted at an instant, as a tree of reasons",
-        more: "With --quiet nothing is printed and the exit code is the answer: 0 if every policy permits\n\
-               changes, 1 if one does not, 2 if that cannot be told.\n\n\
+        more: "PATH may be a resource or a policy of the cluster that kubectl would ask: KIND/NAME, or KIND/NAMESPACE/NAME.\n\
+               With --quiet nothing is printed and the exit code is the answer: 0 if everything named permits\n\
+               changes, 1 if something does not, 2 if that cannot be told.\n\n\
                Examples:\n  \
                tidegate explain -f policy.yaml\n  \
                tidegate explain -f policies/ --at 2026-12-24T12:00:00Z -o json\n  \
-               tidegate explain -q -f policy.yaml && ./upgrade.sh",
+               tidegate explain mcp/worker --at 2026-12-24\n  \
+               tidegate explain -q clusterversion/version && ./upgrade.sh",
         listed: Listed::Yes,
         args: Explain::augment_args,
         run: |matches, edge| run(&Explain::from_arg_matches(matches)?, edge),
@@ -38,6 +46,8 @@ pub(crate) fn verb() -> Verb {
 struct Explain {
     #[command(flatten)]
     sources: Sources,
+    #[command(flatten)]
+    reach: Reach,
     #[command(flatten)]
     at: At,
     #[command(flatten)]
@@ -60,7 +70,7 @@ struct Item {
     namespace: Option<String>,
     name: String,
     at: String,
-    behavior: api::policy::Behavior,
+    behavior: Behavior,
     reasons: Tree,
 }
 
@@ -72,37 +82,91 @@ struct Tree {
     because: Vec<Tree>,
 }
 
+/// Something that was asked about, with everything that is said of it.
+struct Answer {
+    object: Object,
+    behavior: Behavior,
+    reason: Reason,
+    zone: Zone,
+}
+
 fn run(args: &Explain, edge: &mut Edge) -> anyhow::Result<Output> {
     let at = args.at.instant(edge);
-    let loaded = args.sources.load(edge)?;
-    let policies = || loaded.policies.iter().map(|found| &found.policy);
+    let (names, paths) = args.sources.divided();
+    let mut answers = Vec::new();
+    if !names.is_empty() {
+        let world = args.reach.connect()?.world()?;
+        for name in &names {
+            answers.push(named(name, args.reach.namespace(), &world, at)?);
+        }
+    }
+    let mut loaded = Loaded::default();
+    if names.is_empty() || !paths.is_empty() {
+        loaded = args.sources.load_paths(&paths, edge)?;
+        answers.extend(loaded.policies.iter().map(|found| of_policy(&found.policy, at)));
+    }
     if args.quiet {
         let mut output = Output::done("");
-        if !policies().all(|policy| policy.lowered.set.contains(at)) {
+        if answers.iter().any(|answer| answer.reason.verdict == Verdict::Paused) {
             output.exit = Exit::No;
         }
         return Ok(output.with_problems(&loaded));
     }
-    let items = || Items { items: policies().map(|policy| item(policy, at)).collect() };
+    let items = || Items { items: answers.iter().map(|answer| item(answer, at)).collect() };
     let text = match args.formats.output {
         Format::Json => output::json(&items())?,
         Format::Yaml => output::yaml(&items())?,
         format @ (Format::Table | Format::Wide) => {
-            let show = |policy: &Policy| drawing(policy, at, format, edge.colour);
-            policies().map(show).collect::<Vec<_>>().join("\n")
+            let show = |answer: &Answer| drawing(answer, at, format, edge.colour);
+            answers.iter().map(show).collect::<Vec<_>>().join("\n")
         }
     };
     Ok(Output::done(text).with_problems(&loaded))
 }
 
-fn item(policy: &Policy, at: Instant) -> Item {
-    Item {
-        kind: policy.object.kind.clone(),
-        namespace: policy.object.namespace.clone(),
-        name: policy.object.name.clone().unwrap_or_default(),
-        at: at.to_string(),
+fn of_policy(policy: &Policy, at: Instant) -> Answer {
+    Answer {
+        object: policy.object.clone(),
         behavior: behavior(&policy.lowered, at),
-        reasons: tree(&explain(policy, at), &policy.lowered.scheduled.zone),
+        reason: explain(policy, at),
+        zone: policy.lowered.scheduled.zone.clone(),
+    }
+}
+
+/// What a cluster has under a name.
+fn named(
+    name: &str,
+    namespace: Option<&str>,
+    world: &World,
+    at: Instant,
+) -> anyhow::Result<Answer> {
+    let (_, object) = world::named(name, namespace).map_err(anyhow::Error::msg)?;
+    if let Some(seen) = world.resource(&object) {
+        let gate = world.gate(seen);
+        let zone = gate.lowered().map_or_else(Zone::utc, |lowered| lowered.scheduled.zone.clone());
+        let behavior = world.behavior(seen, at);
+        return Ok(Answer { object, behavior, reason: world.explain(seen, at), zone });
+    }
+    let Some(seen) = world.policy(&object) else {
+        anyhow::bail!("there is no {object} in this cluster");
+    };
+    match &seen.judged.policy {
+        Some(policy) => Ok(of_policy(policy, at)),
+        None => {
+            let row = overview::policy(seen, at);
+            anyhow::bail!("{object} {}", row.behavior.current.reason)
+        }
+    }
+}
+
+fn item(answer: &Answer, at: Instant) -> Item {
+    Item {
+        kind: answer.object.kind.clone(),
+        namespace: answer.object.namespace.clone(),
+        name: answer.object.name.clone().unwrap_or_default(),
+        at: at.to_string(),
+        behavior: answer.behavior.clone(),
+        reasons: tree(&answer.reason, &answer.zone),
     }
 }
 
@@ -115,16 +179,16 @@ fn tree(reason: &Reason, zone: &Zone) -> Tree {
     }
 }
 
-fn drawing(policy: &Policy, at: Instant, format: Format, colour: Colour) -> String {
-    let mut text = heading(policy, at, colour);
-    let reason = explain(policy, at);
-    draw(&reason.because, &policy.lowered.scheduled.zone, "  ", format, colour, &mut text);
-    if let Some(next) = behavior(&policy.lowered, at).next {
-        let until = next.end_time.map_or_else(String::new, |end| format!(" until {end}"));
+fn drawing(answer: &Answer, at: Instant, format: Format, colour: Colour) -> String {
+    let Answer { object, behavior, reason, zone } = answer;
+    let mut text = headline(object, reason.verdict, reason.until, zone, at, colour);
+    draw(&reason.because, zone, "  ", format, colour, &mut text);
+    if let Some(next) = &behavior.next {
+        let until = next.end_time.as_ref().map_or_else(String::new, |end| format!(" until {end}"));
         let _ = writeln!(
             text,
             "  then, from {}{until}: {}",
-            next.start_time.unwrap_or_default(),
+            next.start_time.as_deref().unwrap_or_default(),
             output::printable(&next.reason)
         );
     }

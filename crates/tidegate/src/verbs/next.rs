@@ -3,11 +3,12 @@
 use std::{fmt::Write as _, ops::Range};
 
 use clap::{Args, FromArgMatches as _};
-use schedule::{Instant, Span};
+use schedule::{Instant, Span, Zone};
 use serde::Serialize;
 use tidegate_core::{
     explain::Verdict,
     forecast::{self, MonthTotal},
+    problem::Object,
     read::Policy,
 };
 
@@ -151,19 +152,30 @@ fn table(
 
 /// The name of a policy and its state now.
 pub(crate) fn heading(policy: &Policy, now: Instant, colour: Colour) -> String {
-    let set = &policy.lowered.set;
-    let zone = &policy.lowered.scheduled.zone;
-    let until = match set.next_change(now) {
+    let Policy { object, lowered, .. } = policy;
+    let (verdict, until) = (Verdict::of(&lowered.set, now), lowered.set.next_change(now));
+    headline(object, verdict, until, &lowered.scheduled.zone, now, colour)
+}
+
+/// The name of an object and its state now.
+pub(crate) fn headline(
+    object: &Object,
+    verdict: Verdict,
+    until: Option<Instant>,
+    zone: &Zone,
+    now: Instant,
+    colour: Colour,
+) -> String {
+    let until = match until {
         Some(end) => {
             format!("until {}, {}", text::edge(Some(end), zone, ""), text::relative(end, now))
         }
         None => "for ever".into(),
     };
-    let verdict = Verdict::of(set, now);
     let style = if verdict == Verdict::Permitted { Style::Open } else { Style::Paused };
     format!(
         "{}\n  at {now} changes are {} {until}\n",
-        colour.paint(Style::Strong, &output::printable(&policy.object.to_string())),
+        colour.paint(Style::Strong, &output::printable(&object.to_string())),
         colour.paint(style, verdict.as_str()),
     )
 }

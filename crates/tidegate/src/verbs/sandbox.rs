@@ -1,19 +1,27 @@
 //! `tidegate sandbox`: how does all this feel on a cluster, without one?
 //!
-//! One process, nothing installed: the embedded API server on loopback with our kinds in it, and a kubeconfig that leads there.
+//! One process, nothing installed: the embedded API server on loopback with our kinds in it, the operator that looks after them, one
+//! clock for both, and a kubeconfig that leads there.
 
 use std::{
     fmt::Write as _,
     fs,
     io::Write as _,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use anyhow::{Context as _, bail};
-use api::{crds, names, schema::KINDS};
-use apiserver::{RuntimeClock, Server, Settings};
+use api::{
+    crds, names,
+    schema::{GATED, KINDS},
+};
+use apiserver::{Server, Settings};
 use clap::{Args, FromArgMatches as _};
 use http_body_util::{BodyExt as _, Full};
+use kube::Client;
+use operator::run::Operator;
+use runtime::clock::{Clock as _, SetClock};
 use serde_json::{Value, json};
 use tidegate_core::read::Policy;
 use tokio::signal::unix::{SignalKind, signal};
@@ -44,7 +52,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 pub(crate) fn verb() -> Verb {
     Verb {
         name: "sandbox",
-        about: "Run a small cluster API in this process, with the kinds of Tidegate in it",
+        about: "Run a small cluster in this process, with policies and the operator that looks after them",
         more: "It listens on loopback only, has no authentication, and forgets everything when it ends. One line on standard\n\
                output says that it is ready; Ctrl-C ends it.\n\n\
                Examples:\n  \
@@ -65,9 +73,13 @@ struct Sandbox {
     #[command(flatten)]
     at: At,
 
-    /// Start without any policy; otherwise those named are loaded, or a few examples
+    /// Start without any policy and without the operator; otherwise the policies named are loaded, or a few examples
     #[arg(long, conflicts_with_all = ["files", "paths"])]
     empty: bool,
+
+    /// How many seconds of the sandbox pass in one; 0 stands still
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    speed: u32,
 
     /// Where to write the kubeconfig [default: a file of its own in the folder for temporary files]
     #[arg(long, value_name = "PATH")]
@@ -105,10 +117,11 @@ fn examples() -> Loaded {
 }
 
 async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::Result<()> {
-    // From the one clock on, or from the instant asked for.
-    let clock = RuntimeClock::starting_at(args.at.instant(edge).into());
-    let cluster = Server::new(clock, Settings::default());
-    for kind in KINDS {
+    // From the one clock on, or from the instant asked for; the server and the operator share it.
+    let clock = SetClock::starting_at(args.at.instant(edge));
+    clock.speed(args.speed);
+    let cluster = Server::new(ServerClock(clock.clone()), Settings::default());
+    for kind in KINDS.iter().chain(GATED) {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         create(&cluster, path, &crds::definition(kind)).await?;
     }
@@ -128,13 +141,34 @@ async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::
     writeln!(edge.stdout, "ready: http://{} kubeconfig={}", listener.address(), path.display())?;
     edge.stdout.flush()?;
     edge.stderr.write_all(hints(&path, policies).as_bytes())?;
+    let operating = async {
+        if args.empty {
+            return std::future::pending().await;
+        }
+        let client = Client::new(cluster.service_as(OPERATOR, &["system:authenticated"]), "default");
+        let settings = operator::run::Settings::alone("sandbox");
+        Operator::new(client, Arc::new(clock), settings).run(std::future::pending()).await
+    };
     tokio::select! {
         served = listener.run() => served?,
+        operated = operating => operated?,
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
     }
     drop(kubeconfig);
     Ok(())
+}
+
+/// Who the operator is to the server.
+const OPERATOR: &str = "system:serviceaccount:tidegate:tidegate-operator";
+
+/// The sandbox's clock, as the server asks it.
+struct ServerClock(SetClock);
+
+impl apiserver::Clock for ServerClock {
+    fn now(&self) -> jiff::Timestamp {
+        self.0.exact()
+    }
 }
 
 /// How to look at what runs.

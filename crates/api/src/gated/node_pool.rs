@@ -1,0 +1,126 @@
+//! What does a `NodePool` look like (`hypershift.openshift.io/v1beta1`)?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{IntOrString, ReleaseImage, ResourceCondition};
+use crate::{
+    meta::ObjectMeta,
+    stanza::{ChangeManagementStatus, Stanza},
+};
+
+/// The nodes of a hosted cluster that share a release and a configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodePool {
+    /// The group and version: `hypershift.openshift.io/v1beta1`.
+    pub api_version: String,
+    /// `NodePool`.
+    pub kind: String,
+    /// Standard object metadata.
+    pub metadata: ObjectMeta,
+    /// What is wanted.
+    pub spec: NodePoolSpec,
+    /// What was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<NodePoolStatus>,
+}
+
+/// What is wanted of a node pool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+pub struct NodePoolSpec {
+    /// When changes to the nodes of the pool may be initiated. Always, without this stanza.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_management: Option<Stanza>,
+    /// The hosted cluster that the nodes belong to, of the same namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_name: Option<String>,
+    /// The release that is wanted; independent from that of the hosted cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<ReleaseImage>,
+    /// How many nodes are wanted. Scaling is not a material change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<i32>,
+    /// How nodes are changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub management: Option<NodePoolManagement>,
+    /// Until when the pool stands still, scaling included: `true`, `false` or an instant. Far coarser than change management, which
+    /// never sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_until: Option<String>,
+}
+
+/// How the nodes of a pool are changed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+pub struct NodePoolManagement {
+    /// `Replace` (new machines take the place of old ones) or `InPlace` (machines stay and are changed).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upgrade_type: Option<String>,
+    /// How machines are replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replace: Option<Replace>,
+    /// How machines are changed in place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<InPlace>,
+}
+
+/// How machines are replaced.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+pub struct Replace {
+    /// `RollingUpdate` (by themselves) or `OnDelete` (as somebody deletes them).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<String>,
+    /// The limits of a rolling update.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rolling_update: Option<RollingUpdate>,
+}
+
+/// The limits of a rolling update.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+pub struct RollingUpdate {
+    /// How many machines may be missing, as a count or in percent, rounded down. None if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_unavailable: Option<IntOrString>,
+    /// How many machines may be there beyond those wanted, as a count or in percent, rounded up. 1 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_surge: Option<IntOrString>,
+}
+
+/// How machines are changed in place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+pub struct InPlace {
+    /// How many machines may be unavailable at once, as a count or in percent, rounded down. 1 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_unavailable: Option<IntOrString>,
+}
+
+/// What was found about a node pool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+pub struct NodePoolStatus {
+    /// What stanza and policy come to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_management: Option<ChangeManagementStatus>,
+    /// The version that every node has reached; it moves when a rollout is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// How many nodes are available.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<i32>,
+    /// The conditions, `ChangesPaused`, `ChangesPending`, `UpdatingVersion` and `UpdatingConfig` among them. The list has one owner as
+    /// a whole: whoever writes one condition sends all of them back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub conditions: Vec<ResourceCondition>,
+}

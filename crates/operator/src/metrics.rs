@@ -1,0 +1,139 @@
+//! What does a scrape see? Gauges of every resource, computed when they are asked for, and the counters of the runtime.
+//!
+//! METR-1 and METR-2 are kept by the core; here they get their names and labels (TIME-2).
+
+use api::{
+    metrics::{self, Metric},
+    names,
+    schema::{Role, System},
+};
+use runtime::{
+    key::{Key, kinds},
+    store::Store,
+    telemetry::page::Page,
+};
+use tidegate_core::{
+    gauge::{self, Gauges},
+    seen::{Seen, SeenGated, StanzaReading},
+};
+
+use crate::{controllers::gate_of, run::View};
+
+/// The page.
+pub fn page(view: &View) -> String {
+    let now = view.clock.now();
+    let store = view.caches.store();
+    // Eight lines of about 150 bytes for each resource.
+    let mut page = Page::with_room(store.len() * 1_200 + 8_192);
+    let (mut policies, mut gated) = (Vec::new(), Vec::new());
+    for (key, seen) in store.all() {
+        match seen {
+            Seen::Policy(policy) => policies.push((key, policy)),
+            Seen::Gated(resource) => {
+                let gate = gate_of(seen, resource, &store);
+                gated.push(Row {
+                    key,
+                    system: system(key),
+                    gauges: gauge::gauges(resource, &gate, now),
+                    overridden: gate.overrides(resource, now),
+                    removed: is_removed(resource),
+                });
+            }
+        }
+    }
+    for (metric, value) in GAUGES {
+        page.begin(metric);
+        for row in &gated {
+            page.sample(metric, &row.labels(), value(&row.gauges) as f64);
+        }
+    }
+    page.begin(&metrics::STRATEGY_ENABLED);
+    for row in &gated {
+        let [kind, object, system, namespace] = row.labels();
+        for (strategy, value) in row.gauges.strategies() {
+            let labels = [kind, object, system, strategy, namespace];
+            page.sample(&metrics::STRATEGY_ENABLED, &labels, value as f64);
+        }
+    }
+    build(&mut page, view);
+    view.telemetry.write(&mut page);
+    ages(&mut page, &store);
+    page.begin(&metrics::POLICY_READY);
+    for (key, policy) in policies {
+        let ready = f64::from(policy.ready().is_ok());
+        page.sample(&metrics::POLICY_READY, &object(key), ready);
+    }
+    flags(&mut page, &metrics::OVERRIDE_IN_FORCE, &gated, |row| row.overridden);
+    flags(&mut page, &metrics::STANZA_REMOVED, &gated, |row| row.removed);
+    drop(store);
+    page.begin(&metrics::STATUS_PRUNED);
+    for key in view.progress.all_pruned() {
+        page.sample(&metrics::STATUS_PRUNED, &object(&key), 1.0);
+    }
+    page.finish()
+}
+
+type Value = fn(&Gauges) -> i64;
+
+const GAUGES: &[(&Metric, Value)] = &[
+    (&metrics::CHANGE_PENDING, |gauges| gauges.change_pending),
+    (&metrics::NEXT_CHANGE_ETA, |gauges| gauges.next_change_eta),
+    (&metrics::PERMISSIVE_REMAINING, |gauges| gauges.permissive_remaining),
+    (&metrics::LAST_CHANGE, |gauges| gauges.last_change),
+];
+
+struct Row<'a> {
+    key: &'a Key,
+    system: &'static str,
+    gauges: Gauges,
+    overridden: bool,
+    removed: bool,
+}
+
+impl Row<'_> {
+    fn labels(&self) -> [&str; 4] {
+        let [kind, object, namespace] = object(self.key);
+        [kind, object, self.system, namespace]
+    }
+}
+
+fn object(key: &Key) -> [&str; 3] {
+    [key.kind.name, &key.name, key.namespace.as_deref().unwrap_or_default()]
+}
+
+/// Which half of a cluster changes with a resource. The pool of the masters is the control plane, though its kind is that of nodes.
+fn system(key: &Key) -> &'static str {
+    let Role::Gated { system, .. } = key.kind.role else { return "" };
+    let masters = key.kind.name == names::MACHINE_CONFIG_POOL && &*key.name == "master";
+    if masters { System::ControlPlane.as_str() } else { system.as_str() }
+}
+
+/// Whether there was a stanza and there is none any more: the status still tells of it.
+fn is_removed(resource: &SeenGated) -> bool {
+    resource.stanza == StanzaReading::Absent && resource.behavior.is_some()
+}
+
+fn flags(page: &mut Page, metric: &Metric, rows: &[Row<'_>], is: impl Fn(&Row<'_>) -> bool) {
+    page.begin(metric);
+    // Only where it is so: ten thousand zeros tell nothing that their absence does not.
+    for row in rows.iter().filter(|row| is(row)) {
+        page.sample(metric, &object(row.key), 1.0);
+    }
+}
+
+fn build(page: &mut Page, view: &View) {
+    page.begin(&metrics::BUILD);
+    page.sample(&metrics::BUILD, &[env!("CARGO_PKG_VERSION")], 1.0);
+    page.begin(&metrics::LEADER);
+    page.sample(&metrics::LEADER, &[], f64::from(view.leads()));
+}
+
+fn ages(page: &mut Page, store: &Store) {
+    page.begin(&metrics::CACHE_AGE_SECONDS);
+    for kind in kinds() {
+        if let Some(age) = store.age(kind.name) {
+            let seconds = (age.as_secs_f64() * 1000.0).round() / 1000.0;
+            page.sample(&metrics::CACHE_AGE_SECONDS, &[kind.name], seconds);
+        }
+    }
+}

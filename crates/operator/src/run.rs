@@ -1,0 +1,239 @@
+//! How do the parts run together? Observers, a watchdog, an elector, the loop and the one who tells people, until somebody ends it.
+//!
+//! Dropping the future that [`Operator::run`] returns ends all of it at once, like a process that was killed. A part that ends by
+//! itself has failed, and then everything ends: half an operator looks alive and is not.
+
+use std::sync::Arc;
+
+use kube::Client;
+use runtime::{
+    caches::Caches,
+    call::Cluster,
+    clock::Clock,
+    freshness,
+    key::kinds,
+    lease::{Candidate, Elector, Leadership},
+    observe::Observer,
+    progress::Progress,
+    reconcile::{Controller, Parts, Reconciler},
+    report::{Reports, Speaker},
+    telemetry::Telemetry,
+    tempo::Tempo,
+};
+use tokio::{
+    sync::{oneshot, watch},
+    task::JoinSet,
+};
+
+use crate::controllers::CONTROLLERS;
+
+/// How an operator runs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The name of this replica: no two may have the same.
+    pub identity: String,
+    /// Whether it stands for election.
+    pub election: Election,
+    /// How patient it is.
+    pub tempo: Tempo,
+    /// What it looks at.
+    pub controllers: &'static [Controller],
+}
+
+/// Whether an operator stands for election.
+#[derive(Clone, Debug)]
+pub enum Election {
+    /// It is the only one.
+    Alone,
+    /// It shares a lease with others.
+    Lease {
+        /// The namespace of the lease.
+        namespace: String,
+        /// The name of the lease.
+        name: String,
+    },
+}
+
+impl Settings {
+    /// A replica that is alone.
+    pub fn alone(identity: impl Into<String>) -> Self {
+        Self {
+            identity: identity.into(),
+            election: Election::Alone,
+            tempo: Tempo::default(),
+            controllers: CONTROLLERS,
+        }
+    }
+}
+
+/// An operator that has not started yet.
+#[derive(Debug)]
+pub struct Operator {
+    settings: Settings,
+    view: View,
+    cluster: Cluster,
+    leadership: watch::Sender<Leadership>,
+}
+
+/// What others see of an operator.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// What it knows.
+    pub caches: Arc<Caches>,
+    /// What time it thinks it is.
+    pub clock: Arc<dyn Clock>,
+    /// What it has counted.
+    pub telemetry: Arc<Telemetry>,
+    /// Whether it moves.
+    pub progress: Arc<Progress>,
+    leadership: watch::Receiver<Leadership>,
+    tempo: Tempo,
+}
+
+/// Why an operator ended by itself.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// One of its parts ended, which none ever should.
+    #[error("{0} ended by itself")]
+    Ended(&'static str),
+    /// One of its parts panicked.
+    #[error("a part of the operator panicked")]
+    Panicked(#[source] tokio::task::JoinError),
+}
+
+impl Operator {
+    /// An operator of the cluster behind a client. The client must not send anything twice by itself.
+    pub fn new(client: Client, clock: Arc<dyn Clock>, settings: Settings) -> Self {
+        let telemetry = Arc::new(Telemetry::default());
+        let cluster =
+            Cluster::new(client, Arc::clone(&clock), Arc::clone(&telemetry), settings.tempo.call);
+        let first = match &settings.election {
+            Election::Alone => Leadership::Leading { epoch: 0 },
+            Election::Lease { .. } => Leadership::Following,
+        };
+        let (leadership, seen) = watch::channel(first);
+        let view = View {
+            caches: Arc::default(),
+            clock,
+            telemetry,
+            progress: Arc::default(),
+            leadership: seen,
+            tempo: settings.tempo,
+        };
+        Self { settings, view, cluster, leadership }
+    }
+
+    /// What others see of it.
+    pub fn view(&self) -> View {
+        self.view.clone()
+    }
+
+    /// Runs until `ended`, then gives the lease back.
+    pub async fn run(self, ended: impl Future<Output = ()>) -> Result<(), RunError> {
+        let Self { settings, view, cluster, leadership } = self;
+        let Settings { identity, election, tempo, controllers } = settings;
+        let reports = Reports::default();
+        let mut parts = JoinSet::new();
+        for kind in kinds() {
+            let observer = Observer::new(kind, cluster.clone(), Arc::clone(&view.caches), tempo);
+            parts.spawn(async move {
+                observer.run().await;
+                "an observer"
+            });
+        }
+        let watchdog = freshness::watch(cluster.clone(), Arc::clone(&view.caches), tempo);
+        parts.spawn(async move {
+            watchdog.await;
+            "the watch over freshness"
+        });
+        let speaker = Speaker { cluster: cluster.clone(), identity: identity.clone() };
+        let telling = reports.clone().run(speaker);
+        parts.spawn(async move {
+            telling.await;
+            "the teller of events"
+        });
+        let reconciler = Reconciler::new(Parts {
+            controllers,
+            cluster: cluster.clone(),
+            caches: Arc::clone(&view.caches),
+            clock: Arc::clone(&view.clock),
+            telemetry: Arc::clone(&view.telemetry),
+            progress: Arc::clone(&view.progress),
+            reports,
+            tempo,
+        });
+        let leading = view.leadership.clone();
+        parts.spawn(async move {
+            reconciler.run(leading).await;
+            "the loop"
+        });
+        let (end_election, election_ends) = oneshot::channel::<()>();
+        let elected = match election {
+            Election::Alone => None,
+            Election::Lease { namespace, name } => {
+                let candidate = Candidate { namespace, name, identity };
+                let (caches, progress) = (Arc::clone(&view.caches), Arc::clone(&view.progress));
+                let elector =
+                    Elector::new(candidate, cluster, caches, progress, &tempo, leadership.clone());
+                Some(async move {
+                    elector
+                        .run(async {
+                            // A sender that is gone means the same as one that has spoken.
+                            let _ = election_ends.await;
+                        })
+                        .await;
+                })
+            }
+        };
+        let failed = async {
+            match parts.join_next().await {
+                Some(Ok(part)) => RunError::Ended(part),
+                Some(Err(error)) => RunError::Panicked(error),
+                None => RunError::Ended("everything"),
+            }
+        };
+        let running = async {
+            tokio::select! {
+                biased;
+                () = ended => Ok(()),
+                error = failed => Err(error),
+            }
+        };
+        let outcome = match elected {
+            None => running.await,
+            Some(elected) => {
+                let ending = async {
+                    let outcome = running.await;
+                    // Nobody listens only if the elector is gone, and then there is nothing to end.
+                    let _ = end_election.send(());
+                    outcome
+                };
+                tokio::join!(ending, elected).0
+            }
+        };
+        drop(leadership);
+        outcome
+    }
+}
+
+impl View {
+    /// Whether this replica writes.
+    pub fn leads(&self) -> bool {
+        self.leadership.borrow().leads()
+    }
+
+    /// Whether it moves; if not, why.
+    pub fn health(&self) -> Result<(), String> {
+        let silence = self.progress.silence();
+        if silence > self.tempo.stuck {
+            return Err(format!("the loop has not turned for {} s", silence.as_secs()));
+        }
+        Ok(())
+    }
+
+    /// Whether it knows what it has to know; if not, what is missing.
+    pub fn ready(&self) -> Result<(), String> {
+        self.health()?;
+        self.caches.doubt(self.tempo.stale).map_or(Ok(()), Err)
+    }
+}

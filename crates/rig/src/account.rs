@@ -1,0 +1,49 @@
+//! How does a suite speak as a service account? With a token that the server itself issues, as a pod would get it, so that what it may do
+//! is what the roles bound to the account say, and nothing of the rig's.
+
+use k8s_openapi::api::{
+    authentication::v1::{TokenRequest, TokenRequestSpec},
+    core::v1::ServiceAccount,
+};
+use kube::{
+    Api, Client, Config,
+    api::PostParams,
+    client::ClientBuilder,
+    config::{AuthInfo, KubeConfigOptions, Kubeconfig},
+};
+use tower::util::MapRequestLayer;
+
+use crate::{
+    cluster::{ClientError, Cluster},
+    rights::Recorder,
+    users::User,
+};
+
+impl Cluster {
+    /// A client that speaks as the service account `name` of `namespace`, and notes every right it uses.
+    pub async fn account(
+        &self,
+        namespace: &str,
+        name: &str,
+        recorder: &Recorder,
+    ) -> Result<Client, ClientError> {
+        let accounts: Api<ServiceAccount> =
+            Api::namespaced(self.client(User::Admin).await?, namespace);
+        // An empty audience is the server's own.
+        let request =
+            TokenRequest { spec: Some(TokenRequestSpec::default()), ..TokenRequest::default() };
+        let issued = accounts.create_token_request(name, &PostParams::default(), &request).await?;
+        let token = issued.status.and_then(|status| status.token).unwrap_or_default();
+
+        let kubeconfig = Kubeconfig::read_from(self.kubeconfig(User::Admin))?;
+        let options = KubeConfigOptions::default();
+        let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;
+        config.auth_info = AuthInfo { token: Some(token.into()), ..AuthInfo::default() };
+        let recorder = recorder.clone();
+        let note = MapRequestLayer::new(move |request: http::Request<_>| {
+            recorder.note(&request);
+            request
+        });
+        Ok(ClientBuilder::try_from(config)?.with_layer(&note).build())
+    }
+}

@@ -1,0 +1,44 @@
+//! Which cluster, and how is it reached?
+//!
+//! EXEC-4: the client of `kube` sends a refused write again by itself unless told otherwise, up to fifteen times and as late as the
+//! server likes. Here it is told otherwise. Deadlines belong to each call and stand in [`crate::call`].
+
+use std::path::Path;
+
+use kube::{
+    Client, Config,
+    config::{InferConfigError, KubeConfigOptions, Kubeconfig, KubeconfigError},
+};
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The named kubeconfig is of no use.
+    #[error("the kubeconfig cannot be used")]
+    Kubeconfig(#[source] Box<KubeconfigError>),
+    /// No cluster was named, and this is no pod.
+    #[error(
+        "no cluster is known here\n  hint: name a kubeconfig, or run in a pod with a service account"
+    )]
+    Nowhere(#[source] Box<InferConfigError>),
+    /// The client could not be set up.
+    #[error("the client cannot be set up")]
+    Client(#[source] Box<kube::Error>),
+}
+
+/// Reads the configuration of a cluster: from a file if one is named, else as every Kubernetes client does.
+pub async fn configuration(kubeconfig: Option<&Path>) -> Result<Config, ConnectError> {
+    let Some(path) = kubeconfig else {
+        return Config::infer().await.map_err(|error| ConnectError::Nowhere(Box::new(error)));
+    };
+    let unusable = |error| ConnectError::Kubeconfig(Box::new(error));
+    let kubeconfig = Kubeconfig::read_from(path).map_err(unusable)?;
+    let options = KubeConfigOptions::default();
+    Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(unusable)
+}
+
+/// A client that sends every request once.
+pub fn connect(mut config: Config) -> Result<Client, ConnectError> {
+    config.default_retry = false;
+    Client::try_from(config).map_err(|error| ConnectError::Client(Box::new(error)))
+}

@@ -1,0 +1,425 @@
+//! How does a decision reach the cluster? One loop for every kind: observe, decide, execute, report.
+//!
+//! - Decisions are made from the caches when an object changes, when its edge comes, when the clock went back, and every few minutes
+//!   anyway; none of that costs a call. Only a plan that changes something is sent (STAT-3).
+//! - EXEC-1, EXEC-4: a write carries the version it was made from, has a deadline, is never sent twice by itself, and an outcome that
+//!   nobody knows is read back before anything else happens.
+//! - LIVE-3: a panic, a refusal or a pruned status delays its own object, and nobody else.
+//! - Policies first: those who name a policy are decided after its status says that it was read, so that an edit of a policy never
+//!   makes its gates flap.
+
+use std::{
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
+
+use api::schema::Kind;
+use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use schedule::Instant;
+use tidegate_core::{
+    plan::{Note, Plan},
+    seen::Seen,
+};
+use tokio::sync::watch;
+
+use crate::{
+    backoff,
+    caches::Caches,
+    call::{CallError, Cluster, Outcome},
+    clock::Clock,
+    key::Key,
+    lease::Leadership,
+    progress::Progress,
+    queue::Queue,
+    report::Reports,
+    store::{Store, asked_by, policy_of},
+    telemetry::{Telemetry, Verdict},
+    tempo::Tempo,
+};
+
+mod execute;
+mod standing;
+
+use execute::{Step, Took};
+use standing::Standing;
+
+/// A controller: a kind, and what is to be decided about its objects.
+#[derive(Clone, Copy, Debug)]
+pub struct Controller {
+    /// The kind whose objects it looks at.
+    pub kind: &'static Kind,
+    /// The decision, from an object and whatever else is known.
+    pub decide: fn(&Seen, &Store, Instant) -> Plan,
+}
+
+/// The loop.
+pub struct Reconciler {
+    controllers: &'static [Controller],
+    cluster: Cluster,
+    caches: Arc<Caches>,
+    clock: Arc<dyn Clock>,
+    telemetry: Arc<Telemetry>,
+    progress: Arc<Progress>,
+    reports: Reports,
+    tempo: Tempo,
+    queue: Queue,
+    troubles: BTreeMap<Key, Trouble>,
+    standings: BTreeMap<Key, Standing>,
+    writing: FuturesUnordered<BoxFuture<'static, Took>>,
+    looked: Instant,
+}
+
+/// What is wrong with an object's last reconciles.
+#[derive(Debug, Default)]
+struct Trouble {
+    failures: u32,
+    /// The specification that they were about: another one is tried at once.
+    generation: i64,
+    /// What to say once it is known that a write of unknown outcome was carried out.
+    unsaid: Vec<Note>,
+    unknown: bool,
+}
+
+/// What a reconciler is made of.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// Its rows.
+    pub controllers: &'static [Controller],
+    /// Where writes go.
+    pub cluster: Cluster,
+    /// What is known.
+    pub caches: Arc<Caches>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where it is counted.
+    pub telemetry: Arc<Telemetry>,
+    /// Where it shows that it is alive.
+    pub progress: Arc<Progress>,
+    /// Where people are told.
+    pub reports: Reports,
+    /// How patient it is.
+    pub tempo: Tempo,
+}
+
+impl Reconciler {
+    /// A loop that has not looked at anything yet.
+    pub fn new(parts: Parts) -> Self {
+        let Parts { controllers, cluster, caches, clock, telemetry, progress, reports, tempo } =
+            parts;
+        let looked = clock.now();
+        Self {
+            controllers,
+            cluster,
+            caches,
+            clock,
+            telemetry,
+            progress,
+            reports,
+            tempo,
+            queue: Queue::default(),
+            troubles: BTreeMap::new(),
+            standings: BTreeMap::new(),
+            writing: FuturesUnordered::new(),
+            looked,
+        }
+    }
+
+    /// Reconciles for ever, while this replica leads.
+    pub async fn run(mut self, mut leadership: watch::Receiver<Leadership>) {
+        let mut leading = false;
+        let mut recompute = tokio::time::Instant::now() + self.tempo.recompute;
+        loop {
+            self.progress.beat();
+            self.telemetry.progressed(self.clock.exact());
+            let leads = leadership.borrow_and_update().leads();
+            if leads != leading {
+                leading = leads;
+                self.queue.clear();
+                self.troubles.clear();
+                self.standings.clear();
+                if leading {
+                    self.add_all();
+                }
+            }
+            if leading {
+                self.hear();
+                if recompute <= tokio::time::Instant::now() {
+                    recompute = tokio::time::Instant::now() + self.tempo.recompute;
+                    self.add_all();
+                }
+                self.wake();
+                self.work().await;
+            }
+            self.telemetry.queue_length(self.queue.len());
+            self.reports.status_writes(self.queue.len() + self.writing.len());
+            self.rest(&mut leadership, leading, recompute).await;
+        }
+    }
+
+    /// Waits until there is something to do, and a beat at most.
+    async fn rest(
+        &mut self,
+        leadership: &mut watch::Receiver<Leadership>,
+        leading: bool,
+        recompute: tokio::time::Instant,
+    ) {
+        let beat = tokio::time::Instant::now() + self.tempo.beat;
+        let delayed = self.queue.next_delay().filter(|_| leading);
+        let until = [Some(beat), Some(recompute), delayed].into_iter().flatten().min();
+        let edge = self.queue.next_edge().filter(|_| leading);
+        let clock = Arc::clone(&self.clock);
+        // With all hands full nothing can be begun before one is free.
+        let more = leading && !self.queue.is_empty() && self.writing.len() < self.tempo.writes;
+        tokio::select! {
+            biased;
+            Some(took) = self.writing.next(), if !self.writing.is_empty() => self.finish(took),
+            () = std::future::ready(()), if more => {}
+            // The sender lives as long as the elector; without one nobody changes the leadership any more.
+            Ok(()) = leadership.changed() => {}
+            () = self.caches.changed(), if leading => {}
+            () = async { clock.wait(edge.unwrap_or(Instant::MAX)).await }, if edge.is_some() => {}
+            () = tokio::time::sleep_until(until.unwrap_or(beat)) => {}
+        }
+    }
+
+    /// Takes note of what changed.
+    fn hear(&mut self) {
+        let news = self.caches.news();
+        let store = self.caches.store();
+        for key in news {
+            match store.get(&key) {
+                Some(seen) => {
+                    let generation = seen.identity().generation;
+                    let fresh = self
+                        .troubles
+                        .get(&key)
+                        .is_some_and(|trouble| trouble.generation != generation);
+                    if fresh { self.queue.hurry(key) } else { self.queue.add(key) }
+                }
+                None => {
+                    self.queue.forget(&key);
+                    self.troubles.remove(&key);
+                    if self.standings.remove(&key).is_some() || key.is_policy() {
+                        store.naming(&key).cloned().for_each(|naming| self.queue.add(naming));
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_all(&mut self) {
+        self.caches.news();
+        let store = self.caches.store();
+        store.all().for_each(|(key, _)| self.queue.add(key.clone()));
+    }
+
+    /// Wakes those whose time has come.
+    fn wake(&mut self) {
+        let exact = self.clock.exact();
+        let now = self.clock.now();
+        while let Some(edge) = self.queue.wake_edge(now) {
+            let late = jiff::Timestamp::from(edge).duration_until(exact);
+            self.telemetry.woke(Duration::try_from(late).unwrap_or(Duration::ZERO));
+        }
+        self.queue.wake_delayed();
+        if now < self.looked {
+            tracing::warn!(before = %self.looked, %now, "the clock went back: deciding everything anew");
+            self.add_all();
+        }
+        self.looked = now;
+    }
+
+    /// Begins as much as there are hands for.
+    async fn work(&mut self) {
+        /// After so many decisions others have their turn: the lease must be renewed while ten thousand objects are looked at.
+        const TURN: usize = 64;
+        for _ in 0..TURN {
+            if self.writing.len() >= self.tempo.writes {
+                return;
+            }
+            // A free hand is worth more than a full turn of decisions.
+            while let Some(Some(took)) = self.writing.next().now_or_never() {
+                self.finish(took);
+            }
+            let Some(key) = self.queue.take() else { return };
+            self.begin(&key);
+        }
+        tokio::task::yield_now().await;
+    }
+
+    /// Decides about an object, and sends what was decided.
+    fn begin(&mut self, key: &Key) {
+        let began = tokio::time::Instant::now();
+        let trouble = self.troubles.get(key);
+        if trouble.is_some_and(|trouble| trouble.unknown) {
+            // EXEC-4: nothing else before it is known what happened.
+            self.writing.push(execute::read_back(self.cluster.clone(), key.clone(), began));
+            return;
+        }
+        let Some((plan, seen)) = self.decide(key) else { return self.queue.release(key) };
+        match plan {
+            Ok(Plan { status: None, notes: _, wake }) => {
+                self.telemetry.reconciled(key.kind.name, Verdict::Unchanged, began.elapsed());
+                self.say_unsaid(key, &seen);
+                self.queue.wake_at(key, wake);
+                self.settled(key);
+            }
+            Ok(Plan { status: Some(patch), notes, wake }) => {
+                tracing::info!(object = %key, generation = seen.identity().generation, "the status changes");
+                self.queue.wake_at(key, wake);
+                self.writing.push(execute::write(
+                    self.cluster.clone(),
+                    key.clone(),
+                    seen,
+                    patch,
+                    notes,
+                    began,
+                ));
+            }
+            Err(Panicked) => {
+                tracing::error!(object = %key, "the decision panicked: this object waits, the others do not");
+                self.telemetry.reconciled(key.kind.name, Verdict::Panicked, began.elapsed());
+                self.fail(key, self.tempo.refused_at_most, Duration::ZERO);
+            }
+        }
+    }
+
+    /// What is to be done about an object; nothing if it is gone, or if its policy has to be looked at first.
+    fn decide(&self, key: &Key) -> Option<(Result<Plan, Panicked>, Seen)> {
+        let controller = self.controllers.iter().find(|row| row.kind.name == key.kind.name)?;
+        let store = self.caches.store();
+        let seen = store.get(key)?.clone();
+        // Until the policies have been listed, a missing one is not known to be missing.
+        if asked_by(key.kind).is_some_and(|kind| !store.is_settled(kind.name)) {
+            return None;
+        }
+        if let Some(policy) = policy_of(&seen)
+            && store.policy(&policy).is_some_and(|policy| policy.ready().is_err())
+            && self.queue.is_pending(&policy)
+            && !self.troubles.contains_key(&policy)
+        {
+            return None;
+        }
+        let now = self.clock.now();
+        let plan = catch_unwind(AssertUnwindSafe(|| (controller.decide)(&seen, &store, now)));
+        Some((plan.map_err(|_| Panicked), seen))
+    }
+
+    /// A write or a read has ended.
+    fn finish(&mut self, took: Took) {
+        let Took { key, began, step } = took;
+        let verdict = match step {
+            Step::Written { seen, before, patch, notes } => {
+                self.caches.answered(&key, seen);
+                self.reports.say(&key, before.identity(), notes, self.clock.exact());
+                if self.is_pruned(&key, &patch) {
+                    tracing::warn!(object = %key, "the server keeps less of the status than was written: its definition is older than this build");
+                    self.progress.pruned(&key, true);
+                    self.fail(&key, self.tempo.refused_at_most, self.tempo.retry_at_most);
+                    Verdict::Pruned
+                } else {
+                    self.progress.pruned(&key, false);
+                    self.troubles.remove(&key);
+                    self.settled(&key);
+                    Verdict::Written
+                }
+            }
+            Step::Read { seen } => {
+                if let Some(seen) = seen {
+                    self.caches.answered(&key, seen);
+                }
+                if let Some(trouble) = self.troubles.get_mut(&key) {
+                    trouble.unknown = false;
+                }
+                // What was read may be what was wanted, or not: decide again, now.
+                self.queue.release(&key);
+                self.queue.hurry(key);
+                return;
+            }
+            Step::Failed { error, notes, phase } => self.failed(&key, &error, notes, phase),
+        };
+        self.telemetry.reconciled(key.kind.name, verdict, began.elapsed());
+    }
+
+    fn failed(
+        &mut self,
+        key: &Key,
+        error: &CallError,
+        notes: Vec<Note>,
+        phase: execute::Phase,
+    ) -> Verdict {
+        tracing::warn!(object = %key, %error, cause = ?error, "the status was not written");
+        let (verdict, unknown, at_most) = match (phase, error.code(), error.outcome()) {
+            (execute::Phase::Reading, ..) => (Verdict::Unknown, true, self.tempo.retry_at_most),
+            (_, Some(409), _) => (Verdict::Conflict, true, self.tempo.retry_at_most),
+            (_, _, Outcome::Unknown) => (Verdict::Unknown, true, self.tempo.retry_at_most),
+            (_, Some(429), Outcome::NotDone) => (Verdict::Refused, false, self.tempo.retry_at_most),
+            (_, _, Outcome::NotDone) => (Verdict::Refused, false, self.tempo.refused_at_most),
+        };
+        let first = !self.troubles.contains_key(key);
+        let trouble = self.troubles.entry(key.clone()).or_default();
+        trouble.unknown = unknown;
+        if verdict == Verdict::Unknown && phase == execute::Phase::Writing {
+            trouble.unsaid = notes;
+        }
+        if first && verdict != Verdict::Refused {
+            // Once at once: most conflicts and lost answers are over by then.
+            trouble.failures = 1;
+            self.queue.release(key);
+            self.queue.hurry(key.clone());
+        } else {
+            self.fail(key, at_most, error.retry_after());
+        }
+        verdict
+    }
+
+    /// An object is left alone for a while.
+    fn fail(&mut self, key: &Key, at_most: Duration, at_least: Duration) {
+        let generation = self.caches.store().get(key).map_or(0, |seen| seen.identity().generation);
+        let trouble = self.troubles.entry(key.clone()).or_default();
+        trouble.generation = generation;
+        let seed = backoff::spread(key.to_string().as_bytes());
+        let delay = backoff::delay(self.tempo.retry, at_most, trouble.failures, seed);
+        trouble.failures = trouble.failures.saturating_add(1);
+        self.queue.release(key);
+        self.queue.delay(key, delay.max(at_least));
+        if key.is_policy() {
+            // Those who waited for this policy wait no longer.
+            self.settled(key);
+        }
+    }
+
+    /// An object reads as it should; if what others see in it is new, they are looked at next.
+    fn settled(&mut self, key: &Key) {
+        self.queue.release(key);
+        let store = self.caches.store();
+        let Some(policy) = store.policy(key) else { return };
+        let standing = Standing::of(policy);
+        if self.standings.get(key) != Some(&standing) {
+            self.standings.insert(key.clone(), standing);
+            store.naming(key).cloned().for_each(|naming| self.queue.add(naming));
+        }
+    }
+
+    /// Whether deciding again, from the very answer of the server, wants the same written again.
+    fn is_pruned(&self, key: &Key, patch: &tidegate_core::plan::StatusPatch) -> bool {
+        let Some((Ok(Plan { status: Some(again), .. }), _)) = self.decide(key) else {
+            return false;
+        };
+        // The first operation is the version.
+        again.operations.iter().skip(1).eq(patch.operations.iter().skip(1))
+    }
+
+    fn say_unsaid(&mut self, key: &Key, seen: &Seen) {
+        if let Some(trouble) = self.troubles.remove(key) {
+            self.reports.say(key, seen.identity(), trouble.unsaid, self.clock.exact());
+            self.progress.pruned(key, false);
+        }
+    }
+}
+
+/// A decision that ended badly. What it panicked with has been printed.
+#[derive(Debug)]
+struct Panicked;

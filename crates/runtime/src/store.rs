@@ -1,0 +1,251 @@
+//! What is known of the cluster? The newest state of each object that decisions read, in ordered maps.
+//!
+//! - What a write answered counts at once, and an older event does not undo it: versions only grow, unless the store behind the server
+//!   went back in time, and then everything of that kind is learned anew ([`Store::replace`] with [`Trust::Nothing`]).
+//! - Answers to our own requests change what is there and never add: an object that was deleted meanwhile stays gone.
+//! - An index leads from a policy to those who name it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use api::schema::{Kind, Role};
+use tidegate_core::seen::{Seen, SeenPolicy};
+use tokio::time::Instant;
+
+use crate::key::{Key, kinds};
+
+/// Everything known.
+#[derive(Debug, Default)]
+pub struct Store {
+    seen: BTreeMap<Key, Seen>,
+    naming: BTreeMap<Key, BTreeSet<Key>>,
+    shelves: BTreeMap<&'static str, Shelf>,
+}
+
+/// What is known about a kind as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shelf {
+    /// Whether its objects are known.
+    pub state: State,
+    /// When the server last showed that nothing was missed.
+    pub confirmed: Instant,
+}
+
+/// Whether the objects of a kind are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The server has not been heard about it yet.
+    Unknown,
+    /// All are known.
+    Known,
+    /// The server does not have the kind.
+    Absent,
+}
+
+/// What of the known objects still counts when a list arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// What is newer than the list.
+    Newer,
+    /// Nothing: versions have gone back.
+    Nothing,
+}
+
+impl Store {
+    /// An object.
+    pub fn get(&self, key: &Key) -> Option<&Seen> {
+        self.seen.get(key)
+    }
+
+    /// A policy that is named.
+    pub fn policy(&self, key: &Key) -> Option<&std::sync::Arc<SeenPolicy>> {
+        match self.seen.get(key)? {
+            Seen::Policy(policy) => Some(policy),
+            Seen::Gated(_) => None,
+        }
+    }
+
+    /// Every object, policies first.
+    pub fn all(&self) -> impl Iterator<Item = (&Key, &Seen)> {
+        self.seen.iter()
+    }
+
+    /// How many objects are known.
+    pub fn len(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Whether no object is known.
+    pub fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    /// The newest version of any object.
+    pub fn highest(&self) -> u64 {
+        self.seen.values().filter_map(version_of).max().unwrap_or(0)
+    }
+
+    /// Those who name a policy.
+    pub fn naming(&self, policy: &Key) -> impl Iterator<Item = &Key> {
+        self.naming.get(policy).into_iter().flatten()
+    }
+
+    /// What is known about a kind.
+    pub fn shelf(&self, kind: &str) -> Option<Shelf> {
+        self.shelves.get(kind).copied()
+    }
+
+    /// How old the knowledge of a kind is; none while there is nothing to be old.
+    pub fn age(&self, kind: &str) -> Option<Duration> {
+        let shelf = self.shelf(kind)?;
+        (shelf.state == State::Known).then(|| shelf.confirmed.elapsed())
+    }
+
+    /// Whether the objects of a kind are known, which is also so if there is no such kind.
+    pub fn is_settled(&self, kind: &str) -> bool {
+        self.shelf(kind).is_some_and(|shelf| shelf.state != State::Unknown)
+    }
+
+    /// Whether something as new as this version of an object is known.
+    pub fn has(&self, key: &Key, version: &str) -> bool {
+        let known = self.seen.get(key).and_then(version_of);
+        known.zip(version.parse().ok()).is_some_and(|(known, offered): (u64, u64)| known >= offered)
+    }
+
+    /// An object was added or changed. Whether that was news.
+    pub fn learn(&mut self, key: &Key, seen: Seen) -> bool {
+        if self.has(key, &seen.identity().resource_version) {
+            return false;
+        }
+        self.put(key.clone(), seen);
+        true
+    }
+
+    /// What a request of ours was answered. Whether that was news.
+    pub fn answered(&mut self, key: &Key, seen: Seen) -> bool {
+        self.seen.contains_key(key) && self.learn(key, seen)
+    }
+
+    /// An object was deleted, at this version. Whether that was news.
+    pub fn forget(&mut self, key: &Key, version: &str) -> bool {
+        let known = self.seen.get(key).and_then(version_of);
+        let newer = known.zip(version.parse().ok()).is_some_and(|(known, gone)| known > gone);
+        !newer && self.remove(key)
+    }
+
+    /// All objects of a kind, as a list of this version has them. Returns the keys of which something changed.
+    pub fn replace(
+        &mut self,
+        kind: &'static Kind,
+        listed: BTreeMap<Key, Seen>,
+        version: &str,
+        trust: Trust,
+    ) -> BTreeSet<Key> {
+        let mut changed = BTreeSet::new();
+        let version: Option<u64> = version.parse().ok();
+        let gone: Vec<Key> = self
+            .of_kind(kind)
+            .filter(|(key, seen)| {
+                let newer = version.zip(version_of(seen)).is_some_and(|(list, known)| known > list);
+                !listed.contains_key(key) && (trust == Trust::Nothing || !newer)
+            })
+            .map(|(key, _)| key.clone())
+            .collect();
+        for key in gone {
+            self.remove(&key);
+            changed.insert(key);
+        }
+        for (key, seen) in listed {
+            let same = self.seen.get(&key).is_some_and(|known| {
+                known.identity().resource_version == seen.identity().resource_version
+            });
+            if !same && trust == Trust::Nothing {
+                self.remove(&key);
+            }
+            if self.learn(&key, seen) {
+                changed.insert(key);
+            }
+        }
+        self.settle(kind, State::Known);
+        changed
+    }
+
+    /// The server does not have a kind. Returns the keys that are gone with it.
+    pub fn absent(&mut self, kind: &'static Kind) -> BTreeSet<Key> {
+        let gone: BTreeSet<Key> = self.of_kind(kind).map(|(key, _)| key.clone()).collect();
+        for key in &gone {
+            self.remove(key);
+        }
+        self.settle(kind, State::Absent);
+        gone
+    }
+
+    /// The server was heard about a kind, and nothing was missed.
+    pub fn confirm(&mut self, kind: &'static Kind) {
+        if let Some(shelf) = self.shelves.get_mut(kind.name) {
+            shelf.confirmed = Instant::now();
+        }
+    }
+
+    fn settle(&mut self, kind: &'static Kind, state: State) {
+        self.shelves.insert(kind.name, Shelf { state, confirmed: Instant::now() });
+    }
+
+    fn of_kind(&self, kind: &'static Kind) -> impl Iterator<Item = (&Key, &Seen)> {
+        let first = Key { kind, namespace: None, name: "".into() };
+        self.seen.range(first..).take_while(move |(key, _)| key.kind.name == kind.name)
+    }
+
+    fn put(&mut self, key: Key, seen: Seen) {
+        let named = policy_of(&seen);
+        let before = self.seen.insert(key.clone(), seen);
+        let named_before = before.as_ref().and_then(policy_of);
+        if named_before != named {
+            if let Some(policy) = named_before {
+                self.unname(&policy, &key);
+            }
+            if let Some(policy) = named {
+                self.naming.entry(policy).or_default().insert(key);
+            }
+        }
+    }
+
+    fn remove(&mut self, key: &Key) -> bool {
+        let Some(before) = self.seen.remove(key) else { return false };
+        if let Some(policy) = policy_of(&before) {
+            self.unname(&policy, key);
+        }
+        true
+    }
+
+    fn unname(&mut self, policy: &Key, key: &Key) {
+        if let Some(naming) = self.naming.get_mut(policy) {
+            naming.remove(key);
+            if naming.is_empty() {
+                self.naming.remove(policy);
+            }
+        }
+    }
+}
+
+/// The policy that a resource names, whether it exists or not.
+pub fn policy_of(seen: &Seen) -> Option<Key> {
+    match seen {
+        Seen::Policy(_) => None,
+        Seen::Gated(gated) => Key::of(&gated.policy()?),
+    }
+}
+
+/// The kind of policy that a kind asks; none for policies themselves.
+pub fn asked_by(kind: &Kind) -> Option<&'static Kind> {
+    match kind.role {
+        Role::Policy => None,
+        Role::Gated { policy, .. } => kinds().find(|kind| kind.name == policy),
+    }
+}
+
+fn version_of(seen: &Seen) -> Option<u64> {
+    seen.identity().resource_version.parse().ok()
+}

@@ -1,0 +1,421 @@
+//! Does what people deploy fit together: chart, manifests, alerts, dashboard, image, and the metrics they all speak of?
+//!
+//! `UPDATE_EXPECT=1 cargo test -p tidegate-tests --test deploy` writes what is rendered or copied anew.
+
+#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
+
+use std::{fmt::Write as _, fs, path::PathBuf};
+
+use api::metrics::{self, METRICS};
+use rig::{Helm, suite};
+use serde_json::Value;
+use tidegate_tests::{Tree, alerts, containerfile, dashboards, verify};
+
+fn tree() -> Tree {
+    Tree::read().expect("the repository is readable")
+}
+
+fn chart() -> PathBuf {
+    Tree::top().join("deploy/chart")
+}
+
+fn check_file(path: &str, text: &str) {
+    expect_test::expect_file![Tree::top().join(path)].assert_eq(text);
+}
+
+fn documents(text: &str) -> Vec<Value> {
+    let documents: Vec<Value> = serde_saphyr::from_multiple(text).unwrap();
+    documents.into_iter().filter(|document| !document.is_null()).collect()
+}
+
+// ---- Files alone -------------------------------------------------------------------------------------------
+
+#[test]
+fn alerts_ask_for_what_is_served_and_say_what_to_do() {
+    verify(&alerts::check_rules(&tree()));
+    verify(&alerts::check_buckets(&tree()));
+}
+
+#[test]
+fn every_alert_was_seen_to_fire_and_to_stay_silent() {
+    verify(&alerts::check_tests(&tree()));
+}
+
+#[test]
+fn dashboard_asks_for_what_is_served() {
+    verify(&dashboards::check(&tree()));
+}
+
+#[test]
+fn image_is_small_and_not_run_by_root() {
+    verify(&containerfile::check(&tree()));
+}
+
+#[test]
+fn chart_bears_the_version_of_the_program() {
+    let chart: Value =
+        serde_saphyr::from_str(tree().text("deploy/chart/Chart.yaml").unwrap()).unwrap();
+    assert_eq!(chart["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(chart["appVersion"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn limits_in_the_values_are_those_of_the_rules() {
+    let tree = tree();
+    let values: Value =
+        serde_saphyr::from_str(tree.text("deploy/chart/values.yaml").unwrap()).unwrap();
+    let values = values["monitoring"]["alerts"]["limits"].as_object().unwrap();
+    let values = values.iter().map(|(name, seconds)| {
+        let words = name.chars().fold(String::new(), |mut words, c| {
+            if c.is_uppercase() {
+                words.push('_');
+            }
+            words.extend(c.to_lowercase());
+            words
+        });
+        (format!("tidegate:{words}:limit"), format!("vector({seconds})"))
+    });
+    assert_eq!(values.collect::<Vec<_>>(), alerts::limits(&tree));
+}
+
+/// A chart can hold no file from outside its folder, so it holds copies.
+#[test]
+fn copies_in_the_chart_have_no_drift() {
+    check_copies();
+}
+
+fn check_copies() {
+    let tree = tree();
+    for (original, extension) in [("crds", ".yaml"), ("alerts", ".yaml"), ("dashboards", ".json")] {
+        let folder = format!("deploy/{original}/");
+        let copies = format!("deploy/chart/files/{original}/");
+        let direct = |path: &str, folder: &str| {
+            path.strip_prefix(folder).filter(|name| !name.contains('/')).map(str::to_owned)
+        };
+        let names = |folder: &str| -> Vec<String> {
+            tree.ending(extension).filter_map(|(path, _)| direct(path, folder)).collect()
+        };
+        assert!(!names(&folder).is_empty(), "{folder} holds nothing");
+        fs::create_dir_all(Tree::top().join(&copies)).unwrap();
+        for name in names(&folder) {
+            check_file(&format!("{copies}{name}"), tree.text(&format!("{folder}{name}")).unwrap());
+        }
+        let idle: Vec<String> =
+            names(&copies).into_iter().filter(|name| !names(&folder).contains(name)).collect();
+        assert!(idle.is_empty(), "{copies} holds {idle:?}, which {folder} does not");
+    }
+}
+
+#[test]
+fn reference_of_the_metrics_has_no_drift() {
+    let mut text = String::from(
+        "# Metrics\n\n\
+         Generated from the table in `crates/api/src/metrics.rs`; edit that instead.\n\n\
+         Served at `/metrics` by the operator.\n\
+         The figures of `change_management_*` are computed when they are asked for, from the schedule and the clock.\n\
+         The label `namespace` is there only for objects that live in a namespace.\n\n\
+         | metric | type | labels | meaning |\n|---|---|---|---|\n",
+    );
+    for metric in METRICS {
+        let labels: Vec<String> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {} |",
+            metric.name,
+            metric.form.as_str(),
+            labels.join(", "),
+            metric.help
+        );
+    }
+    text.push_str(
+        "\nHistograms have these buckets, by their upper ends in seconds; the last has none.\n\n",
+    );
+    for metric in METRICS {
+        if let metrics::Form::Histogram(ends) = metric.form {
+            let ends: Vec<String> = ends.iter().map(ToString::to_string).collect();
+            let _ = writeln!(text, "- `{}`: {}", metric.name, ends.join(", "));
+        }
+    }
+    check_file("docs/reference/metrics.md", &text);
+}
+
+// ---- The chart, as Helm reads it ---------------------------------------------------------------------------
+
+#[test]
+fn chart_passes_the_lint_of_helm() {
+    suite::with_helm("chart-lint", |helm| {
+        let chart = chart();
+        let said = helm.run(["lint", "--strict", &chart.display().to_string()]).unwrap();
+        assert!(said.contains("0 chart(s) failed"), "{said}");
+    });
+}
+
+#[test]
+fn manifests_have_no_drift() {
+    /// The file, what it is rendered from, and with which values.
+    const FILES: &[(&str, &[&str], &[&str])] = &[
+        ("0-namespace.yaml", &["namespace"], &["namespace.create=true"]),
+        // What Helm would keep or not is no business of kubectl's.
+        ("crds.yaml", &["crds"], &["crds.keep=false"]),
+        ("operator.yaml", &[], &["crds.install=false"]),
+        (
+            "monitoring/monitoring.yaml",
+            &["servicemonitor", "prometheusrule"],
+            &["monitoring.serviceMonitor.enabled=true", "monitoring.alerts.enabled=true"],
+        ),
+    ];
+    // What is rendered follows from the copies, so in one run they are written anew first.
+    check_copies();
+    suite::with_helm("manifests", |helm| {
+        for (file, templates, values) in FILES {
+            let mut arguments: Vec<String> =
+                ["template", "tidegate", "--namespace=tidegate-system"].map(str::to_owned).to_vec();
+            arguments.push(chart().display().to_string());
+            arguments
+                .extend(templates.iter().map(|name| format!("--show-only=templates/{name}.yaml")));
+            arguments.extend(values.iter().map(|value| format!("--set={value}")));
+            let rendered = helm.run(arguments).unwrap();
+            check_file(&format!("deploy/manifests/{file}"), &plain(&rendered));
+        }
+    });
+}
+
+/// What Helm rendered, without what only Helm has a use for.
+fn plain(rendered: &str) -> String {
+    let mut text = String::from(
+        "# Rendered from deploy/chart with its default values; change that instead.\n",
+    );
+    let for_helm = ["# Source: ", "app.kubernetes.io/managed-by: Helm"];
+    let lines = rendered.lines().filter(|line| {
+        !line.trim().is_empty() && !for_helm.iter().any(|mark| line.trim().starts_with(mark))
+    });
+    for line in lines {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn bad_values_are_refused_by_name() {
+    #[track_caller]
+    fn check(helm: &Helm, value: &str, expect: &str) {
+        let said = helm.render(&chart(), "t", &[value]).unwrap_err().to_string();
+        assert!(said.contains(expect), "{value}: {said}");
+    }
+
+    suite::with_helm("chart-values", |helm| {
+        check(helm, "replcas=2", "additional properties 'replcas' not allowed");
+        check(helm, "replicas=two", "at '/replicas': got string, want integer");
+        check(helm, "replicas=-1", "at '/replicas': minimum");
+        check(helm, "image.digest=latest", "at '/image/digest': 'latest' does not match");
+        check(helm, "image.repository=", "at '/image/repository': minLength");
+        check(helm, "image.pullPolicy=Sometimes", "at '/image/pullPolicy': value must be one of");
+        check(helm, "listen.port=80", "at '/listen/port': minimum");
+        check(
+            helm,
+            "networkPolicy.apiServer.ports=null",
+            "at '/networkPolicy/apiServer': missing property 'ports'",
+        );
+        check(
+            helm,
+            "networkPolicy.apiServer.cidrs={10.0.0.1}",
+            "at '/networkPolicy/apiServer/cidrs/0'",
+        );
+        check(
+            helm,
+            "monitoring.alerts.enabled=maybe",
+            "at '/monitoring/alerts/enabled': value must be one of",
+        );
+        check(
+            helm,
+            "monitoring.serviceMonitor.interval=often",
+            "at '/monitoring/serviceMonitor/interval'",
+        );
+        check(
+            helm,
+            "monitoring.alerts.limits.noWindowSeconds=0",
+            "at '/monitoring/alerts/limits/noWindowSeconds'",
+        );
+        check(
+            helm,
+            "monitoring.alerts.limits.noWindowDays=9",
+            "additional properties 'noWindowDays' not allowed",
+        );
+        check(helm, "serviceAccount.create=false", "serviceAccount.name: name the account to use");
+        check(
+            helm,
+            "monitoring.alerts.enabled=true,monitoring.alerts.rules.TidegateGateStack.for=8h",
+            "monitoring.alerts.rules.TidegateGateStack: there is no such alert; there are Tidegate",
+        );
+    });
+}
+
+#[test]
+fn values_reach_what_they_name() {
+    /// What `path`, as in `Deployment/spec/replicas`, holds when the chart is rendered with `values`.
+    #[track_caller]
+    fn check(helm: &Helm, values: &[&str], path: &str, expect: &str) {
+        let rendered = helm.render(&chart(), "t", values).unwrap();
+        let (kind, pointer) = path.split_once('/').unwrap();
+        let objects = documents(&rendered);
+        let object = objects.iter().find(|object| object["kind"] == kind);
+        let found = object.and_then(|object| object.pointer(&format!("/{pointer}")));
+        let found = found.map_or("absent".to_owned(), ToString::to_string);
+        assert_eq!(found, expect, "{path} with {values:?}");
+    }
+
+    let image = "Deployment/spec/template/spec/containers/0/image";
+    let digest = format!("image.digest=sha256:{}", "0".repeat(64));
+    suite::with_helm("chart-objects", |helm| {
+        check(helm, &[], "Deployment/spec/replicas", "2");
+        check(helm, &["replicas=1"], "Deployment/spec/replicas", "1");
+        check(helm, &["image.tag=a"], image, r#""ghcr.io/tidegate/tidegate:a""#);
+        let pinned = format!(r#""ghcr.io/tidegate/tidegate@sha256:{}""#, "0".repeat(64));
+        check(helm, &["image.tag=a", &digest], image, &pinned);
+        check(
+            helm,
+            &["listen.address=[::]"],
+            "Deployment/spec/template/spec/containers/0/args/1",
+            r#""--listen=[::]:8080""#,
+        );
+        check(helm, &["serviceAccount.name=x"], "ClusterRoleBinding/subjects/0/name", r#""x""#);
+        check(
+            helm,
+            &["serviceAccount.create=false", "serviceAccount.name=x"],
+            "ServiceAccount/kind",
+            "absent",
+        );
+        check(helm, &["rbac.create=false"], "ClusterRole/kind", "absent");
+        check(helm, &["crds.install=false"], "CustomResourceDefinition/kind", "absent");
+        check(
+            helm,
+            &["crds.keep=false"],
+            "CustomResourceDefinition/metadata/annotations",
+            "absent",
+        );
+        check(helm, &["podDisruptionBudget.enabled=false"], "PodDisruptionBudget/kind", "absent");
+        check(helm, &["networkPolicy.enabled=false"], "NetworkPolicy/kind", "absent");
+        check(
+            helm,
+            &["networkPolicy.metricsFromNamespaces=null"],
+            "NetworkPolicy/spec/ingress",
+            "[]",
+        );
+        check(
+            helm,
+            &["networkPolicy.apiServer.cidrs={10.0.0.1/32}"],
+            "NetworkPolicy/spec/egress/0/to/0/ipBlock/cidr",
+            r#""10.0.0.1/32""#,
+        );
+        check(helm, &["networkPolicy.dns=false"], "NetworkPolicy/spec/egress/1", "absent");
+        check(
+            helm,
+            &["affinity.nodeAffinity.a=b"],
+            "Deployment/spec/template/spec/affinity/podAntiAffinity",
+            "absent",
+        );
+        check(
+            helm,
+            &["imagePullSecrets={one}"],
+            "Deployment/spec/template/spec/imagePullSecrets/0/name",
+            r#""one""#,
+        );
+        check(helm, &[], "ServiceMonitor/kind", "absent");
+        check(helm, &[], "PrometheusRule/kind", "absent");
+        check(
+            helm,
+            &[
+                "monitoring.serviceMonitor.enabled=true",
+                "monitoring.serviceMonitor.labels.release=p",
+            ],
+            "ServiceMonitor/metadata/labels/release",
+            r#""p""#,
+        );
+        check(
+            helm,
+            &["monitoring.dashboard.enabled=true"],
+            "ConfigMap/metadata/labels/grafana_dashboard",
+            r#""1""#,
+        );
+        check(
+            helm,
+            &["namespace.create=true"],
+            "Namespace/metadata/labels/pod-security.kubernetes.io~1enforce",
+            r#""restricted""#,
+        );
+    });
+}
+
+#[test]
+fn rules_of_the_chart_are_the_rules_that_were_tested() {
+    let tree = tree();
+    let tested: Vec<Value> = tree
+        .ending(".yaml")
+        .filter(|(path, _)| path.starts_with("deploy/alerts/") && !path.contains("/tests/"))
+        .flat_map(|(_, text)| {
+            let file: Value = serde_saphyr::from_str(text).unwrap();
+            file["groups"].as_array().unwrap().clone()
+        })
+        .collect();
+    let rule = |groups: &Value, name: &str| {
+        let rules =
+            groups.as_array().unwrap().iter().flat_map(|group| group["rules"].as_array().unwrap());
+        rules.into_iter().find(|rule| rule["alert"] == name || rule["record"] == name).cloned()
+    };
+    suite::with_helm("chart-alerts", |helm| {
+        let groups = |values: &[&str]| {
+            let values = [&["monitoring.alerts.enabled=true"][..], values].concat();
+            let objects = documents(&helm.render(&chart(), "t", &values).unwrap());
+            let rules = objects.iter().find(|object| object["kind"] == "PrometheusRule").unwrap();
+            rules["spec"]["groups"].clone()
+        };
+        assert_eq!(groups(&[]), Value::from(tested));
+        let changed = groups(&[
+            "monitoring.alerts.limits.noWindowSeconds=7776000",
+            "monitoring.alerts.rules.TidegateGateStuck.for=12h",
+            "monitoring.alerts.rules.TidegateGateStuck.severity=critical",
+            "monitoring.alerts.rules.TidegateOverrideInForce.enabled=false",
+        ]);
+        let stuck = rule(&changed, "TidegateGateStuck").unwrap();
+        assert_eq!(
+            (&stuck["for"], &stuck["labels"]["severity"]),
+            (&"12h".into(), &"critical".into())
+        );
+        assert_eq!(rule(&changed, "TidegateOverrideInForce"), None);
+        let limit = rule(&changed, "tidegate:no_window_seconds:limit").unwrap();
+        assert_eq!(limit["expr"], "vector(7776000)");
+    });
+}
+
+/// The rendered role may hold none of what lets its bearer become more than it is.
+#[test]
+fn role_of_the_operator_opens_no_back_door() {
+    suite::with_helm("chart-role", |helm| {
+        let objects = documents(&helm.render(&chart(), "t", &[]).unwrap());
+        let rights = rig::rights::granted(&objects);
+        assert!(rights.len() > 20, "{rights:?}");
+        for right in rights {
+            let text = right.to_string();
+            let (verb, resource) = text.split_once(' ').unwrap();
+            assert!(!text.contains('*'), "{text}");
+            for forbidden in
+                ["secrets", "pods", "nodes", "serviceaccounts", "roles", "clusterroles"]
+            {
+                assert!(!resource.starts_with(forbidden), "{text}");
+            }
+            let writes =
+                ["create", "update", "patch", "delete", "deletecollection"].contains(&verb);
+            let reads = ["get", "list", "watch"].contains(&verb);
+            assert!(
+                writes || reads,
+                "{text}: escalate, bind and impersonate are not for operators"
+            );
+            let status = resource.contains("/status.");
+            let own = resource.starts_with("events.events.k8s.io")
+                || resource.starts_with("leases.coordination.k8s.io");
+            assert!(reads || status || own, "{text}: writes what is not its own");
+            assert!(!verb.starts_with("delete"), "{text}");
+        }
+    });
+}

@@ -1,0 +1,244 @@
+//! Does a real server take the chart: installed, upgraded and uninstalled by Helm, and applied as plain manifests by kubectl? May its pods
+//! run where pod security is restricted, and may its account do what the role says and no more?
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the functions beside a test fail as it does"
+)]
+
+use std::process::{Command, Stdio};
+
+use k8s_openapi::{
+    api::{
+        apps::v1::Deployment,
+        core::v1::{Namespace, Pod, Secret},
+    },
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
+use kube::{
+    Api, Client,
+    api::{ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+};
+use rig::{
+    Cluster, Controllers, Helm, User,
+    rights::{Recorder, Right},
+    suite,
+};
+use serde_json::{Value, from_value, json};
+use tidegate_tests::Tree;
+
+const NAMESPACE: &str = "tidegate-system";
+
+#[test]
+fn real_server_takes_chart_and_manifests() {
+    suite::with_helm("deploy", |helm| {
+        suite::on_real("deploy", Controllers::Absent, async |cluster| {
+            let admin = cluster.client(User::Admin).await.unwrap();
+            make_namespace(&admin).await;
+            install_upgrade_uninstall(helm, cluster, &admin).await;
+            apply_manifests(cluster, &admin).await;
+            pods_pass_restricted_pod_security(&admin).await;
+            account_may_do_what_the_role_says(cluster, &admin).await;
+        });
+    });
+}
+
+/// With the label that the guide recommends; nothing in the chart may break it.
+async fn make_namespace(admin: &Client) {
+    let namespaces: Api<Namespace> = Api::all(admin.clone());
+    let namespace = json!({
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {
+            "name": NAMESPACE,
+            "labels": { "pod-security.kubernetes.io/enforce": "restricted" },
+        },
+    });
+    namespaces
+        .patch(NAMESPACE, &PatchParams::apply("test"), &Patch::Apply(namespace))
+        .await
+        .unwrap();
+}
+
+async fn install_upgrade_uninstall(helm: &Helm, cluster: &Cluster, admin: &Client) {
+    let chart = Tree::top().join("deploy/chart").display().to_string();
+    let run = |arguments: &[&str]| {
+        let access = ["--namespace", NAMESPACE, "--kubeconfig"].map(str::to_owned);
+        let kubeconfig = cluster.kubeconfig(User::Admin).display().to_string();
+        let arguments = arguments.iter().map(|&argument| argument.to_owned());
+        helm.run(arguments.chain(access).chain([kubeconfig])).unwrap_or_else(|no| panic!("{no}"))
+    };
+
+    let said = run(&["install", "tidegate", &chart]);
+    assert!(said.contains("STATUS: deployed"), "{said}");
+    assert!(said.contains("Nothing collects the metrics"), "no ServiceMonitor here: {said}");
+    let deployments: Api<Deployment> = Api::namespaced(admin.clone(), NAMESPACE);
+    let replicas = async || deployments.get("tidegate").await.unwrap().spec.unwrap().replicas;
+    assert_eq!(replicas().await, Some(2));
+
+    // The definitions of the Prometheus operator appear later; an upgrade picks them up by itself, and takes other values.
+    for kind in ["ServiceMonitor", "PrometheusRule"] {
+        define_loosely(cluster, admin, kind).await;
+    }
+    let said = run(&["upgrade", "tidegate", &chart, "--set", "replicas=3"]);
+    assert!(!said.contains("Nothing collects the metrics"), "{said}");
+    assert_eq!(replicas().await, Some(3));
+    for kind in ["ServiceMonitor", "PrometheusRule"] {
+        let resource = monitoring(kind);
+        let objects: Api<DynamicObject> = Api::namespaced_with(admin.clone(), NAMESPACE, &resource);
+        objects.get("tidegate").await.unwrap_or_else(|no| panic!("{kind}: {no}"));
+    }
+
+    let said = run(&["uninstall", "tidegate"]);
+    assert!(said.contains("kept due to the resource policy"), "{said}");
+    assert!(deployments.get_opt("tidegate").await.unwrap().is_none());
+    let definitions: Api<CustomResourceDefinition> = Api::all(admin.clone());
+    for plural in ["changemanagementpolicies", "hostedchangemanagementpolicies"] {
+        let name = format!("{plural}.{}", api::names::GROUP);
+        assert!(definitions.get_opt(&name).await.unwrap().is_some(), "{name} stays");
+    }
+}
+
+fn monitoring(kind: &str) -> ApiResource {
+    let gvk = kube::core::GroupVersionKind::gvk("monitoring.coreos.com", "v1", kind);
+    ApiResource::from_gvk(&gvk)
+}
+
+/// A definition that takes anything: what is tested is when the chart uses it.
+async fn define_loosely(cluster: &Cluster, admin: &Client, kind: &str) {
+    let resource = monitoring(kind);
+    let name = format!("{}.{}", resource.plural, resource.group);
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": name,
+            // This group is protected; the server wants to know who agreed.
+            "annotations": { "api-approved.kubernetes.io": "https://github.com/prometheus-operator" },
+        },
+        "spec": {
+            "group": resource.group,
+            "scope": "Namespaced",
+            "names": { "kind": kind, "plural": resource.plural, "singular": kind.to_lowercase() },
+            "versions": [{
+                "name": "v1", "served": true, "storage": true,
+                "schema": { "openAPIV3Schema": {
+                    "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                } },
+            }],
+        },
+    });
+    let definitions: Api<CustomResourceDefinition> = Api::all(admin.clone());
+    definitions.patch(&name, &PatchParams::apply("test"), &Patch::Apply(definition)).await.unwrap();
+    kubectl(cluster, &["wait", "--for=condition=Established", &format!("crd/{name}")]);
+}
+
+async fn apply_manifests(cluster: &Cluster, admin: &Client) {
+    for folder in ["deploy/manifests", "deploy/manifests/monitoring"] {
+        let folder = Tree::top().join(folder).display().to_string();
+        let said =
+            kubectl(cluster, &["apply", "--server-side", "--force-conflicts", "-f", &folder]);
+        assert!(said.contains("serverside-applied"), "{said}");
+    }
+    let deployments: Api<Deployment> = Api::namespaced(admin.clone(), NAMESPACE);
+    let deployment = deployments.get("tidegate").await.unwrap();
+    let labels = deployment.metadata.labels.unwrap_or_default();
+    assert!(!labels.contains_key("app.kubernetes.io/managed-by"), "{labels:?}");
+}
+
+fn kubectl(cluster: &Cluster, arguments: &[&str]) -> String {
+    let output = Command::new(cluster.kubectl())
+        .arg("--kubeconfig")
+        .arg(cluster.kubeconfig(User::Admin))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "kubectl {arguments:?}: {}", said(&output.stderr));
+    assert_eq!(said(&output.stderr), "", "kubectl {arguments:?} warns");
+    said(&output.stdout)
+}
+
+/// No kubelet runs here, so no pod appears by itself: one is made from the template, without being kept.
+async fn pods_pass_restricted_pod_security(admin: &Client) {
+    let deployments: Api<Deployment> = Api::namespaced(admin.clone(), NAMESPACE);
+    let deployment = serde_json::to_value(deployments.get("tidegate").await.unwrap()).unwrap();
+    let template = &deployment["spec"]["template"];
+    let pods: Api<Pod> = Api::namespaced(admin.clone(), NAMESPACE);
+    let try_pod = async |change: &dyn Fn(&mut Value)| {
+        let mut pod = template.clone();
+        pod["metadata"]["name"] = json!("probe");
+        change(&mut pod);
+        let dry_run = PostParams { dry_run: true, ..PostParams::default() };
+        pods.create(&dry_run, &from_value(pod).unwrap())
+            .await
+            .map(|_| ())
+            .map_err(|no| no.to_string())
+    };
+
+    try_pod(&|_| ()).await.unwrap();
+    // That the server would say no is seen too: each of these lines is needed.
+    for field in [
+        "/spec/securityContext/runAsNonRoot",
+        "/spec/securityContext/seccompProfile",
+        "/spec/containers/0/securityContext/allowPrivilegeEscalation",
+        "/spec/containers/0/securityContext/capabilities",
+    ] {
+        let refused = try_pod(&|pod| *pod.pointer_mut(field).unwrap() = Value::Null).await;
+        let refused = refused.expect_err(field);
+        assert!(refused.contains("violates PodSecurity \"restricted"), "{field}: {refused}");
+    }
+}
+
+async fn account_may_do_what_the_role_says(cluster: &Cluster, admin: &Client) {
+    let recorder = Recorder::default();
+    let operator = cluster.account(NAMESPACE, "tidegate", &recorder).await.unwrap();
+    let policies = |client: &Client| -> Api<DynamicObject> {
+        let gvk = kube::core::GroupVersionKind::gvk(
+            api::names::GROUP,
+            api::names::VERSION,
+            api::names::CHANGE_MANAGEMENT_POLICY,
+        );
+        let mut resource = ApiResource::from_gvk(&gvk);
+        resource.plural = api::names::plural(api::names::CHANGE_MANAGEMENT_POLICY);
+        Api::all_with(client.clone(), &resource)
+    };
+    let policy = json!({
+        "apiVersion": api::names::API_VERSION,
+        "kind": api::names::CHANGE_MANAGEMENT_POLICY,
+        "metadata": { "name": "always" },
+        "spec": { "strategy": "Permissive" },
+    });
+    let mine = policies(admin);
+    mine.create(&PostParams::default(), &from_value(policy).unwrap()).await.unwrap();
+
+    let theirs = policies(&operator);
+    assert_eq!(theirs.list(&ListParams::default()).await.unwrap().items.len(), 1);
+    let status = json!({ "status": { "conditions": [] } });
+    let merge = PatchParams::default();
+    theirs.patch_status("always", &merge, &Patch::Merge(status)).await.unwrap();
+    let opened = json!({ "spec": { "strategy": "Restrictive" } });
+    is_forbidden(theirs.patch("always", &merge, &Patch::Merge(opened)).await);
+    let secrets: Api<Secret> = Api::namespaced(operator.clone(), NAMESPACE);
+    is_forbidden(secrets.list(&ListParams::default()).await);
+
+    let group = api::names::GROUP;
+    let used = [
+        Right::new("list", group, "changemanagementpolicies"),
+        Right::new("patch", group, "changemanagementpolicies"),
+        Right::new("patch", group, "changemanagementpolicies/status"),
+        Right::new("list", "", "secrets"),
+    ];
+    assert_eq!(recorder.used(), used.into_iter().collect());
+}
+
+#[track_caller]
+fn is_forbidden<T>(answer: kube::Result<T>) {
+    match answer {
+        Err(kube::Error::Api(status)) if status.code == 403 => {}
+        Err(problem) => panic!("neither allowed nor forbidden: {problem}"),
+        Ok(_) => panic!("the role allows what it should not"),
+    }
+}

@@ -1,0 +1,202 @@
+//! What does a live cluster say? The verbs' way to one: every kind that change management knows, listed, watched, patched.
+//!
+//! A kind that the cluster does not have is no error: most clusters have no hosted control planes.
+
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::bail;
+use api::{
+    names,
+    schema::{GATED, KINDS, Kind},
+};
+use clap::Args;
+use futures_util::StreamExt as _;
+use http::Request;
+use kube::{Client, core::WatchEvent};
+use runtime::client;
+use serde_json::Value;
+use tidegate_core::{problem::Object, world::World};
+
+/// How long a server may think about one request. A person waits.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Which cluster.
+#[derive(Args, Debug)]
+pub(crate) struct Reach {
+    /// The kubeconfig of the cluster [default: as kubectl finds it]
+    #[arg(long, value_name = "PATH")]
+    kubeconfig: Option<PathBuf>,
+    /// The namespace of objects named without one
+    #[arg(short, long, value_name = "NAME")]
+    namespace: Option<String>,
+}
+
+impl Reach {
+    /// The namespace of objects named without one.
+    pub(crate) fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
+    }
+
+    /// A way to the cluster.
+    pub(crate) fn connect(&self) -> anyhow::Result<Cluster> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let client = runtime.block_on(async {
+            let config = client::configuration(self.kubeconfig.as_deref()).await?;
+            client::connect(config)
+        })?;
+        Ok(Cluster { client, runtime })
+    }
+}
+
+/// A way to a cluster.
+pub(crate) struct Cluster {
+    client: Client,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Cluster {
+    /// Everything that change management knows in the cluster.
+    pub(crate) fn world(&self) -> anyhow::Result<World> {
+        self.runtime.block_on(self.listed())
+    }
+
+    async fn listed(&self) -> anyhow::Result<World> {
+        let mut world = World::default();
+        for kind in KINDS.iter().chain(GATED) {
+            for mut item in self.list(kind).await? {
+                // The items of a list need not say what they are.
+                if let Some(fields) = item.as_object_mut() {
+                    fields.insert("apiVersion".into(), kind.api_version.into());
+                    fields.insert("kind".into(), kind.name.into());
+                }
+                world.add(kind, &item);
+            }
+        }
+        Ok(world)
+    }
+
+    async fn list(&self, kind: &Kind) -> anyhow::Result<Vec<Value>> {
+        let mut items = Vec::new();
+        let mut more = String::new();
+        loop {
+            let path = format!("{}?limit=500{more}", collection(kind, None));
+            let request = Request::get(path).body(Vec::new())?;
+            let mut page = match self.ask(request).await {
+                Ok(page) => page,
+                Err(Refusal { code: 404, .. }) => return Ok(Vec::new()),
+                Err(refusal) => bail!("cannot list {}: {refusal}", names::plural(kind.name)),
+            };
+            if let Some(Value::Array(found)) = page.get_mut("items").map(Value::take) {
+                items.extend(found);
+            }
+            match page.pointer("/metadata/continue").and_then(Value::as_str) {
+                Some(token) if !token.is_empty() => more = format!("&continue={token}"),
+                _ => return Ok(items),
+            }
+        }
+    }
+
+    /// Changes an object by a merge patch.
+    pub(crate) fn patch(&self, kind: &Kind, object: &Object, patch: &Value) -> anyhow::Result<()> {
+        let name = object.name.as_deref().unwrap_or_default();
+        let path = format!(
+            "{}/{name}?fieldManager=tidegate",
+            collection(kind, object.namespace.as_deref())
+        );
+        let request = Request::patch(path)
+            .header(http::header::CONTENT_TYPE, "application/merge-patch+json")
+            .body(serde_json::to_vec(patch)?)?;
+        self.runtime
+            .block_on(self.ask(request))
+            .map(drop)
+            .map_err(|refusal| anyhow::anyhow!("cannot change {object}: {refusal}"))
+    }
+
+    /// Waits until something that change management knows changes in the cluster, or until so much time has gone by.
+    pub(crate) fn wait(&self, at_most: Duration) {
+        let changed = async {
+            let watches = KINDS.iter().chain(GATED).map(|kind| Box::pin(self.changed(kind)));
+            futures_util::future::select_all(watches).await;
+        };
+        // Either is a reason to look again.
+        let _ = self.runtime.block_on(async { tokio::time::timeout(at_most, changed).await });
+    }
+
+    /// Ends when an object of a kind changes; never if the kind cannot be watched.
+    async fn changed(&self, kind: &Kind) {
+        let path = format!(
+            "{}?watch=true&resourceVersion=0&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+            collection(kind, None)
+        );
+        if let Ok(request) = Request::get(path).body(Vec::new())
+            && let Ok(events) = self.client.request_events::<Value>(request).await
+        {
+            let mut events = std::pin::pin!(events);
+            // What is there already comes first, and ends with a bookmark.
+            let mut known = false;
+            while let Some(Ok(event)) = events.next().await {
+                match event {
+                    WatchEvent::Bookmark(_) => known = true,
+                    WatchEvent::Added(_) | WatchEvent::Modified(_) | WatchEvent::Deleted(_)
+                        if known =>
+                    {
+                        return;
+                    }
+                    WatchEvent::Added(_) | WatchEvent::Modified(_) | WatchEvent::Deleted(_) => {}
+                    WatchEvent::Error(_) => break,
+                }
+            }
+        }
+        std::future::pending::<()>().await;
+    }
+
+    async fn ask(&self, request: Request<Vec<u8>>) -> Result<Value, Refusal> {
+        let answered = tokio::time::timeout(PATIENCE, self.client.request::<Value>(request)).await;
+        match answered {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(kube::Error::Api(status))) => {
+                Err(Refusal { code: status.code, message: status.message.clone() })
+            }
+            Ok(Err(error)) => Err(Refusal { code: 0, message: chain(&error) }),
+            Err(_) => Err(Refusal {
+                code: 0,
+                message: format!("no answer within {} s", PATIENCE.as_secs()),
+            }),
+        }
+    }
+}
+
+/// The server said no, or nothing.
+#[derive(Debug)]
+struct Refusal {
+    code: u16,
+    message: String,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut inner = error.source();
+    while let Some(source) = inner {
+        let said = source.to_string();
+        // Some errors repeat what they wrap.
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        inner = source.source();
+    }
+    text
+}
+
+fn collection(kind: &Kind, namespace: Option<&str>) -> String {
+    let plural = names::plural(kind.name);
+    match namespace {
+        Some(namespace) => format!("/apis/{}/namespaces/{namespace}/{plural}", kind.api_version),
+        None => format!("/apis/{}/{plural}", kind.api_version),
+    }
+}

@@ -1,0 +1,245 @@
+//! `tidegate status`: what is pending, why does it wait, and when will it start?
+
+use std::time::Duration;
+
+use clap::{Args, FromArgMatches as _};
+use schedule::Instant;
+use serde::Serialize;
+use tidegate_core::{
+    overview::{self, Overridden, Row, Standing},
+    world::World,
+};
+
+use super::{Listed, Verb};
+use crate::{
+    args::{At, Format, Formats},
+    cluster::Reach,
+    edge::Edge,
+    output::{self, Colour, Output, Style},
+    text,
+};
+
+/// How long a follower sleeps at most: clocks step, and relative times grow old.
+const LONGEST_SLEEP: i64 = 60;
+
+pub(crate) fn verb() -> Verb {
+    Verb {
+        name: "status",
+        about: "Show every resource and policy: open or held, until when, what is next, what is pending",
+        more: "Reads the cluster that kubectl would, or files with -f: a folder, or what `kubectl get -o yaml` printed.\n\n\
+               Examples:\n  \
+               tidegate status\n  \
+               tidegate status -w\n  \
+               tidegate status -o json\n  \
+               tidegate status -f must-gather/ --at 2026-12-24T12:00:00Z",
+        listed: Listed::Yes,
+        args: Status::augment_args,
+        run: |matches, edge| run(&Status::from_arg_matches(matches)?, edge),
+    }
+}
+
+#[derive(Args, Debug)]
+struct Status {
+    #[command(flatten)]
+    reach: Reach,
+    #[command(flatten)]
+    at: At,
+    #[command(flatten)]
+    formats: Formats,
+    /// Keep looking, and show what changes; Ctrl-C ends it
+    #[arg(short, long, conflicts_with = "at")]
+    watch: bool,
+}
+
+/// The output for programs (docs/reference/json.md).
+#[derive(Serialize)]
+struct Items {
+    items: Vec<Item>,
+}
+
+#[derive(Serialize)]
+struct Item {
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    name: String,
+    state: &'static str,
+    strategy: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overridden: Option<bool>,
+    behavior: api::policy::Behavior,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending: Option<Vec<String>>,
+}
+
+fn run(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
+    if args.watch {
+        return follow(args, edge);
+    }
+    let at = args.at.instant(edge);
+    let rows = rows(&args.reach.connect()?.world()?, at);
+    Ok(Output::done(written(&rows, args.formats.output, at, edge.colour)?))
+}
+
+/// Shows the cluster again whenever it reads otherwise.
+fn follow(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
+    let cluster = args.reach.connect()?;
+    let mut shown = String::new();
+    loop {
+        let now = (edge.clock)();
+        let rows = rows(&cluster.world()?, now);
+        let facts = written(&rows, Format::Json, now, Colour::Off)?;
+        if facts != shown {
+            let text = written(&rows, args.formats.output, now, edge.colour)?;
+            writeln!(
+                edge.stdout,
+                "{}\n{text}",
+                edge.colour.paint(Style::Faint, &format!("at {now}"))
+            )?;
+            edge.stdout.flush()?;
+            shown = facts;
+        }
+        let edges =
+            rows.iter().flatten().filter_map(|row| row.behavior.current.end_time.as_deref());
+        let next = edges.filter_map(|end| Instant::parse(end).ok()).filter(|end| *end > now).min();
+        let sleep =
+            next.map_or(LONGEST_SLEEP, |next| (next.unix() - now.unix()).min(LONGEST_SLEEP));
+        cluster.wait(Duration::from_secs(sleep.unsigned_abs()));
+    }
+}
+
+fn rows(world: &World, at: Instant) -> [Vec<Row>; 2] {
+    let resources = world.gated().map(|seen| overview::resource(world, seen, at));
+    let policies = world.policies().map(|seen| overview::policy(seen, at));
+    [resources.collect(), policies.collect()]
+}
+
+fn written(
+    [resources, policies]: &[Vec<Row>; 2],
+    format: Format,
+    at: Instant,
+    colour: Colour,
+) -> anyhow::Result<String> {
+    let items = || Items { items: resources.iter().chain(policies).map(item).collect() };
+    Ok(match format {
+        Format::Json => output::json(&items())?,
+        Format::Yaml => output::yaml(&items())?,
+        Format::Table | Format::Wide if resources.is_empty() && policies.is_empty() => {
+            "nothing is under change management here: there is no policy, and no resource that could name one\n".into()
+        }
+        Format::Table | Format::Wide => {
+            let tables = [("RESOURCE", resources), ("POLICY", policies)];
+            let filled = tables.iter().filter(|(_, rows)| !rows.is_empty());
+            let drawn = filled.map(|(head, rows)| table(head, rows, format, at, colour));
+            drawn.collect::<Vec<_>>().join("\n")
+        }
+    })
+}
+
+fn item(row: &Row) -> Item {
+    let is_resource = row.object.kind != api::names::CHANGE_MANAGEMENT_POLICY
+        && row.object.kind != api::names::HOSTED_CHANGE_MANAGEMENT_POLICY;
+    Item {
+        kind: row.object.kind.clone(),
+        namespace: row.object.namespace.clone(),
+        name: row.object.name.clone().unwrap_or_default(),
+        state: row.standing.as_str(),
+        strategy: row.strategy,
+        policy: row.policy.as_ref().and_then(|policy| policy.name.clone()),
+        overridden: is_resource.then_some(row.overridden == Overridden::Yes),
+        behavior: row.behavior.clone(),
+        pending: is_resource.then(|| row.pending.waiting.clone()),
+    }
+}
+
+fn table(head: &str, rows: &[Row], format: Format, at: Instant, colour: Colour) -> String {
+    let resources = head == "RESOURCE";
+    let mut heads = vec![head, "STATE", "UNTIL", "NEXT", "BY"];
+    if resources {
+        heads.push("PENDING");
+    }
+    if format == Format::Wide {
+        heads.push("WHY");
+    }
+    let mut cells = vec![heads.into_iter().map(str::to_owned).collect::<Vec<_>>()];
+    for row in rows {
+        let mut line = vec![
+            output::printable(&row.object.to_string()),
+            row.standing.as_str().to_owned(),
+            when(row.behavior.current.end_time.as_deref(), at, "no end"),
+            next(row),
+            by(row),
+        ];
+        if resources {
+            line.push(pending(row));
+        }
+        if format == Format::Wide {
+            line.push(output::printable(&row.behavior.current.reason));
+        }
+        cells.push(line);
+    }
+    coloured(&text::table(0, &cells), rows, colour)
+}
+
+/// An instant and how far it is.
+fn when(instant: Option<&str>, at: Instant, none: &str) -> String {
+    match instant.and_then(|text| Instant::parse(text).ok()) {
+        Some(instant) => format!("{instant} ({})", text::relative(instant, at)),
+        None => none.to_owned(),
+    }
+}
+
+/// What comes after the present state.
+fn next(row: &Row) -> String {
+    let Some(next) = &row.behavior.next else { return "-".into() };
+    let word = match next.state {
+        api::policy::State::ChangesUnpaused => "open",
+        api::policy::State::ChangesPaused => "held",
+    };
+    match &next.end_time {
+        Some(end) => format!("{word} until {end}"),
+        None => word.to_owned(),
+    }
+}
+
+/// What decides.
+fn by(row: &Row) -> String {
+    let strategy = row.strategy.unwrap_or(match row.standing {
+        Standing::Unknown => "unusable",
+        Standing::Open | Standing::Held => "no stanza",
+    });
+    match row.policy.as_ref().and_then(|policy| policy.name.as_deref()) {
+        Some(policy) if row.overridden == Overridden::Yes => format!("{strategy}, not {policy}"),
+        Some(policy) if strategy == "ByPolicy" => policy.to_owned(),
+        Some(policy) => format!("{strategy}, {policy}"),
+        None => strategy.to_owned(),
+    }
+}
+
+fn pending(row: &Row) -> String {
+    match (row.pending.waiting.as_slice(), row.pending.begun.as_slice()) {
+        ([], []) => "-".into(),
+        ([], begun) => format!("under way: {}", output::printable(&begun.join("; "))),
+        (waiting, _) => output::printable(&waiting.join("; ")),
+    }
+}
+
+/// The states of a finished table in their colours: columns are as wide as their words, and colours have no width.
+fn coloured(table: &str, rows: &[Row], colour: Colour) -> String {
+    let mut lines = table.lines().map(str::to_owned).collect::<Vec<_>>();
+    if let Some(head) = lines.first_mut() {
+        *head = colour.paint(Style::Strong, head);
+    }
+    for (line, row) in lines.iter_mut().skip(1).zip(rows) {
+        let style = match row.standing {
+            Standing::Open => Style::Open,
+            Standing::Held | Standing::Unknown => Style::Paused,
+        };
+        let word = format!("  {}  ", row.standing.as_str());
+        let painted = format!("  {}  ", colour.paint(style, row.standing.as_str()));
+        *line = line.replacen(&word, &painted, 1);
+    }
+    lines.join("\n") + "\n"
+}
