@@ -43,6 +43,7 @@ pub mod overriding;
 pub mod overview;
 pub mod pending;
 pub mod plan;
+pub mod pool;
 pub mod problem;
 pub mod read;
 pub mod seen;
