@@ -19,5 +19,6 @@ pub mod next;
 pub mod node;
 pub mod path;
 pub mod plan;
+pub mod run;
 pub mod store;
 pub mod transaction;
