@@ -273,7 +273,7 @@ async fn a_namesake_of_the_node_refuses_what_was_meant_for_another() {
         ask(&play.server, http::Method::PATCH, NODE, "application/merge-patch+json", &body).0
     };
     let (_, node) = ask(&play.server, http::Method::GET, NODE, "", &Value::Null);
-    assert_eq!(patched("00000000-0000-0000-0000-000000000000"), 409);
+    assert_eq!(patched("00000000-0000-0000-0000-000000000000"), 422);
     assert_eq!(play.says("currentConfig"), "");
     assert_eq!(patched(node["metadata"]["uid"].as_str().unwrap()), 200);
     assert_eq!(play.says("currentConfig"), "rendered-a");
