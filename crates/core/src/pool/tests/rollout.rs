@@ -338,7 +338,10 @@ fn crash_between_reservation_and_mark_is_repaired() {
     assert_eq!(world.moving(), [""; 0], "reserved, and not marked");
     let repaired = world.plan(&open(), later(10));
     assert_eq!(marked(&repaired), ["n0"]);
-    assert!(matches!(repaired.actions[0], Action::SetDesiredConfig { .. }), "the entry stands");
+    let Action::SetDesiredConfig { until, .. } = &repaired.actions[0] else {
+        panic!("the entry stands")
+    };
+    assert_eq!(*until, later(300), "and ends when it was to end");
     world.settle(&open(), later(10));
     assert_eq!(world.moving(), ["n0"]);
 }
