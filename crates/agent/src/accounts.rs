@@ -65,6 +65,14 @@ impl Accounts {
     }
 }
 
+/// The hash of a user's password as the host has it; none if it does not say.
+pub fn password(host: &impl Host, user: &str) -> Result<Option<String>, HostError> {
+    let text = text(host, &["/etc/shadow"])?;
+    let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+    let rest = lines.find(|(name, _)| *name == user).map(|(_, rest)| rest);
+    Ok(rest.and_then(|rest| rest.split(':').next()).map(str::to_owned))
+}
+
 fn text(host: &impl Host, paths: &[&str]) -> Result<String, HostError> {
     let mut text = String::new();
     for path in paths {

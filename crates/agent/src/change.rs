@@ -25,7 +25,12 @@ pub struct Change {
     pub kernel_arguments: KernelArguments,
     /// The image of the operating system, if it changes.
     pub image: Option<String>,
+    /// The hash of the password, if it changes; one that no password has, if there is to be none.
+    pub password: Option<String>,
 }
+
+/// What stands in place of a hash for a user without a password.
+pub const NO_PASSWORD: &str = "*";
 
 /// One place that changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +82,8 @@ impl Change {
                 remove: without(&old.kernel_arguments, &new.kernel_arguments),
                 append: without(&new.kernel_arguments, &old.kernel_arguments),
             },
+            password: (old.password != new.password)
+                .then(|| new.password.clone().unwrap_or_else(|| NO_PASSWORD.to_owned())),
             image: (old.image != new.image && !new.image.is_empty()).then(|| new.image.clone()),
         }
     }

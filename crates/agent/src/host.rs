@@ -171,6 +171,9 @@ pub trait Host {
     /// Takes away what stands at a path. Nothing there is no failure.
     fn remove(&mut self, path: &HostPath) -> Result<(), HostError>;
 
+    /// Gives a user the password of this hash. Repeating it changes nothing.
+    fn set_password(&mut self, user: &str, hash: &str) -> Result<(), HostError>;
+
     /// Does something to a unit.
     fn unit(&mut self, verb: UnitVerb, name: &str) -> Result<(), HostError>;
 

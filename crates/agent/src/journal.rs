@@ -26,6 +26,9 @@ pub struct Journal {
     pub before: Vec<Kept>,
     /// Whether each unit started by itself before.
     pub units: Vec<(String, UnitState)>,
+    /// The hash of the password before, if it changes.
+    #[serde(default)]
+    pub password: Option<String>,
 }
 
 /// How far a change is.
@@ -146,6 +149,7 @@ mod tests {
             phase,
             before: Vec::new(),
             units: Vec::new(),
+            password: None,
         };
         let check = |to: &str, phase: Phase, expected: bool| {
             assert_eq!(journal(to, phase.clone()).warrant().is_some(), expected, "{phase:?}");

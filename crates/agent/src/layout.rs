@@ -30,6 +30,8 @@ pub struct Layout {
     pub kernel_arguments: Vec<String>,
     /// The image of the operating system; empty if it is left alone.
     pub image: String,
+    /// The hash of the password of [`CORE`], if it is said.
+    pub password: Option<String>,
 }
 
 /// Whether a unit starts by itself.
@@ -54,7 +56,7 @@ const UNITS: &str = "/etc/systemd/system";
 const NOWHERE: &str = "/dev/null";
 
 /// The only user whose keys can change on a running host.
-const CORE: &str = "core";
+pub const CORE: &str = "core";
 
 /// Keys of the configuration, beside those that the user added.
 const KEYS: &str = ".ssh/authorized_keys.d/ignition";
@@ -133,8 +135,11 @@ impl Layout {
         if name != CORE {
             return Err(format!("user {name}: only {CORE} can change on a running host"));
         }
-        if password_hash.is_some() {
-            return Err(format!("user {name}: this agent sets no passwords"));
+        if let Some(hash) = password_hash {
+            if hash.contains([':', '\n', '\r', '\0']) {
+                return Err(format!("user {name}: the password is no hash"));
+            }
+            self.password = Some(hash.clone());
         }
         if ssh_authorized_keys.is_empty() {
             return Ok(());

@@ -5,13 +5,18 @@
 
 use std::time::Duration;
 
-use api::machine::{MachineConfig, disruption::MachineConfiguration, names::NodeState};
+use api::machine::{
+    MachineConfig,
+    disruption::{MachineConfiguration, Policies},
+    names::NodeState,
+};
 use http_body_util::BodyExt as _;
 use runtime::{
     backoff::Backoff,
     call::{Ask, CallError, Cluster, Verb},
 };
 use serde_json::Value;
+use tidegate_core::node::disruption;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::{
@@ -24,7 +29,7 @@ use crate::{
     next::{Observed, Report, Standing, Step, Way, next},
     node::{self, NodeView},
     path::HostPath,
-    plan::{self, Plan},
+    plan::Plan,
     store::{self, Record, StoreError},
     transaction::{self, ChangeError, Progress},
 };
@@ -274,7 +279,7 @@ impl<H: Host> Agent<H> {
         let accounts = Accounts::of(&self.host)?;
         faults.extend(Layout::of(&coming.spec, &accounts).err().unwrap_or_default());
         let way = if faults.is_empty() {
-            let plan = plan::plan(&current.spec, &coming.spec, &policies);
+            let plan = Plan::between(&current.spec, &coming.spec, &policies);
             Ok((coming, plan))
         } else {
             Err(format!("this host cannot take {to}: {}", faults.join("; ")))
@@ -303,27 +308,18 @@ impl<H: Host> Agent<H> {
         Ok(Record { name: name.to_owned(), spec: config.spec, originals: Vec::new() })
     }
 
-    /// The policies that act: those of the status, once it is about the newest specification (NDP-1). None until then.
-    async fn disruption_policies(
-        &self,
-    ) -> Result<Option<api::machine::disruption::Policies>, AgentError> {
+    /// The policies that act: those of the status, once it is about the newest specification (NDP-1). None until then. A cluster
+    /// without the kind has those of the release.
+    async fn disruption_policies(&self) -> Result<Option<Policies>, AgentError> {
         let path = "/apis/operator.openshift.io/v1/machineconfigurations/cluster";
-        let found: Result<Value, _> = self.get("MachineConfiguration cluster", path.into()).await;
-        let found = match found {
+        let found = match self.get("MachineConfiguration cluster", path.into()).await {
             Err(AgentError::Cluster { source, .. }) if source.code() == Some(404) => {
-                return Ok(Some(plan::default_policies()));
+                return Ok(Some(disruption::defaults()));
             }
             found => found?,
         };
-        let generation = found.pointer("/metadata/generation").and_then(Value::as_i64);
-        let Ok(configuration) = serde_json::from_value::<MachineConfiguration>(found) else {
-            return Ok(None);
-        };
-        let status = configuration.status;
-        if status.observed_generation != generation {
-            return Ok(None);
-        }
-        Ok(Some(status.node_disruption_policy_status.cluster_policies))
+        let read = serde_json::from_value::<MachineConfiguration>(found).ok();
+        Ok(read.as_ref().and_then(disruption::acting).cloned())
     }
 
     async fn report(&self, uid: &str, report: &Report) -> Result<(), AgentError> {

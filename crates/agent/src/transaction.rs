@@ -5,12 +5,12 @@
 //! everything back; a loss of power sends nothing anywhere.
 
 use crate::{
-    accounts::Accounts,
-    change::{Change, Deed, Edit},
+    accounts::{self, Accounts},
+    change::{Change, Deed, Edit, NO_PASSWORD},
     drift,
     host::{Entry, Host, HostError, UnitState, UnitVerb},
     journal::{Journal, Kept, Phase},
-    layout::Layout,
+    layout::{CORE, Layout},
     path::HostPath,
     store::{self, Record, StoreError},
 };
@@ -98,9 +98,13 @@ pub fn begin(
     for name in change.unit_names() {
         units.push((name.clone(), host.unit_state(name)?));
     }
+    let password = match &change.password {
+        Some(_) => accounts::password(host, CORE)?.or_else(|| Some(NO_PASSWORD.to_owned())),
+        None => None,
+    };
     store::set_coming(host, &coming)?;
     let (from, to) = (current.name.clone(), coming.name);
-    let journal = Journal { from, to, deeds, phase: Phase::Applying, before, units };
+    let journal = Journal { from, to, deeds, phase: Phase::Applying, before, units, password };
     store::set_journal(host, &journal)?;
     Ok(journal)
 }
@@ -185,6 +189,9 @@ fn apply(host: &mut impl Host, journal: &Journal) -> Result<Journal> {
     for (verb, name) in &change.units {
         host.unit(*verb, name)?;
     }
+    if let Some(hash) = &change.password {
+        host.set_password(CORE, hash)?;
+    }
     if let Some(image) = &change.image {
         host.os_image(image)?;
     }
@@ -236,6 +243,9 @@ fn roll_back(host: &mut impl Host, journal: &Journal) -> Result<()> {
         if host.unit_state(name)? != *was {
             host.unit(verb, name)?;
         }
+    }
+    if let Some(hash) = &journal.password {
+        host.set_password(CORE, hash)?;
     }
     if journal.ends_in_reboot() {
         host.forget_os_changes()?;

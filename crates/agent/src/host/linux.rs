@@ -52,6 +52,10 @@ impl Host for Linux {
         self.files.remove(path)
     }
 
+    fn set_password(&mut self, user: &str, hash: &str) -> Result<(), HostError> {
+        self.programs.set_password(user, hash)
+    }
+
     fn unit(&mut self, verb: UnitVerb, name: &str) -> Result<(), HostError> {
         self.programs.unit(verb, name)
     }

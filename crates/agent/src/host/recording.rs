@@ -104,6 +104,11 @@ impl Host for Recording {
         Ok(())
     }
 
+    fn set_password(&mut self, user: &str, _: &str) -> Result<(), HostError> {
+        self.note(format!("set the password of {user}"));
+        Ok(())
+    }
+
     fn unit(&mut self, verb: UnitVerb, name: &str) -> Result<(), HostError> {
         match verb {
             UnitVerb::Enable => drop(self.units.insert(name.to_owned(), UnitState::Enabled)),

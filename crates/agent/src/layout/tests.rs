@@ -66,7 +66,7 @@ fn every_fault_is_named_and_not_only_the_first() {
         "systemd": {"units": [{"name": "../../x.service", "contents": "x"}]},
         "passwd": {"users": [
             {"name": "root", "sshAuthorizedKeys": ["k"]},
-            {"name": "core", "passwordHash": "x"},
+            {"name": "core", "passwordHash": "x:0:0"},
             {"name": "core", "sshAuthorizedKeys": ["one\ntwo"]},
         ]},
     });
@@ -77,7 +77,7 @@ fn every_fault_is_named_and_not_only_the_first() {
             "/etc/b: is given twice",
             "the path \"/etc/systemd/system/../../x.service\" cannot be used: a part of it is `.` or `..`",
             "user root: only core can change on a running host",
-            "user core: this agent sets no passwords",
+            "user core: the password is no hash",
             "user core: a key is more than one line",
         ],
     );

@@ -142,6 +142,7 @@ fn a_change_under_way_goes_on_whatever_the_cluster_says() {
         phase: Phase::Applying,
         before: Vec::new(),
         units: Vec::new(),
+        password: None,
     };
     for words in ["", "current=OLD desired=OLD", "current=NEW desired=NEW state=Done"] {
         assert_eq!(decided(words, Standing::Changing(&journal), Way::Unknown), Step::GoOn);

@@ -80,6 +80,9 @@ impl Host for Fated {
     fn remove(&mut self, path: &HostPath) -> HostResult<()> {
         self.strike().and_then(|()| self.files.remove(path))
     }
+    fn set_password(&mut self, user: &str, hash: &str) -> HostResult<()> {
+        self.strike().and_then(|()| self.rest.set_password(user, hash))
+    }
     fn unit(&mut self, verb: UnitVerb, name: &str) -> HostResult<()> {
         self.strike().and_then(|()| self.rest.unit(verb, name))
     }
@@ -145,7 +148,7 @@ fn new(os: &Value) -> Record {
              "dropins": [{"name": "10-more.conf", "contents": "[Service]\nNice=5\n"}]},
             {"name": "never.service", "mask": true},
         ]},
-        "passwd": {"users": [{"name": "core", "sshAuthorizedKeys": ["ssh-ed25519 AAAA one"]}]}}});
+        "passwd": {"users": [{"name": "core", "passwordHash": "$6$x", "sshAuthorizedKeys": ["ssh-ed25519 AAAA one"]}]}}});
     let fields = spec.as_object_mut().unwrap();
     fields.extend(os.as_object().unwrap().clone());
     record("rendered-new", spec)
@@ -279,6 +282,7 @@ fn a_change_leaves_exactly_the_new_configuration() {
         [
             "daemon-reload",
             "enable changes.service",
+            "set the password of core",
             "image registry.example/os@sha256:1",
             "kernel arguments +quiet",
             "reboot: going to rendered-new",

@@ -4,7 +4,8 @@
 //! handed over as they are, never through a shell. Everything here may be repeated.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
@@ -26,6 +27,13 @@ const LAST_WORDS: usize = 500;
 impl Programs {
     pub(super) fn of(root: &Path) -> Self {
         Self { root: root.to_owned() }
+    }
+
+    pub(super) fn set_password(&self, user: &str, hash: &str) -> Result<(), HostError> {
+        // Through its input: what stands on a command line can be read by everybody.
+        let line = format!("{user}:{hash}\n");
+        let output = self.run_with("chpasswd", &["--encrypted"], line.as_bytes())?;
+        judged("chpasswd", &["--encrypted"], output).map(drop)
     }
 
     pub(super) fn unit(&self, verb: UnitVerb, name: &str) -> Result<(), HostError> {
@@ -130,18 +138,19 @@ impl Programs {
     }
 
     fn succeed(&self, program: &'static str, arguments: &[&str]) -> Result<Output, HostError> {
-        let output = self.run(program, arguments)?;
-        if output.status.success() {
-            return Ok(output);
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said: String = said.trim().chars().rev().take(LAST_WORDS).collect();
-        let said: String = said.chars().rev().collect();
-        let said = if said.is_empty() { output.status.to_string() } else { said };
-        Err(HostError::Program { command: spelled(program, arguments), said })
+        judged(program, arguments, self.run(program, arguments)?)
     }
 
     fn run(&self, program: &'static str, arguments: &[&str]) -> Result<Output, HostError> {
+        self.run_with(program, arguments, b"")
+    }
+
+    fn run_with(
+        &self,
+        program: &'static str,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<Output, HostError> {
         let mut command = if self.root == Path::new("/") {
             Command::new(program)
         } else {
@@ -149,7 +158,17 @@ impl Programs {
             command.arg(&self.root).arg(program);
             command
         };
-        let output = command.args(arguments).stdin(Stdio::null()).output();
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = command.stdin(Stdio::piped()).spawn().and_then(|mut child| {
+            if let Some(mut stdin) = child.stdin.take() {
+                match stdin.write_all(input) {
+                    // A program that ends without reading says why by itself.
+                    Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
+                    Ok(()) | Err(_) => {}
+                }
+            }
+            child.wait_with_output()
+        });
         output.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => HostError::Lacks(program),
             _ => {
@@ -157,6 +176,18 @@ impl Programs {
             }
         })
     }
+}
+
+/// What a program printed, if it succeeded.
+fn judged(program: &str, arguments: &[&str], output: Output) -> Result<Output, HostError> {
+    if output.status.success() {
+        return Ok(output);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said: String = said.trim().chars().rev().take(LAST_WORDS).collect();
+    let said: String = said.chars().rev().collect();
+    let said = if said.is_empty() { output.status.to_string() } else { said };
+    Err(HostError::Program { command: spelled(program, arguments), said })
 }
 
 /// Which start of the machine this is.
