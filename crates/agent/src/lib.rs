@@ -19,6 +19,7 @@ pub mod next;
 pub mod node;
 pub mod path;
 pub mod plan;
+pub mod rehearse;
 pub mod run;
 pub mod store;
 pub mod transaction;

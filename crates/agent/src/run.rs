@@ -100,6 +100,9 @@ pub enum AgentError {
         /// What is wrong with it.
         why: String,
     },
+    /// The policies that act are about an older specification.
+    #[error("the status of MachineConfiguration cluster is about an older generation")]
+    Unsettled,
 }
 
 impl From<StoreError> for AgentError {
@@ -203,9 +206,7 @@ impl<H: Host> Agent<H> {
                 store::set_current(&mut self.host, &record)?;
             }
             Step::AdoptNothing => {
-                let nothing =
-                    Record { name: String::new(), spec: <_>::default(), originals: Vec::new() };
-                store::set_current(&mut self.host, &nothing)?;
+                store::set_current(&mut self.host, &Record::nothing())?;
             }
             Step::Plan(name) => {
                 if let Some(current) = current {
@@ -260,41 +261,44 @@ impl<H: Host> Agent<H> {
         }
     }
 
-    /// Finds out what has to be done on the way to a configuration.
+    /// Finds out what has to be done on the way to a configuration, and remembers it.
     async fn prepare(&mut self, current: Record, to: &str) -> Result<(), AgentError> {
-        let coming = match self.config(to).await {
-            Ok(coming) => coming,
-            Err(AgentError::Config { name, why }) => {
-                self.failed(to, format!("MachineConfig {name} {why}"));
-                return Ok(());
+        let from = current.name.clone();
+        match self.find_way(current, to).await {
+            Ok(way) => self.prepared = Some(Prepared { from, to: to.to_owned(), way }),
+            Err(error @ (AgentError::Config { .. } | AgentError::Unsettled)) => {
+                self.failed(to, chain(&error));
             }
             Err(error) => return Err(error),
-        };
-        let policies = self.disruption_policies().await?;
-        let Some(policies) = policies else {
-            self.failed(to, "the node disruption policy has not been read by its owner yet".into());
-            return Ok(());
-        };
-        let mut faults = obstacles(&current.spec, &coming.spec);
-        let accounts = Accounts::of(&self.host)?;
-        faults.extend(Layout::of(&coming.spec, &accounts).err().unwrap_or_default());
-        let way = if faults.is_empty() {
-            let plan = Plan::between(&current.spec, &coming.spec, &policies);
-            Ok((coming, plan))
-        } else {
-            Err(format!("this host cannot take {to}: {}", faults.join("; ")))
-        };
-        self.prepared = Some(Prepared { from: current.name, to: to.to_owned(), way });
+        }
         Ok(())
     }
 
-    async fn look(&self) -> Result<NodeView, AgentError> {
+    /// What has to be done on the way to a configuration; why this host cannot go there, if it cannot.
+    pub(crate) async fn find_way(
+        &self,
+        current: Record,
+        to: &str,
+    ) -> Result<Result<(Record, Plan), String>, AgentError> {
+        let coming = self.config(to).await?;
+        let policies = self.disruption_policies().await?.ok_or(AgentError::Unsettled)?;
+        let mut faults = obstacles(&current.spec, &coming.spec);
+        let accounts = Accounts::of(&self.host)?;
+        faults.extend(Layout::of(&coming.spec, &accounts).err().unwrap_or_default());
+        if !faults.is_empty() {
+            return Ok(Err(format!("this host cannot take {to}: {}", faults.join("; "))));
+        }
+        let plan = Plan::between(&current.spec, &coming.spec, &policies);
+        Ok(Ok((coming, plan)))
+    }
+
+    pub(crate) async fn look(&self) -> Result<NodeView, AgentError> {
         let path = format!("/api/v1/nodes/{}", self.node);
         let node: Value = self.get(&format!("node {}", self.node), path).await?;
         Ok(NodeView::of(&node))
     }
 
-    async fn config(&self, name: &str) -> Result<Record, AgentError> {
+    pub(crate) async fn config(&self, name: &str) -> Result<Record, AgentError> {
         let path = format!("/apis/machineconfiguration.openshift.io/v1/machineconfigs/{name}");
         let wrong = |why: String| AgentError::Config { name: name.to_owned(), why };
         let found: Value = match self.get(&format!("MachineConfig {name}"), path).await {

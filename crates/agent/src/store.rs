@@ -28,6 +28,13 @@ pub struct Record {
     pub originals: Vec<Kept>,
 }
 
+impl Record {
+    /// Nothing: how a host is that no configuration was ever put on.
+    pub fn nothing() -> Self {
+        Self { name: String::new(), spec: MachineConfigSpec::default(), originals: Vec::new() }
+    }
+}
+
 /// Why the memory fails.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
