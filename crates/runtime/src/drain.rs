@@ -72,7 +72,7 @@ impl Drainer {
     async fn drain(&mut self, path: &str, node: Node, now: Instant) -> Result<Passed, CallError> {
         let node = match node.cordon(now) {
             // The pods are read after the cordon: whoever was placed before is among them.
-            Some(patch) => self.patch(path, &patch).await?,
+            Some(change) => self.patch(path, &change).await?,
             None => node,
         };
         let pods = self.pods(&node.name).await?;
@@ -93,8 +93,8 @@ impl Drainer {
             pass.waiting = told.waiting;
         }
         self.memory.insert(node.name.clone(), memory);
-        if let Some(patch) = node.blocked(&drain::told(&pass.waiting)) {
-            self.patch(path, &patch).await?;
+        if let Some(change) = node.blocked(&drain::told(&pass.waiting)) {
+            self.patch(path, &change).await?;
         }
         Ok(Passed::Draining(pass))
     }
@@ -116,9 +116,8 @@ impl Drainer {
         let answered: Result<Value, CallError> =
             self.cluster.call(verb, Ask::json(path, &body)).await;
         let outcome = match answered {
-            Ok(_) => Outcome::Accepted,
-            // A namesake has taken its place: this one has left.
-            Err(CallError::Refused { code: 409, .. }) => Outcome::Accepted,
+            // 409: a namesake has taken its place, so this one has left.
+            Ok(_) | Err(CallError::Refused { code: 409, .. }) => Outcome::Accepted,
             Err(CallError::Refused { code, reason, message, .. }) => {
                 drain::outcome(code, &reason, &message)
             }
@@ -143,11 +142,11 @@ impl Drainer {
     }
 
     /// Changes the node at the version it was read at, and reads it anew.
-    async fn patch(&self, path: &str, patch: &Value) -> Result<Node, CallError> {
+    async fn patch(&self, path: &str, change: &Value) -> Result<Node, CallError> {
         let ask = Ask {
             path: format!("{path}?fieldManager=tidegate-drain"),
             content_type: "application/merge-patch+json",
-            body: patch.to_string().into_bytes(),
+            body: change.to_string().into_bytes(),
         };
         let node: Value = self.cluster.call(Verb::Patch, ask).await?;
         Ok(Node::of(&node))

@@ -158,10 +158,8 @@ impl Record {
     fn parse(text: &str) -> Option<Self> {
         let record: Value = serde_json::from_str(text).ok()?;
         let since = record.get("since").and_then(Value::as_str);
-        let before = match record.get("cordonedBefore")?.as_bool()? {
-            true => Before::Cordoned,
-            false => Before::Open,
-        };
+        let cordoned = record.get("cordonedBefore")?.as_bool()?;
+        let before = if cordoned { Before::Cordoned } else { Before::Open };
         Some(Self { since: since.and_then(|since| Instant::parse(since).ok()), before })
     }
 }
