@@ -74,8 +74,11 @@ fn start() -> anyhow::Result<()> {
         let cluster = Cluster::new(client, Arc::new(SystemClock), telemetry, PATIENCE);
         if let Work::Rehearse = arguments.work {
             let lines = rehearse(host, cluster, &node).await?;
-            let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-            return Ok(io::stdout().write_all(text.as_bytes())?);
+            let mut stdout = io::stdout();
+            for line in lines {
+                writeln!(stdout, "{line}")?;
+            }
+            return Ok(());
         }
         Agent::new(host, cluster, &node).run().await;
         Ok(())

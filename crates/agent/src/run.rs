@@ -118,7 +118,7 @@ impl From<HostError> for AgentError {
 }
 
 /// How long the agent waits without looking: drift has no event of its own.
-const LOOK_AGAIN: Duration = Duration::from_secs(60);
+const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
 /// How much longer than the server promised a watch may be silent.
 const GRACE: Duration = Duration::from_secs(5);
@@ -130,7 +130,7 @@ impl<H: Host> Agent<H> {
     /// The agent of the node of this name.
     pub fn new(host: H, cluster: Cluster, node: &str) -> Self {
         // Upstream tries again after five seconds at first and after a minute at last.
-        let backoff = Backoff::new(Duration::from_secs(5), Duration::from_secs(60), node);
+        let backoff = Backoff::new(Duration::from_secs(5), Duration::from_mins(1), node);
         let node = node.to_owned();
         Self { host, cluster, node, prepared: None, failure: None, backoff }
     }
