@@ -5,7 +5,6 @@ use std::fmt;
 
 use crate::{
     host::{Entry, Host, HostError},
-    layout::Layout,
     path::HostPath,
 };
 
@@ -49,9 +48,12 @@ impl fmt::Display for Drift {
     }
 }
 
-/// Every place of a layout where the host differs, in the order of paths.
-pub fn drift(host: &impl Host, layout: &Layout) -> Vec<Drift> {
-    let found = layout.entries.iter().filter_map(|(path, wanted)| {
+/// Every one of these places where the host differs from what is wanted there.
+pub fn drift<'a>(
+    host: &impl Host,
+    wanted: impl IntoIterator<Item = (&'a HostPath, &'a Entry)>,
+) -> Vec<Drift> {
+    let found = wanted.into_iter().filter_map(|(path, wanted)| {
         let what = difference(host.read(path), wanted)?;
         Some(Drift { path: path.clone(), what })
     });

@@ -15,6 +15,7 @@ use runtime::{
     backoff::Backoff,
     call::{Ask, CallError, Cluster, Verb},
 };
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tidegate_core::node::disruption;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -101,7 +102,9 @@ pub enum AgentError {
         why: String,
     },
     /// The policies that act are about an older specification.
-    #[error("the status of MachineConfiguration cluster is about an older generation")]
+    #[error(
+        "MachineConfiguration cluster cannot be read, or its status is about an older generation"
+    )]
     Unsettled,
 }
 
@@ -178,7 +181,7 @@ impl<H: Host> Agent<H> {
         let node = self.look().await?;
         let installed = installed(&self.host)?;
         let differing = match &current {
-            Some(record) => drift(&self.host, &transaction::layout(&self.host, record)?),
+            Some(record) => drift(&self.host, &transaction::layout(&self.host, record)?.entries),
             None => Vec::new(),
         };
         let standing = match &current {
@@ -301,14 +304,15 @@ impl<H: Host> Agent<H> {
     pub(crate) async fn config(&self, name: &str) -> Result<Record, AgentError> {
         let path = format!("/apis/machineconfiguration.openshift.io/v1/machineconfigs/{name}");
         let wrong = |why: String| AgentError::Config { name: name.to_owned(), why };
-        let found: Value = match self.get(&format!("MachineConfig {name}"), path).await {
-            Err(AgentError::Cluster { source, .. }) if source.code() == Some(404) => {
+        let config: MachineConfig = match self.get(&format!("MachineConfig {name}"), path).await {
+            Err(AgentError::Cluster { source: CallError::Refused { code: 404, .. }, .. }) => {
                 return Err(wrong("does not exist".into()));
+            }
+            Err(AgentError::Cluster { source: CallError::Garbled(error), .. }) => {
+                return Err(wrong(format!("cannot be read: {error}")));
             }
             found => found?,
         };
-        let config: MachineConfig = serde_json::from_value(found)
-            .map_err(|error| wrong(format!("cannot be read: {error}")))?;
         Ok(Record { name: name.to_owned(), spec: config.spec, originals: Vec::new() })
     }
 
@@ -316,14 +320,15 @@ impl<H: Host> Agent<H> {
     /// without the kind has those of the release.
     async fn disruption_policies(&self) -> Result<Option<Policies>, AgentError> {
         let path = "/apis/operator.openshift.io/v1/machineconfigurations/cluster";
-        let found = match self.get("MachineConfiguration cluster", path.into()).await {
-            Err(AgentError::Cluster { source, .. }) if source.code() == Some(404) => {
+        let found: MachineConfiguration = match self.get("MachineConfiguration", path.into()).await
+        {
+            Err(AgentError::Cluster { source: CallError::Refused { code: 404, .. }, .. }) => {
                 return Ok(Some(disruption::defaults()));
             }
+            Err(AgentError::Cluster { source: CallError::Garbled(_), .. }) => return Ok(None),
             found => found?,
         };
-        let read = serde_json::from_value::<MachineConfiguration>(found).ok();
-        Ok(read.as_ref().and_then(disruption::acting).cloned())
+        Ok(disruption::acting(&found).cloned())
     }
 
     async fn report(&self, uid: &str, report: &Report) -> Result<(), AgentError> {
@@ -352,7 +357,7 @@ impl<H: Host> Agent<H> {
         }
     }
 
-    async fn get(&self, what: &str, path: String) -> Result<Value, AgentError> {
+    async fn get<T: DeserializeOwned>(&self, what: &str, path: String) -> Result<T, AgentError> {
         let found = self.cluster.call(Verb::Get, Ask::path(path)).await;
         found.map_err(|source| AgentError::Cluster { what: what.to_owned(), source })
     }

@@ -75,16 +75,12 @@ pub fn begin(
     mut deeds: Vec<Deed>,
 ) -> Result<Journal> {
     let (old, new) = (layout(host, current)?, layout(host, &coming)?);
-    let change = Change::between(&old, &new);
+    let still = |kept: &&Kept| new.entries.contains_key(&kept.path);
+    coming.originals = current.originals.iter().filter(still).cloned().collect();
+    let change = Change::between(&old, new);
     if change.needs_reboot() && !deeds.contains(&Deed::Reboot) {
         deeds.push(Deed::Reboot);
     }
-    coming.originals = current
-        .originals
-        .iter()
-        .filter(|kept| new.entries.contains_key(&kept.path))
-        .cloned()
-        .collect();
     let mut before = Vec::new();
     for Edit { path, entry: _ } in &change.edits {
         let found = host.read(path)?;
@@ -102,6 +98,7 @@ pub fn begin(
         Some(_) => accounts::password(host, CORE)?.or_else(|| Some(NO_PASSWORD.to_owned())),
         None => None,
     };
+    drop((old, change));
     store::set_coming(host, &coming)?;
     let (from, to) = (current.name.clone(), coming.name);
     let journal = Journal { from, to, deeds, phase: Phase::Applying, before, units, password };
@@ -166,9 +163,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// Puts everything in its place; afterwards the journal says so.
 fn apply(host: &mut impl Host, journal: &Journal) -> Result<Journal> {
-    let (current, coming) = both(host, journal)?;
-    let (old, new) = (layout(host, &current)?, layout(host, &coming)?);
-    let change = Change::between(&old, &new);
+    let (change, originals) = derived(host, journal)?;
     for name in &change.leaving {
         if host.unit_state(name)? == UnitState::Enabled {
             host.unit(UnitVerb::Disable, name)?;
@@ -178,7 +173,7 @@ fn apply(host: &mut impl Host, journal: &Journal) -> Result<Journal> {
         if let Some(entry) = entry {
             place(host, path, entry)?;
         } else {
-            let original = current.originals.iter().find(|kept| kept.path == *path);
+            let original = originals.iter().find(|kept| kept.path == *path);
             let original = original.map(|kept| store::kept(host, kept)).transpose()?;
             place(host, path, &original.unwrap_or(Entry::Absent))?;
         }
@@ -198,7 +193,8 @@ fn apply(host: &mut impl Host, journal: &Journal) -> Result<Journal> {
     if !change.kernel_arguments.is_empty() {
         host.kernel_arguments(&change.kernel_arguments)?;
     }
-    let differing = drift::drift(host, &new);
+    let wanted = change.edits.iter().filter_map(|edit| Some((&edit.path, edit.entry.as_ref()?)));
+    let differing = drift::drift(host, wanted);
     if !differing.is_empty() {
         let places: Vec<String> = differing.iter().map(ToString::to_string).collect();
         return Err(ChangeError::NotKept(places.join("; ")));
@@ -284,13 +280,20 @@ fn finish(host: &mut impl Host, journal: &Journal) -> Result<Record> {
     Ok(coming)
 }
 
-fn both(host: &impl Host, journal: &Journal) -> Result<(Record, Record)> {
+/// The change that a journal is about, and what stood at places before any configuration did. Nothing else of the two
+/// configurations is kept in memory.
+fn derived(host: &impl Host, journal: &Journal) -> Result<(Change, Vec<Kept>)> {
     let named = |record: Option<Record>, name: &str| {
         record
             .filter(|record| record.name == name)
             .ok_or_else(|| ChangeError::Missing(name.to_owned()))
     };
-    Ok((named(store::current(host)?, &journal.from)?, named(store::coming(host)?, &journal.to)?))
+    let current = named(store::current(host)?, &journal.from)?;
+    let old = layout(host, &current)?;
+    let originals = current.originals;
+    drop(current.spec);
+    let new = layout(host, &named(store::coming(host)?, &journal.to)?)?;
+    Ok((Change::between(&old, new), originals))
 }
 
 /// Makes an entry stand at a place. What is there already is left alone.
