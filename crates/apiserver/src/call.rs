@@ -133,6 +133,15 @@ impl Call<'_> {
                     ),
                 ));
             }
+            if name.chars().any(char::is_control) {
+                return Err(Refusal::new(
+                    422,
+                    "Invalid",
+                    format!(
+                        " \"\" is invalid: fieldManager: Invalid value: {name:?}: should only contain printable characters"
+                    ),
+                ));
+            }
             return Ok(name.to_owned());
         }
         let agent = self.incoming.header(header::USER_AGENT);

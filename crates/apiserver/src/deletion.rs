@@ -85,15 +85,15 @@ pub(crate) fn begin(
     } else {
         meta::set(object, "finalizers", finalizers);
     }
-    if !held && grace == 0 {
-        if nature == Nature::Pod {
-            mark(object, grace, now);
-        }
+    if !held && grace == 0 && nature != Nature::Pod {
         return Outcome::Gone;
     }
     mark(object, grace, now);
     if let Some(generation) = meta::field(object, "generation").and_then(Value::as_i64) {
         meta::set(object, "generation", generation + 1);
+    }
+    if !held && grace == 0 {
+        return Outcome::Gone;
     }
     if nature == Nature::Namespace {
         meta::entry(object, "status").insert("phase".into(), "Terminating".into());

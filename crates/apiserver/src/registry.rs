@@ -95,6 +95,11 @@ impl Resolved {
         &self.version.schema
     }
 
+    /// `coordination.k8s.io/v1, Kind=Lease`, as Go prints a kind.
+    pub(crate) fn go_name(&self) -> String {
+        format!("{}/{}, Kind={}", self.ty.group, self.version.name, self.ty.kind)
+    }
+
     /// The real server judges changed metadata of custom kinds twice, and says so twice.
     pub(crate) fn twice(&self, cause: Cause) -> Vec<Cause> {
         if self.is_custom() { vec![cause.clone(), cause] } else { vec![cause] }

@@ -97,23 +97,26 @@ impl Watch {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Cut>>> {
         loop {
-            if self.finished && self.ready.is_empty() {
-                return Poll::Ready(None);
+            match &mut self.ailment {
+                // Nothing wakes it again: not an event, not its own end.
+                Some(Ailment::SilentAfter(0)) => return Poll::Pending,
+                Some(Ailment::CutAfter(0)) if !self.finished => {
+                    self.ready.clear();
+                    self.finished = true;
+                    return Poll::Ready(Some(Err(Cut)));
+                }
+                _ => {}
             }
-            if !self.ready.is_empty() {
-                match &mut self.ailment {
-                    Some(Ailment::CutAfter(0)) => {
-                        self.ready.clear();
-                        self.finished = true;
-                        return Poll::Ready(Some(Err(Cut)));
-                    }
-                    Some(Ailment::SilentAfter(0)) => self.ready.clear(),
-                    Some(Ailment::CutAfter(left) | Ailment::SilentAfter(left)) => *left -= 1,
-                    None => {}
+            if let Some(bytes) = self.ready.pop_front() {
+                if let Some(Ailment::CutAfter(left) | Ailment::SilentAfter(left)) =
+                    &mut self.ailment
+                {
+                    *left -= 1;
                 }
-                if let Some(bytes) = self.ready.pop_front() {
-                    return Poll::Ready(Some(Ok(bytes)));
-                }
+                return Poll::Ready(Some(Ok(bytes)));
+            }
+            if self.finished {
+                return Poll::Ready(None);
             }
             if self.deadline.as_mut().is_some_and(|d| d.as_mut().poll(context).is_ready()) {
                 self.finished = true;

@@ -13,6 +13,7 @@ use runtime::{
     telemetry::page::Page,
 };
 use tidegate_core::{
+    gate::Form,
     gauge::{self, Gauges},
     seen::{Seen, SeenGated, StanzaReading},
 };
@@ -35,6 +36,7 @@ pub fn page(view: &View) -> String {
                     key,
                     system: system(key),
                     gauges: gauge::gauges(resource, &gate, now),
+                    governed: gate.form != Form::NoStanza || resource.behavior.is_some(),
                     overridden: gate.overrides(resource, now),
                     removed: is_removed(resource),
                 });
@@ -70,6 +72,7 @@ pub fn page(view: &View) -> String {
     for key in view.progress.all_pruned() {
         page.sample(&metrics::STATUS_PRUNED, &object(&key), 1.0);
     }
+    view.telemetry.write_progress(&mut page);
     page.finish()
 }
 
@@ -86,6 +89,8 @@ struct Row<'a> {
     key: &'a Key,
     system: &'static str,
     gauges: Gauges,
+    /// Whether it is under change management, or was.
+    governed: bool,
     overridden: bool,
     removed: bool,
 }
@@ -98,13 +103,13 @@ impl Row<'_> {
 }
 
 fn object(key: &Key) -> [&str; 3] {
-    [key.kind.name, &key.name, key.namespace.as_deref().unwrap_or_default()]
+    [key.kind().name, &key.name, key.namespace.as_deref().unwrap_or_default()]
 }
 
 /// Which half of a cluster changes with a resource. The pool of the masters is the control plane, though its kind is that of nodes.
 fn system(key: &Key) -> &'static str {
-    let Role::Gated { system, .. } = key.kind.role else { return "" };
-    let masters = key.kind.name == names::MACHINE_CONFIG_POOL && &*key.name == "master";
+    let Role::Gated { system, .. } = key.kind().role else { return "" };
+    let masters = key.kind().name == names::MACHINE_CONFIG_POOL && &*key.name == "master";
     if masters { System::ControlPlane.as_str() } else { system.as_str() }
 }
 
@@ -115,9 +120,8 @@ fn is_removed(resource: &SeenGated) -> bool {
 
 fn flags(page: &mut Page, metric: &Metric, rows: &[Row<'_>], is: impl Fn(&Row<'_>) -> bool) {
     page.begin(metric);
-    // Only where it is so: ten thousand zeros tell nothing that their absence does not.
-    for row in rows.iter().filter(|row| is(row)) {
-        page.sample(metric, &object(row.key), 1.0);
+    for row in rows.iter().filter(|row| row.governed) {
+        page.sample(metric, &object(row.key), f64::from(is(row)));
     }
 }
 

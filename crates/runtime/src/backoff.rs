@@ -17,8 +17,8 @@ impl Backoff {
         Self { first, at_most, failures: 0, seed: spread(name.as_bytes()) }
     }
 
-    /// The next delay.
-    pub fn next(&mut self) -> Duration {
+    /// The next delay, longer than the last.
+    pub fn lengthen(&mut self) -> Duration {
         let delay = delay(self.first, self.at_most, self.failures, self.seed);
         self.failures = self.failures.saturating_add(1);
         delay
@@ -53,11 +53,11 @@ mod tests {
     fn delays_double_up_to_the_bound_and_begin_anew() {
         let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30), "a");
         for bound in [1, 2, 4, 8, 16, 30, 30] {
-            let (delay, bound) = (backoff.next(), Duration::from_secs(bound));
+            let (delay, bound) = (backoff.lengthen(), Duration::from_secs(bound));
             assert!(delay <= bound && delay > bound.mul_f64(0.79), "{delay:?} of {bound:?}");
         }
         backoff.reset();
-        assert!(backoff.next() <= Duration::from_secs(1));
+        assert!(backoff.lengthen() <= Duration::from_secs(1));
     }
 
     #[test]

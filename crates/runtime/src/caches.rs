@@ -120,11 +120,11 @@ impl Caches {
     pub fn doubt(&self, stale: Duration) -> Option<String> {
         kinds().find_map(|kind| {
             let name = kind.name;
-            let Some(shelf) = self.store().shelf(name) else {
+            let Some(about) = self.store().on(name) else {
                 return Some(format!("{name} has not been listed yet"));
             };
-            let age = shelf.confirmed.elapsed();
-            let old = shelf.state == State::Known && age > stale;
+            let age = about.confirmed.elapsed();
+            let old = about.state == State::Known && age > stale;
             old.then(|| format!("{name} was last confirmed {} s ago", age.as_secs()))
         })
     }
@@ -136,13 +136,13 @@ impl Caches {
         let store = self.store();
         let Some(seen @ Seen::Gated(gated)) = store.get(key) else { return Err(unsure) };
         let policy = policy_of(seen);
-        let asked = policy.as_ref().map(|policy| policy.kind.name);
+        let asked = policy.as_ref().map(|policy| policy.kind().name);
         let (gate, settled) = (
             gate::gate(gated, policy.as_ref().and_then(|policy| store.policy(policy))),
             asked.is_none_or(|kind| store.is_settled(kind)),
         );
         drop(store);
-        if !settled || !fresh(key.kind.name) || !asked.is_none_or(fresh) {
+        if !settled || !fresh(key.kind().name) || !asked.is_none_or(fresh) {
             return Err(unsure);
         }
         gate.permit(now)

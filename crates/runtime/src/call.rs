@@ -120,7 +120,7 @@ impl CallError {
 
     /// How long the server wants to be left alone. It may ask for a minute at most: an hour would be a gate that nobody closed.
     pub fn retry_after(&self) -> Duration {
-        const AT_MOST: Duration = Duration::from_secs(60);
+        const AT_MOST: Duration = Duration::from_mins(1);
         match self {
             Self::Refused { retry_after: Some(wanted), .. } => (*wanted).min(AT_MOST),
             Self::Refused { retry_after: None, .. }
@@ -129,11 +129,6 @@ impl CallError {
             | Self::Late(_)
             | Self::Garbled(_) => Duration::ZERO,
         }
-    }
-
-    /// The word for it in metrics.
-    fn label(&self) -> u16 {
-        self.code().unwrap_or(0)
     }
 }
 
@@ -207,12 +202,14 @@ impl Cluster {
         let began = self.clock.exact();
         let answered = timeout(patience, self.answer(verb, ask)).await;
         let answered = answered.unwrap_or(Err(CallError::Late(patience)));
-        let read = answered.and_then(|(stamp, body)| {
-            self.compare_clocks(stamp, began);
-            serde_json::from_slice(&body).map_err(CallError::Garbled)
-        });
-        self.telemetry.called(verb, read.as_ref().err().map_or(200, CallError::label));
-        read
+        let code = match &answered {
+            Ok(answer) => answer.code.as_u16(),
+            Err(error) => error.code().unwrap_or(0),
+        };
+        self.telemetry.called(verb, code);
+        let answer = answered?;
+        self.compare_clocks(answer.stamp, began);
+        serde_json::from_slice(&answer.body).map_err(CallError::Garbled)
     }
 
     /// Asks for a stream. The deadline is that of the first byte; the reader has to bound the rest.
@@ -222,22 +219,21 @@ impl Cluster {
             accepted(response).await.map(Response::into_body)
         });
         let opened = opened.await.unwrap_or(Err(CallError::Late(self.patience)));
-        self.telemetry.called(Verb::Watch, opened.as_ref().err().map_or(200, CallError::label));
+        let code = opened.as_ref().map_or_else(|error| error.code().unwrap_or(0), |_| 200);
+        self.telemetry.called(Verb::Watch, code);
         opened
     }
 
-    async fn answer(
-        &self,
-        verb: Verb,
-        ask: Ask,
-    ) -> Result<(Option<Timestamp>, bytes::Bytes), CallError> {
+    async fn answer(&self, verb: Verb, ask: Ask) -> Result<Answer, CallError> {
         let response = accepted(self.send(verb, ask).await?).await?;
+        let code = response.status();
         let stamp = response.headers().get(header::DATE).and_then(|stamp| stamp.to_str().ok());
         let stamp = stamp.and_then(|stamp| {
             jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(stamp).ok()
         });
         let body = response.into_body().collect().await;
-        body.map(|body| (stamp, body.to_bytes())).map_err(|error| CallError::Lost(error.into()))
+        let body = body.map_err(|error| CallError::Lost(error.into()))?.to_bytes();
+        Ok(Answer { code, stamp, body })
     }
 
     async fn send(&self, verb: Verb, ask: Ask) -> Result<Response<Body>, CallError> {
@@ -275,6 +271,13 @@ impl std::fmt::Debug for Cluster {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Cluster").field("patience", &self.patience).finish_non_exhaustive()
     }
+}
+
+struct Answer {
+    code: StatusCode,
+    /// The server's time.
+    stamp: Option<Timestamp>,
+    body: bytes::Bytes,
 }
 
 /// The response, if it is one; the server's refusal otherwise.

@@ -40,8 +40,8 @@ pub async fn watch(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
     loop {
         sleep(tempo.freshness).await;
         let known = |kind: &&'static Kind| {
-            let shelf = caches.store().shelf(kind.name);
-            shelf.is_some_and(|shelf| shelf.state == State::Known)
+            let about = caches.store().on(kind.name);
+            about.is_some_and(|about| about.state == State::Known)
         };
         // One counter for the whole store, so one kind tells for all.
         let Some(kind) = kinds().find(known) else { continue };

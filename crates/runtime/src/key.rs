@@ -1,6 +1,6 @@
 //! Which object? A kind of ours, a namespace and a name, in the order in which objects are worked on: policies first.
 
-use std::{cmp::Ordering, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use api::{
     names,
@@ -8,35 +8,45 @@ use api::{
 };
 use tidegate_core::problem::Object;
 
-/// Which object.
-#[derive(Clone, Debug)]
+/// Which object. The order of keys is the order of work: policies, then those who name them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// Its kind.
-    pub kind: &'static Kind,
+    /// The place of its kind in [`kinds`].
+    rank: usize,
     /// Its namespace, if the kind has them.
     pub namespace: Option<Arc<str>>,
     /// Its name.
     pub name: Arc<str>,
 }
 
-/// Every kind that change management knows.
+/// Every kind that change management knows, policies first.
 pub fn kinds() -> impl Iterator<Item = &'static Kind> {
     KINDS.iter().chain(GATED)
 }
 
 impl Key {
+    /// A key of a kind that is known here.
+    pub fn new(kind: &Kind, namespace: Option<&str>, name: &str) -> Option<Self> {
+        let rank = kinds().position(|known| known.name == kind.name)?;
+        Some(Self { rank, namespace: namespace.map(Arc::from), name: Arc::from(name) })
+    }
+
     /// The key of an object; none if it has no name or is of no kind that is known here.
     pub fn of(object: &Object) -> Option<Self> {
-        Some(Self {
-            kind: kinds().find(|kind| kind.name == object.kind)?,
-            namespace: object.namespace.as_deref().map(Arc::from),
-            name: object.name.as_deref().map(Arc::from)?,
-        })
+        let kind = kinds().find(|kind| kind.name == object.kind)?;
+        Self::new(kind, object.namespace.as_deref(), object.name.as_deref()?)
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> &'static Kind {
+        let gated = self.rank.checked_sub(KINDS.len());
+        // Only `new` makes a rank, from a place in the two lists.
+        gated.map_or_else(|| &KINDS[self.rank], |place| &GATED[place])
     }
 
     /// The path of the object.
     pub fn path(&self) -> String {
-        format!("{}/{}", collection(self.kind, self.namespace.as_deref()), self.name)
+        format!("{}/{}", collection(self.kind(), self.namespace.as_deref()), self.name)
     }
 
     /// The path of its status.
@@ -46,11 +56,7 @@ impl Key {
 
     /// Policies are worked on before those who name them.
     pub fn is_policy(&self) -> bool {
-        self.kind.role == Role::Policy
-    }
-
-    fn rank(&self) -> (bool, &str, Option<&str>, &str) {
-        (!self.is_policy(), self.kind.name, self.namespace.as_deref(), &self.name)
+        self.kind().role == Role::Policy
     }
 }
 
@@ -63,29 +69,9 @@ pub fn collection(kind: &Kind, namespace: Option<&str>) -> String {
     }
 }
 
-impl PartialEq for Key {
-    fn eq(&self, other: &Self) -> bool {
-        self.rank() == other.rank()
-    }
-}
-
-impl Eq for Key {}
-
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Key {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.rank().cmp(&other.rank())
-    }
-}
-
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind.name)?;
+        f.write_str(self.kind().name)?;
         for part in [self.namespace.as_ref(), Some(&self.name)].into_iter().flatten() {
             write!(f, "/{part}")?;
         }

@@ -231,22 +231,19 @@ impl Elector {
             "acquireTime": since.unwrap_or_else(|| json!(now)),
             "renewTime": now,
         });
-        let (verb, ask) = match &self.lease {
-            Some(lease) => {
-                let mut lease = lease.clone();
-                lease["spec"] = spec;
-                (Verb::Update, Ask::json(self.path(), &lease))
-            }
-            None => {
-                let Candidate { namespace, name, .. } = &self.candidate;
-                let lease = json!({
-                    "apiVersion": "coordination.k8s.io/v1",
-                    "kind": "Lease",
-                    "metadata": {"name": name, "namespace": namespace},
-                    "spec": spec,
-                });
-                (Verb::Create, Ask::json(self.collection(), &lease))
-            }
+        let (verb, ask) = if let Some(lease) = &self.lease {
+            let mut lease = lease.clone();
+            lease["spec"] = spec;
+            (Verb::Update, Ask::json(self.path(), &lease))
+        } else {
+            let Candidate { namespace, name, .. } = &self.candidate;
+            let lease = json!({
+                "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease",
+                "metadata": {"name": name, "namespace": namespace},
+                "spec": spec,
+            });
+            (Verb::Create, Ask::json(self.collection(), &lease))
         };
         let written = self.cluster.call_within(verb, ask, self.tempo.renewal / 2).await?;
         self.note(Some(written));
@@ -277,10 +274,11 @@ impl Elector {
         self.set(Leadership::Following);
         let (epoch, patience) = (self.epoch(), self.tempo.look);
         let given = self.write("", epoch, Duration::from_secs(1));
-        match timeout(patience, given).await {
-            Ok(Ok(())) => tracing::info!("the lease is given back"),
+        if let Ok(Ok(())) = timeout(patience, given).await {
+            tracing::info!("the lease is given back");
+        } else {
             // It runs out by itself.
-            Ok(Err(_)) | Err(_) => tracing::info!("the lease could not be given back"),
+            tracing::info!("the lease could not be given back");
         }
     }
 

@@ -71,8 +71,8 @@ impl Observer {
                 Err(error) if error.code() == Some(404) => {
                     // A server that starts may not know the kind yet: what was known is dropped only when it says so twice.
                     missed += 1;
-                    let known = self.caches.store().shelf(self.kind.name);
-                    let known = known.is_some_and(|shelf| shelf.state == State::Known);
+                    let known = self.caches.store().on(self.kind.name);
+                    let known = known.is_some_and(|about| about.state == State::Known);
                     if !known || missed > 1 {
                         self.caches.absent(self.kind);
                     }
@@ -81,7 +81,7 @@ impl Observer {
                 }
                 Err(error) => {
                     tracing::warn!(kind = self.kind.name, %error, cause = ?error, "cannot list");
-                    sleep(backoff.next().max(error.retry_after())).await;
+                    sleep(backoff.lengthen().max(error.retry_after())).await;
                     continue;
                 }
             };
@@ -100,8 +100,8 @@ impl Observer {
                         Duration::ZERO
                     }
                     Ok(Next::Rebuild) => Duration::ZERO,
-                    Ok(_) => backoff.next(),
-                    Err(error) => backoff.next().max(error.retry_after()),
+                    Ok(_) => backoff.lengthen(),
+                    Err(error) => backoff.lengthen().max(error.retry_after()),
                 };
                 let next = watched.unwrap_or_else(|error| {
                     tracing::debug!(kind = self.kind.name, %error, cause = ?error, "cannot watch");
@@ -179,10 +179,9 @@ impl Observer {
             "ERROR" => return Next::List,
             "BOOKMARK" => {}
             happening => {
-                let key = Key {
-                    kind: self.kind,
-                    namespace: namespace.map(Into::into),
-                    name: name.unwrap_or_default().into(),
+                let name = name.unwrap_or_default();
+                let Some(key) = Key::new(self.kind, namespace.as_deref(), &name) else {
+                    return Next::List;
                 };
                 if happening == "DELETED" {
                     self.caches.forget(&key, &resource_version);

@@ -189,22 +189,16 @@ impl Reconciler {
         let news = self.caches.news();
         let store = self.caches.store();
         for key in news {
-            match store.get(&key) {
-                Some(seen) => {
-                    let generation = seen.identity().generation;
-                    let fresh = self
-                        .troubles
-                        .get(&key)
-                        .is_some_and(|trouble| trouble.generation != generation);
-                    if fresh { self.queue.hurry(key) } else { self.queue.add(key) }
-                }
-                None => {
-                    self.queue.forget(&key);
-                    self.troubles.remove(&key);
-                    if self.standings.remove(&key).is_some() || key.is_policy() {
-                        store.naming(&key).cloned().for_each(|naming| self.queue.add(naming));
-                    }
-                }
+            if let Some(seen) = store.get(&key) {
+                let generation = seen.identity().generation;
+                let trouble = self.troubles.get(&key);
+                let fresh = trouble.is_some_and(|trouble| trouble.generation != generation);
+                if fresh { self.queue.hurry(key) } else { self.queue.add(key) }
+            } else {
+                self.queue.forget(&key);
+                self.troubles.remove(&key);
+                self.standings.remove(&key);
+                store.naming(&key).cloned().for_each(|naming| self.queue.add(naming));
             }
         }
     }
@@ -261,7 +255,7 @@ impl Reconciler {
         let Some((plan, seen)) = self.decide(key) else { return self.queue.release(key) };
         match plan {
             Ok(Plan { status: None, notes: _, wake }) => {
-                self.telemetry.reconciled(key.kind.name, Verdict::Unchanged, began.elapsed());
+                self.telemetry.reconciled(key.kind().name, Verdict::Unchanged, began.elapsed());
                 self.say_unsaid(key, &seen);
                 self.queue.wake_at(key, wake);
                 self.settled(key);
@@ -280,7 +274,7 @@ impl Reconciler {
             }
             Err(Panicked) => {
                 tracing::error!(object = %key, "the decision panicked: this object waits, the others do not");
-                self.telemetry.reconciled(key.kind.name, Verdict::Panicked, began.elapsed());
+                self.telemetry.reconciled(key.kind().name, Verdict::Panicked, began.elapsed());
                 self.fail(key, self.tempo.refused_at_most, Duration::ZERO);
             }
         }
@@ -288,11 +282,11 @@ impl Reconciler {
 
     /// What is to be done about an object; nothing if it is gone, or if its policy has to be looked at first.
     fn decide(&self, key: &Key) -> Option<(Result<Plan, Panicked>, Seen)> {
-        let controller = self.controllers.iter().find(|row| row.kind.name == key.kind.name)?;
+        let controller = self.controllers.iter().find(|row| row.kind.name == key.kind().name)?;
         let store = self.caches.store();
         let seen = store.get(key)?.clone();
         // Until the policies have been listed, a missing one is not known to be missing.
-        if asked_by(key.kind).is_some_and(|kind| !store.is_settled(kind.name)) {
+        if asked_by(key.kind()).is_some_and(|kind| !store.is_settled(kind.name)) {
             return None;
         }
         if let Some(policy) = policy_of(&seen)
@@ -340,7 +334,7 @@ impl Reconciler {
             }
             Step::Failed { error, notes, phase } => self.failed(&key, &error, notes, phase),
         };
-        self.telemetry.reconciled(key.kind.name, verdict, began.elapsed());
+        self.telemetry.reconciled(key.kind().name, verdict, began.elapsed());
     }
 
     fn failed(

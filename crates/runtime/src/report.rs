@@ -157,8 +157,8 @@ impl Speaker {
             "type": note.weight.as_str(),
             "note": cut(&note.message, LONGEST),
             "regarding": {
-                "apiVersion": key.kind.api_version,
-                "kind": key.kind.name,
+                "apiVersion": key.kind().api_version,
+                "kind": key.kind().name,
                 "namespace": key.namespace.as_deref().unwrap_or_default(),
                 "name": &*key.name,
                 "uid": uid,

@@ -21,12 +21,12 @@ use crate::key::{Key, kinds};
 pub struct Store {
     seen: BTreeMap<Key, Seen>,
     naming: BTreeMap<Key, BTreeSet<Key>>,
-    shelves: BTreeMap<&'static str, Shelf>,
+    about: BTreeMap<&'static str, Knowledge>,
 }
 
 /// What is known about a kind as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shelf {
+pub struct Knowledge {
     /// Whether its objects are known.
     pub state: State,
     /// When the server last showed that nothing was missed.
@@ -93,19 +93,19 @@ impl Store {
     }
 
     /// What is known about a kind.
-    pub fn shelf(&self, kind: &str) -> Option<Shelf> {
-        self.shelves.get(kind).copied()
+    pub fn on(&self, kind: &str) -> Option<Knowledge> {
+        self.about.get(kind).copied()
     }
 
     /// How old the knowledge of a kind is; none while there is nothing to be old.
     pub fn age(&self, kind: &str) -> Option<Duration> {
-        let shelf = self.shelf(kind)?;
-        (shelf.state == State::Known).then(|| shelf.confirmed.elapsed())
+        let about = self.on(kind)?;
+        (about.state == State::Known).then(|| about.confirmed.elapsed())
     }
 
     /// Whether the objects of a kind are known, which is also so if there is no such kind.
     pub fn is_settled(&self, kind: &str) -> bool {
-        self.shelf(kind).is_some_and(|shelf| shelf.state != State::Unknown)
+        self.on(kind).is_some_and(|about| about.state != State::Unknown)
     }
 
     /// Whether something as new as this version of an object is known.
@@ -144,11 +144,11 @@ impl Store {
         trust: Trust,
     ) -> BTreeSet<Key> {
         let mut changed = BTreeSet::new();
-        let version: Option<u64> = version.parse().ok();
+        let listed_at: Option<u64> = version.parse().ok();
         let gone: Vec<Key> = self
             .of_kind(kind)
             .filter(|(key, seen)| {
-                let newer = version.zip(version_of(seen)).is_some_and(|(list, known)| known > list);
+                let newer = listed_at.zip(version_of(seen)).is_some_and(|(at, known)| known > at);
                 !listed.contains_key(key) && (trust == Trust::Nothing || !newer)
             })
             .map(|(key, _)| key.clone())
@@ -184,18 +184,19 @@ impl Store {
 
     /// The server was heard about a kind, and nothing was missed.
     pub fn confirm(&mut self, kind: &'static Kind) {
-        if let Some(shelf) = self.shelves.get_mut(kind.name) {
-            shelf.confirmed = Instant::now();
+        if let Some(about) = self.about.get_mut(kind.name) {
+            about.confirmed = Instant::now();
         }
     }
 
     fn settle(&mut self, kind: &'static Kind, state: State) {
-        self.shelves.insert(kind.name, Shelf { state, confirmed: Instant::now() });
+        self.about.insert(kind.name, Knowledge { state, confirmed: Instant::now() });
     }
 
     fn of_kind(&self, kind: &'static Kind) -> impl Iterator<Item = (&Key, &Seen)> {
-        let first = Key { kind, namespace: None, name: "".into() };
-        self.seen.range(first..).take_while(move |(key, _)| key.kind.name == kind.name)
+        let first = Key::new(kind, None, "");
+        let from = first.map(|first| self.seen.range(first..)).into_iter().flatten();
+        from.take_while(move |(key, _)| key.kind().name == kind.name)
     }
 
     fn put(&mut self, key: Key, seen: Seen) {

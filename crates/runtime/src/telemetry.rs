@@ -155,8 +155,12 @@ impl Telemetry {
         if let Some(skew) = counted.skew {
             page.sample(&metrics::CLOCK_SKEW_SECONDS, &[], skew);
         }
+    }
+
+    /// Writes when the loop turned last.
+    pub fn write_progress(&self, page: &mut Page) {
         page.begin(&metrics::LAST_PROGRESS_TIMESTAMP_SECONDS);
-        if let Some(progress) = counted.progress {
+        if let Some(progress) = self.lock().progress {
             let seconds = progress.as_millisecond() as f64 / 1000.0;
             page.sample(&metrics::LAST_PROGRESS_TIMESTAMP_SECONDS, &[], seconds);
         }

@@ -1,6 +1,7 @@
 //! What does a verb get from outside? Everything impure, as values.
 
 use std::{
+    ffi::OsString,
     io::{Read, Write},
     path::PathBuf,
 };
@@ -25,4 +26,13 @@ pub(crate) struct Edge {
     pub(crate) stderr: Box<dyn Write>,
     /// The folder for temporary files.
     pub(crate) temporary: PathBuf,
+    /// Looks up a variable of the environment.
+    pub(crate) variables: fn(&str) -> Option<OsString>,
+}
+
+impl Edge {
+    /// A variable of the environment that is set, not empty, and text.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        (self.variables)(name)?.into_string().ok().filter(|value| !value.is_empty())
+    }
 }

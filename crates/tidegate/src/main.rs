@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         stdout: Box::new(io::stdout()),
         stderr: Box::new(io::stderr()),
         temporary: std::env::temp_dir(),
+        variables: |name| std::env::var_os(name),
     };
     let output = verbs::run(&matches, &mut edge).unwrap_or_else(|error| Output {
         text: String::new(),

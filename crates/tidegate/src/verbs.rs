@@ -13,6 +13,7 @@ pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod man;
 pub(crate) mod next;
+pub(crate) mod operator;
 pub(crate) mod overriding;
 pub(crate) mod sandbox;
 pub(crate) mod status;
@@ -55,6 +56,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         diff::verb(),
         convert::verb(),
         sandbox::verb(),
+        operator::verb(),
         completion::verb(),
         man::verb(),
     ]

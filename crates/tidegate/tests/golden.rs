@@ -117,6 +117,9 @@ fn validate() {
         &["validate", "crates/tidegate/tests/inputs/several.yaml", "-o", "wide"],
     );
     check("next-of-several", &["next", "crates/tidegate/tests/inputs/several.yaml", NOW]);
+    let resources = "crates/tidegate/tests/inputs/resources.yaml";
+    check("validate-resources", &["validate", resources, "-o", "wide"]);
+    check("next-of-resources", &["next", resources, NOW]);
 }
 
 #[test]

@@ -188,17 +188,7 @@ fn check_preconditions(call: &Call<'_>, old: &Value, new: &Value) -> Result<(), 
     }
     let uid = meta::uid(new);
     if !uid.is_empty() && uid != meta::uid(old) {
-        let place = match meta::namespace(old) {
-            "" => name.clone(),
-            namespace => format!("{namespace}/{name}"),
-        };
-        let group = if ty.group.is_empty() { String::new() } else { format!("{}/", ty.group) };
-        let why = format!(
-            "StorageError: invalid object, Code: 4, Key: /registry/{group}{}/{place}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
-            ty.plural,
-            meta::uid(old)
-        );
-        return Err(Refusal::conflict(&ty.plural, &ty.group, &name, &why));
+        return Err(wrong_uid(call, uid, meta::uid(old)));
     }
     let mut causes = Vec::new();
     for key in ["name", "namespace"] {
@@ -211,6 +201,23 @@ fn check_preconditions(call: &Call<'_>, old: &Value, new: &Value) -> Result<(), 
         return Err(Refusal::invalid(&ty.kind, &ty.group, &name, &causes));
     }
     Ok(())
+}
+
+/// The write was meant for another object of this name.
+pub(super) fn wrong_uid(call: &Call<'_>, wanted: &str, has: &str) -> Refusal {
+    let ty = &call.kind.ty;
+    let (namespace, name) = call.key();
+    let place = if namespace.is_empty() { name.clone() } else { format!("{namespace}/{name}") };
+    // Only custom kinds are stored under their group; nodes have an old name there.
+    let folder = match ty.nature {
+        Nature::Custom => format!("{}/{}", ty.group, ty.plural),
+        Nature::Node => "minions".to_owned(),
+        _ => ty.plural.clone(),
+    };
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: /registry/{folder}/{place}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {has}"
+    );
+    Refusal::conflict(&ty.plural, &ty.group, &name, &why)
 }
 
 fn refuse_new_finalizers(call: &Call<'_>, old: &Value, new: &Value) -> Result<(), Refusal> {

@@ -168,7 +168,12 @@ pub(crate) fn judge(
     if meta::name(object).is_empty() {
         causes.push(Cause::required("metadata.name", "name or generateName is required"));
     } else {
-        causes.extend(name::metadata_problems(object, ty.name_rule));
+        let found = name::metadata_problems(object, ty.name_rule);
+        if ty.nature == Nature::Node && old.is_some() {
+            // The real server judges changed nodes twice, and says so twice.
+            causes.extend(found.clone());
+        }
+        causes.extend(found);
     }
     let schema = call.kind.schema();
     if call.kind.is_custom() {

@@ -62,7 +62,7 @@ pub(super) fn write(
             body: Value::Array(patch.operations.clone()).to_string().into_bytes(),
         };
         let step = match cluster.call::<Value>(Verb::Patch, ask).await {
-            Ok(document) => match read(key.kind, &document) {
+            Ok(document) => match read(key.kind(), &document) {
                 Some((_, seen)) => Step::Written { seen, before, patch, notes },
                 None => Step::Read { seen: None },
             },
@@ -80,7 +80,7 @@ pub(super) fn read_back(cluster: Cluster, key: Key, began: Instant) -> BoxFuture
     async move {
         let read_it = cluster.call::<Value>(Verb::Get, Ask::path(key.path())).await;
         let step = match read_it {
-            Ok(document) => Step::Read { seen: read(key.kind, &document).map(|(_, seen)| seen) },
+            Ok(document) => Step::Read { seen: read(key.kind(), &document).map(|(_, seen)| seen) },
             Err(error) if error.code() == Some(404) => Step::Read { seen: None },
             Err(error) => Step::Failed { error, notes: Vec::new(), phase: Phase::Reading },
         };

@@ -17,11 +17,11 @@ use tidegate_core::{
 
 use super::{Listed, Verb, next::headline};
 use crate::{
-    args::{At, Format, Formats, Sources},
+    args::{At, Format, Formats, Sources, load},
     cluster::Reach,
     edge::Edge,
     output::{self, Colour, Exit, Output, Style},
-    source::Loaded,
+    source::{Loaded, Reads},
 };
 
 pub(crate) fn verb() -> Verb {
@@ -102,7 +102,7 @@ fn run(args: &Explain, edge: &mut Edge) -> anyhow::Result<Output> {
     }
     let mut loaded = Loaded::default();
     if names.is_empty() || !paths.is_empty() {
-        loaded = args.sources.load_paths(&paths, edge)?;
+        loaded = load(&paths, Reads::Policies, edge)?;
         answers.extend(loaded.policies.iter().map(|found| of_policy(&found.policy, at)));
     }
     if args.quiet {

@@ -145,7 +145,8 @@ async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::
         if args.empty {
             return std::future::pending().await;
         }
-        let client = Client::new(cluster.service_as(OPERATOR, &["system:authenticated"]), "default");
+        let client =
+            Client::new(cluster.service_as(OPERATOR, &["system:authenticated"]), "default");
         let settings = operator::run::Settings::alone("sandbox");
         Operator::new(client, Arc::new(clock), settings).run(std::future::pending()).await
     };

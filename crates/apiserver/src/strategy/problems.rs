@@ -1,0 +1,174 @@
+//! Which rules are in no schema?
+//!
+//! The real server has them in code, kind by kind, and so has this one: what its clients meet in practice, in its words.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    meta,
+    registry::{Nature, crd},
+    status::Cause,
+};
+
+/// The checks that are not in any schema.
+pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    if is_core(nature) {
+        finalizer_problems(object, &mut causes);
+    }
+    match nature {
+        Nature::Pod => causes.extend(super::pod::problems(object, old)),
+        Nature::ConfigMap | Nature::Secret => {
+            for part in ["data", "binaryData"] {
+                let keys = object.get(part).and_then(Value::as_object);
+                for key in keys.into_iter().flat_map(Map::keys) {
+                    if key.is_empty()
+                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+                    {
+                        causes.push(Cause::invalid(format!("{part}[{key}]"), &format!("{key:?}"), "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"));
+                    }
+                }
+            }
+            size_problem(nature, object, &mut causes);
+            if nature == Nature::ConfigMap {
+                let has =
+                    |part: &str, key: &str| object.get(part).and_then(|p| p.get(key)).is_some();
+                let keys = object.get("data").and_then(Value::as_object);
+                for key in keys.into_iter().flat_map(Map::keys).filter(|k| has("binaryData", k)) {
+                    let why = "duplicate of key present in binaryData";
+                    causes.push(Cause::invalid(format!("data[{key}]"), &format!("{key:?}"), why));
+                }
+            }
+            if old.is_some_and(|o| o.get("immutable") == Some(&Value::Bool(true))) {
+                for part in ["immutable", "data", "binaryData"] {
+                    if old.and_then(|o| o.get(part)) != object.get(part) {
+                        causes.push(Cause::forbidden(
+                            part,
+                            "field is immutable when `immutable` is set",
+                        ));
+                    }
+                }
+            }
+            if let (Nature::Secret, Some(old)) = (nature, old)
+                && old.get("type") != object.get("type")
+            {
+                let shown = object.get("type").map(Value::to_string).unwrap_or_default();
+                causes.push(Cause::invalid("type", &shown, "field is immutable"));
+            }
+        }
+        Nature::DisruptionBudget => {
+            let has = |key: &str| meta::at(object, &["spec", key]).is_some();
+            if has("minAvailable") && has("maxUnavailable") {
+                let shown = object.get("spec").map(Value::to_string).unwrap_or_default();
+                causes.push(Cause::invalid(
+                    "spec",
+                    &shown,
+                    "minAvailable and maxUnavailable cannot be both set",
+                ));
+            }
+        }
+        Nature::Definition => {
+            causes.extend(crd::problems(object));
+            causes.extend(old.map(|old| crd::changed_names(old, object)).unwrap_or_default());
+        }
+        Nature::Policy => causes.extend(crate::admission::policy::problems(object)),
+        Nature::Binding => {
+            if meta::text_at(object, &["spec", "policyName"]).is_empty() {
+                causes.push(Cause::required("spec.policyName", ""));
+            }
+            let actions =
+                meta::at(object, &["spec", "validationActions"]).and_then(Value::as_array);
+            if actions.is_none_or(Vec::is_empty) {
+                causes.push(Cause::required(
+                    "spec.validationActions",
+                    "at least one validation action is required",
+                ));
+            }
+        }
+        Nature::Node => causes.extend(super::node::problems(object, old)),
+        Nature::Namespace => {
+            let own = meta::at(object, &["spec", "finalizers"]).and_then(Value::as_array);
+            for finalizer in own.into_iter().flatten().filter_map(Value::as_str) {
+                if let Some(why) = unqualified(finalizer) {
+                    causes.push(Cause::invalid("spec.finalizers", &format!("{finalizer:?}"), why));
+                }
+            }
+        }
+        Nature::Lease => {
+            for (key, least, why) in [
+                ("leaseDurationSeconds", 1, "must be greater than 0"),
+                ("leaseTransitions", 0, "must be greater than or equal to 0"),
+            ] {
+                let number = meta::at(object, &["spec", key]).and_then(Value::as_i64);
+                if let Some(number) = number.filter(|n| *n < least) {
+                    causes.push(Cause::invalid(format!("spec.{key}"), &number.to_string(), why));
+                }
+            }
+        }
+        Nature::Event => {
+            let regarding = meta::text_at(object, &["involvedObject", "namespace"]);
+            let own = meta::namespace(object);
+            if !regarding.is_empty() && regarding != own {
+                causes.push(Cause::invalid(
+                    "involvedObject.namespace",
+                    &format!("{regarding:?}"),
+                    "does not match event.namespace",
+                ));
+            }
+        }
+        _ => {}
+    }
+    causes
+}
+
+/// The kinds of the core group share a stricter rule for finalizers.
+pub(crate) fn is_core(nature: Nature) -> bool {
+    matches!(
+        nature,
+        Nature::Namespace
+            | Nature::Node
+            | Nature::Pod
+            | Nature::ConfigMap
+            | Nature::Secret
+            | Nature::ServiceAccount
+    )
+}
+
+/// What is said of a finalizer that belongs to nobody.
+fn unqualified(finalizer: &str) -> Option<&'static str> {
+    let standard = matches!(finalizer, "kubernetes" | "orphan" | "foregroundDeletion");
+    (!standard && !finalizer.contains('/'))
+        .then_some("name is neither a standard finalizer name nor is it fully qualified")
+}
+
+fn finalizer_problems(object: &Value, causes: &mut Vec<Cause>) {
+    for (index, finalizer) in meta::strings(object, "finalizers").into_iter().enumerate() {
+        if let Some(why) = unqualified(finalizer) {
+            let field = format!("metadata.finalizers[{index}]");
+            causes.push(Cause::invalid(field, &format!("{finalizer:?}"), why));
+        }
+    }
+}
+
+/// As large as the texts of one object may be together.
+const MOST_BYTES: usize = 1024 * 1024;
+
+fn size_problem(nature: Nature, object: &Value, causes: &mut Vec<Cause>) {
+    let size = |part: &str, bytes: fn(&str) -> usize| -> usize {
+        let values = object.get(part).and_then(Value::as_object);
+        values.into_iter().flat_map(Map::values).filter_map(Value::as_str).map(bytes).sum()
+    };
+    let decoded = |text: &str| text.trim_end_matches('=').len() * 3 / 4;
+    let (field, total) = if nature == Nature::Secret {
+        ("data", size("data", decoded))
+    } else {
+        ("", size("data", str::len) + size("binaryData", decoded))
+    };
+    if total > MOST_BYTES {
+        causes.push(Cause {
+            reason: "FieldValueTooLong",
+            field: field.into(),
+            message: format!("Too long: may not be more than {MOST_BYTES} bytes"),
+        });
+    }
+}

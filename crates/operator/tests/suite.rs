@@ -1,0 +1,14 @@
+//! The operator on the embedded server, on tokio's paused clock: days pass in milliseconds, and nothing sleeps.
+
+#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
+
+mod suite {
+    pub(crate) mod common;
+
+    mod faults;
+    mod kinds;
+    mod leaders;
+    mod poison;
+    mod scrape;
+    mod statuses;
+}

@@ -1,0 +1,229 @@
+//! A cluster with our kinds in it, an operator on it, and a clock to move.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use api::{
+    crds, names,
+    schema::{GATED, KINDS, Kind, Scope},
+};
+use apiserver::Server;
+use http::Method;
+use jiff::Timestamp;
+use operator::{Operator, Settings, View};
+use runtime::clock::{Clock, SetClock};
+use schedule::Instant;
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tower::ServiceExt as _;
+
+/// A Friday, an hour before midnight.
+pub(crate) const FRIDAY: &str = "2026-11-13T23:00:00Z";
+
+/// A cluster and what was asked of it.
+pub(crate) struct World {
+    pub(crate) server: Server,
+    pub(crate) clock: SetClock,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+/// An operator that runs, and ends like a killed process when dropped.
+pub(crate) struct Running {
+    pub(crate) view: View,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// The clock of the operator, as the server reads it.
+struct ServerClock(SetClock);
+
+impl apiserver::Clock for ServerClock {
+    fn now(&self) -> Timestamp {
+        self.0.exact()
+    }
+}
+
+impl World {
+    /// A cluster without any of our kinds.
+    pub(crate) fn empty() -> Self {
+        let clock = SetClock::starting_at(Instant::parse(FRIDAY).unwrap());
+        let settings = apiserver::Settings { history: 50_000, ..Default::default() };
+        let server = Server::new(ServerClock(clock.clone()), settings);
+        Self { server, clock, asked: Arc::default() }
+    }
+
+    /// A cluster with all of our kinds.
+    pub(crate) fn new() -> Self {
+        let world = Self::empty();
+        KINDS.iter().chain(GATED).for_each(|kind| world.define(kind));
+        world
+    }
+
+    /// Adds the definition of a kind: ours for policies, one that takes everything for those of others.
+    pub(crate) fn define(&self, kind: &'static Kind) {
+        let ours = KINDS.iter().any(|ours| ours.name == kind.name);
+        let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+        let definition = if ours { crds::definition(kind) } else { loose(kind, &anything) };
+        self.create(CRDS, &definition);
+    }
+
+    pub(crate) fn create(&self, path: &str, object: &Value) -> Value {
+        self.ask(&Method::POST, path, "application/json", object)
+    }
+
+    pub(crate) fn merge(&self, path: &str, change: &Value) -> Value {
+        self.ask(&Method::PATCH, path, "application/merge-patch+json", change)
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Value {
+        self.ask(&Method::GET, path, "", &Value::Null)
+    }
+
+    pub(crate) fn delete(&self, path: &str) {
+        self.ask(&Method::DELETE, path, "", &Value::Null);
+    }
+
+    fn ask(&self, method: &Method, path: &str, content: &str, body: &Value) -> Value {
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let (code, answer) = self.server.ask(method.clone(), path, content, &body);
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert!(code < 300, "{method} {path}: {code} {answer}");
+        answer
+    }
+
+    /// A client whose requests are recorded.
+    pub(crate) fn client(&self) -> kube::Client {
+        let asked = Arc::clone(&self.asked);
+        let service = self.server.service().map_request(move |request: http::Request<_>| {
+            asked.lock().unwrap().push(format!("{} {}", request.method(), request.uri()));
+            request
+        });
+        kube::Client::new(service, "default")
+    }
+
+    /// Starts an operator that is alone.
+    pub(crate) fn start(&self) -> Running {
+        self.start_with(Settings::alone("one"))
+    }
+
+    pub(crate) fn start_with(&self, settings: Settings) -> Running {
+        let operator = Operator::new(self.client(), Arc::new(self.clock.clone()), settings);
+        let view = operator.view();
+        let task = tokio::spawn(async move {
+            operator.run(std::future::pending()).await.unwrap();
+        });
+        Running { view, task }
+    }
+
+    /// What was asked since the last time, of those that write.
+    pub(crate) fn writes(&self) -> Vec<String> {
+        let asked = std::mem::take(&mut *self.asked.lock().unwrap());
+        let leases = "/apis/coordination.k8s.io/";
+        let writes = |line: &String| !line.starts_with("GET ") && !line.contains(leases);
+        asked.into_iter().filter(writes).collect()
+    }
+
+    /// What was asked since the last time, of those that patch a status.
+    pub(crate) fn status_writes(&self) -> Vec<String> {
+        self.writes().into_iter().filter(|line| line.starts_with("PATCH ")).collect()
+    }
+
+    /// The notes of all events, with the reason in front.
+    pub(crate) fn events(&self) -> Vec<String> {
+        let list = self.get("/apis/events.k8s.io/v1/events");
+        let said = list["items"].as_array().unwrap().iter().map(|event| {
+            let text = |path: &str| event.pointer(path).and_then(Value::as_str).unwrap_or_default();
+            format!("{} {}: {}", text("/regarding/name"), text("/reason"), text("/note"))
+        });
+        said.collect()
+    }
+}
+
+pub(crate) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// The definition of a kind of others, with a schema.
+pub(crate) fn loose(kind: &Kind, schema: &Value) -> Value {
+    let plural = names::plural(kind.name);
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{}", kind.group())},
+        "spec": {
+            "group": kind.group(),
+            "names": {
+                "kind": kind.name, "listKind": format!("{}List", kind.name), "plural": plural,
+                "singular": kind.name.to_lowercase(),
+            },
+            "scope": if kind.scope == Scope::Cluster { "Cluster" } else { "Namespaced" },
+            "versions": [{
+                "name": kind.version(), "served": true, "storage": true, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": schema},
+            }],
+        },
+    })
+}
+
+/// Lets time pass. Tokio's clock is paused: it moves on when nobody has anything left to do.
+pub(crate) async fn pass(length: Duration) {
+    tokio::time::sleep(length).await;
+}
+
+/// Lets everything settle that needs no time of its own.
+pub(crate) async fn settle() {
+    pass(Duration::from_secs(1)).await;
+}
+
+pub(crate) const POLICIES: &str =
+    "/apis/changemanagement.openshift.io/v1alpha1/changemanagementpolicies";
+pub(crate) const POOLS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+
+pub(crate) fn weekend(name: &str) -> Value {
+    json!({
+        "apiVersion": names::API_VERSION,
+        "kind": "ChangeManagementPolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "strategy": "MaintenanceSchedule",
+            "maintenanceSchedule": {"permit": {"recurrence": {
+                "frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday", "Sunday"]},
+            }}},
+        },
+    })
+}
+
+pub(crate) fn pool(name: &str, stanza: &Value) -> Value {
+    json!({
+        "apiVersion": "machineconfiguration.openshift.io/v1",
+        "kind": "MachineConfigPool",
+        "metadata": {"name": name},
+        "spec": if stanza.is_null() { json!({}) } else { json!({"changeManagement": stanza}) },
+    })
+}
+
+pub(crate) fn by_policy(name: &str) -> Value {
+    json!({"strategy": "ByPolicy", "byPolicy": {"name": name}})
+}
+
+/// The state that a status tells.
+pub(crate) fn state(object: &Value) -> &str {
+    let gated = object.pointer("/status/changeManagement/behavior/current/state");
+    let state = gated.or_else(|| object.pointer("/status/behavior/current/state"));
+    state.and_then(Value::as_str).unwrap_or("none")
+}
+
+/// A condition, as `status reason`.
+pub(crate) fn condition(object: &Value, kind: &str) -> String {
+    let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+    let found = conditions.into_iter().flatten().find(|condition| condition["type"] == kind);
+    found.map_or("none".into(), |condition| {
+        let text = |field: &str| condition[field].as_str().unwrap_or_default();
+        format!("{} {}", text("status"), text("reason"))
+    })
+}

@@ -1,0 +1,142 @@
+//! `tidegate operator`: who keeps the statuses true?
+//!
+//! In a pod, or from a laptop by a kubeconfig. One line on standard output says where it listens; the rest is log.
+
+use std::{io::Write as _, net::SocketAddr, path::PathBuf, sync::Arc};
+
+use anyhow::Context as _;
+use clap::{Args, FromArgMatches as _, ValueEnum};
+use operator::{Election, Operator, Settings, serve};
+use runtime::{
+    client::{configuration, connect},
+    clock::SystemClock,
+};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+};
+use tracing::Level;
+
+use super::{Listed, Verb};
+use crate::{edge::Edge, output::Output};
+
+/// The name of the lease that replicas share.
+const LEASE: &str = "tidegate-operator";
+
+pub(crate) fn verb() -> Verb {
+    Verb {
+        name: "operator",
+        about: "Keep the status of policies and of what they gate true, in a cluster",
+        more: "It reads policies and gated resources and writes their status, conditions and events, nothing else. Kinds that the\n\
+               cluster does not have are waited for. /metrics, /healthz and /readyz answer on the address of --listen. Several\n\
+               replicas share a lease, and one of them writes. SIGTERM and Ctrl-C end it and give the lease back.\n\n\
+               Examples:\n  \
+               tidegate operator --kubeconfig sandbox.kubeconfig\n  \
+               tidegate operator --listen 0.0.0.0:8080 --log-format json\n\n\
+               In a pod, POD_NAME names the replica and POD_NAMESPACE the namespace of the lease.",
+        listed: Listed::Yes,
+        args: Arguments::augment_args,
+        run: |matches, edge| run(&Arguments::from_arg_matches(matches)?, edge),
+    }
+}
+
+#[derive(Args, Debug)]
+struct Arguments {
+    /// Where /metrics, /healthz and /readyz answer; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+
+    /// The cluster [default: KUBECONFIG, the usual file, or the pod's own account]
+    #[arg(long, value_name = "PATH")]
+    kubeconfig: Option<PathBuf>,
+
+    /// Do not stand for election: only for one replica, and for trying things out
+    #[arg(long)]
+    alone: bool,
+
+    /// The namespace of the lease [default: that of the pod, or of the kubeconfig]
+    #[arg(long, value_name = "NAME", conflicts_with = "alone")]
+    lease_namespace: Option<String>,
+
+    /// For people or for machines
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+
+    /// How much is logged
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Info)]
+    log_level: LogLevel,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LogLevel {
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
+    log(args);
+    // One thread: a decision that never ends stops the answers of /healthz too, and then somebody notices.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(operate(args, edge))?;
+    Ok(Output::done(""))
+}
+
+async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
+    let client = connect(configuration(args.kubeconfig.as_deref()).await?)?;
+    let variable = |name| edge.variable(name);
+    let identity = variable("POD_NAME")
+        .unwrap_or_else(|| format!("tidegate-{}-{}", std::process::id(), edge.now.unix()));
+    let election = if args.alone {
+        Election::Alone
+    } else {
+        let namespace = args.lease_namespace.clone().or_else(|| variable("POD_NAMESPACE"));
+        let namespace = namespace.unwrap_or_else(|| client.default_namespace().to_owned());
+        Election::Lease { namespace, name: LEASE.into() }
+    };
+    let settings = Settings { election, ..Settings::alone(identity) };
+    let operator = Operator::new(client, Arc::new(SystemClock), settings);
+    let listener = TcpListener::bind(args.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}", args.listen))?;
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    writeln!(edge.stdout, "listening: http://{}", listener.local_addr()?)?;
+    edge.stdout.flush()?;
+    let serving = serve::serve(listener, operator.view());
+    let ended = async {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        tracing::info!("ending");
+    };
+    tokio::select! {
+        served = serving => served.context("cannot answer any more"),
+        ran = operator.run(ended) => ran.context("the operator failed"),
+    }
+}
+
+fn log(args: &Arguments) {
+    let level = match args.log_level {
+        LogLevel::Error => Level::ERROR,
+        LogLevel::Warn => Level::WARN,
+        LogLevel::Info => Level::INFO,
+        LogLevel::Debug => Level::DEBUG,
+    };
+    let subscriber = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    // Somebody who set up logs before us keeps them.
+    let _ = match args.log_format {
+        LogFormat::Text => {
+            tracing::subscriber::set_global_default(subscriber.with_ansi(false).finish())
+        }
+        LogFormat::Json => tracing::subscriber::set_global_default(subscriber.json().finish()),
+    };
+}
