@@ -164,7 +164,7 @@ impl<H: Host> Agent<H> {
                     let why = chain(&error);
                     tracing::warn!(why, "a turn failed");
                     self.confess(&error, why).await;
-                    let delay = self.backoff.next();
+                    let delay = self.backoff.lengthen();
                     sleep(delay).await;
                 }
             }
@@ -240,7 +240,7 @@ impl<H: Host> Agent<H> {
     }
 
     fn failed(&mut self, to: &str, why: String) {
-        let until = Instant::now() + self.backoff.next();
+        let until = Instant::now() + self.backoff.lengthen();
         self.prepared = None;
         self.failure = Some(Failure { to: to.to_owned(), why, until });
     }

@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use apiserver::{Server, Settings, WallClock};
+use apiserver::{Server, SetClock, Settings};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -39,7 +39,8 @@ impl Drop for Stage {
 
 impl Stage {
     fn new() -> Self {
-        let server = Server::new(WallClock, Settings::default());
+        let clock = SetClock::at("2026-11-15T12:00:00Z".parse().unwrap());
+        let server = Server::new(clock, Settings::default());
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("root/etc")).unwrap();
         let address = listening(server.clone());
