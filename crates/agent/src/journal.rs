@@ -26,9 +26,20 @@ pub struct Journal {
     pub before: Vec<Kept>,
     /// Whether each unit started by itself before.
     pub units: Vec<(String, UnitState)>,
+    /// Whether the operating system changes too.
+    pub system: System,
     /// The hash of the password before, if it changes.
     #[serde(default)]
     pub password: Option<String>,
+}
+
+/// Whether the operating system changes with a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum System {
+    /// It does.
+    Changes,
+    /// It does not.
+    Stays,
 }
 
 /// How far a change is.
@@ -149,6 +160,7 @@ mod tests {
             phase,
             before: Vec::new(),
             units: Vec::new(),
+            system: System::Stays,
             password: None,
         };
         let check = |to: &str, phase: Phase, expected: bool| {

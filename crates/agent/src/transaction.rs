@@ -9,7 +9,7 @@ use crate::{
     change::{Change, Deed, Edit, NO_PASSWORD},
     drift,
     host::{Entry, Host, HostError, UnitState, UnitVerb},
-    journal::{Journal, Kept, Phase},
+    journal::{Journal, Kept, Phase, System},
     layout::{CORE, Layout},
     path::HostPath,
     store::{self, Record, StoreError},
@@ -98,10 +98,12 @@ pub fn begin(
         Some(_) => accounts::password(host, CORE)?.or_else(|| Some(NO_PASSWORD.to_owned())),
         None => None,
     };
+    let system = if change.needs_reboot() { System::Changes } else { System::Stays };
     drop((old, change));
     store::set_coming(host, &coming)?;
     let (from, to) = (current.name.clone(), coming.name);
-    let journal = Journal { from, to, deeds, phase: Phase::Applying, before, units, password };
+    let journal =
+        Journal { from, to, deeds, phase: Phase::Applying, before, units, system, password };
     store::set_journal(host, &journal)?;
     Ok(journal)
 }
@@ -243,7 +245,7 @@ fn roll_back(host: &mut impl Host, journal: &Journal) -> Result<()> {
     if let Some(hash) = &journal.password {
         host.set_password(CORE, hash)?;
     }
-    if journal.ends_in_reboot() {
+    if journal.system == System::Changes {
         host.forget_os_changes()?;
     }
     // Services that have seen the new files see the old ones again. Whether they like them is reported by nobody but themselves:

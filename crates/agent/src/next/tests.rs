@@ -1,5 +1,11 @@
 use super::*;
-use crate::{change::Deed, drift::Difference, journal::Phase, path::HostPath, plan::Drain};
+use crate::{
+    change::Deed,
+    drift::Difference,
+    journal::{Phase, System},
+    path::HostPath,
+    plan::Drain,
+};
 
 const OLD: &str = "rendered-worker-old";
 const NEW: &str = "rendered-worker-new";
@@ -142,6 +148,7 @@ fn a_change_under_way_goes_on_whatever_the_cluster_says() {
         phase: Phase::Applying,
         before: Vec::new(),
         units: Vec::new(),
+        system: System::Stays,
         password: None,
     };
     for words in ["", "current=OLD desired=OLD", "current=NEW desired=NEW state=Done"] {

@@ -4,6 +4,7 @@
 //! handed over as they are, never through a shell. Everything here may be repeated.
 
 use std::{
+    ffi::{OsStr, OsString},
     fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
@@ -19,6 +20,8 @@ use crate::journal::Warrant;
 #[derive(Debug)]
 pub(super) struct Programs {
     root: PathBuf,
+    /// The program that starts them there, with its arguments; none on the host itself.
+    through: Vec<OsString>,
 }
 
 /// How much of what a program says is kept: enough for its last words, not enough to fill an annotation.
@@ -26,7 +29,9 @@ const LAST_WORDS: usize = 500;
 
 impl Programs {
     pub(super) fn of(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        let through =
+            if root == Path::new("/") { Vec::new() } else { vec!["chroot".into(), root.into()] };
+        Self { root: root.to_owned(), through }
     }
 
     pub(super) fn set_password(&self, user: &str, hash: &str) -> Result<(), HostError> {
@@ -73,6 +78,10 @@ impl Programs {
 
     pub(super) fn os_image(&self, image: &str) -> Result<(), HostError> {
         if self.has("rpm-ostree") {
+            // rpm-ostree takes it for a mistake to be asked for what comes anyway.
+            if self.deployed(|deployments| deployments.first())?.as_deref() == Some(image) {
+                return Ok(());
+            }
             let reference = format!("ostree-unverified-registry:{image}");
             return self
                 .succeed("rpm-ostree", &["rebase", "--experimental", "--", &reference])
@@ -97,17 +106,8 @@ impl Programs {
 
     pub(super) fn booted_image(&self) -> Result<Option<String>, HostError> {
         if self.has("rpm-ostree") {
-            let status = self.status("rpm-ostree", &["status", "--json"])?;
-            let deployments = status.get("deployments").and_then(Value::as_array);
-            let booted = deployments
-                .into_iter()
-                .flatten()
-                .find(|one| one.get("booted") == Some(&true.into()));
-            let image = booted
-                .and_then(|one| one.get("container-image-reference"))
-                .and_then(Value::as_str)
-                .map(|text| text.rsplit_once("registry:").map_or(text, |(_, image)| image));
-            return Ok(image.map(str::to_owned));
+            let booted = |one: &&Value| one.get("booted") == Some(&true.into());
+            return self.deployed(|deployments| deployments.iter().find(booted));
         }
         if self.has("bootc") {
             let status = self.status("bootc", &["status", "--json"])?;
@@ -115,6 +115,18 @@ impl Programs {
             return Ok(image.map(str::to_owned));
         }
         Ok(None)
+    }
+
+    /// The image of one deployment of rpm-ostree; the first is the one that the next start takes.
+    fn deployed(
+        &self,
+        choose: impl Fn(&[Value]) -> Option<&Value>,
+    ) -> Result<Option<String>, HostError> {
+        let status = self.status("rpm-ostree", &["status", "--json"])?;
+        let deployments = status.get("deployments").and_then(Value::as_array);
+        let chosen = deployments.and_then(|deployments| choose(deployments));
+        let reference = chosen.and_then(|one| one.get("container-image-reference"));
+        Ok(reference.and_then(Value::as_str).map(|reference| image_of(reference).to_owned()))
     }
 
     fn staged(&self) -> Result<bool, HostError> {
@@ -151,13 +163,10 @@ impl Programs {
         arguments: &[&str],
         input: &[u8],
     ) -> Result<Output, HostError> {
-        let mut command = if self.root == Path::new("/") {
-            Command::new(program)
-        } else {
-            let mut command = Command::new("chroot");
-            command.arg(&self.root).arg(program);
-            command
-        };
+        let mut words = self.through.iter().map(OsString::as_os_str).chain([OsStr::new(program)]);
+        // There is always one: the program itself comes last.
+        let mut command = Command::new(words.next().unwrap_or(OsStr::new(program)));
+        command.args(words);
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = command.stdin(Stdio::piped()).spawn().and_then(|mut child| {
             if let Some(mut stdin) = child.stdin.take() {
@@ -176,6 +185,18 @@ impl Programs {
             }
         })
     }
+}
+
+/// The image in a reference of ostree, which says first how it is fetched and how far it is trusted.
+fn image_of(reference: &str) -> &str {
+    const MANNERS: &[&str] = &[
+        "ostree-unverified-registry:",
+        "ostree-unverified-image:docker://",
+        "ostree-unverified-image:registry:",
+        "ostree-image-signed:docker://",
+        "ostree-image-signed:registry:",
+    ];
+    MANNERS.iter().find_map(|manner| reference.strip_prefix(manner)).unwrap_or(reference)
 }
 
 /// What a program printed, if it succeeded.
@@ -200,3 +221,6 @@ pub(super) fn boot_id() -> Result<String, HostError> {
 fn spelled(program: &str, arguments: &[&str]) -> String {
     std::iter::once(program).chain(arguments.iter().copied()).collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests;
