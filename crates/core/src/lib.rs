@@ -31,6 +31,7 @@ pub mod behavior;
 pub mod calendar;
 pub mod convert;
 pub mod decide;
+pub mod drain;
 pub mod explain;
 pub mod forecast;
 pub mod format;

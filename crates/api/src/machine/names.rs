@@ -54,6 +54,12 @@ pub const DESIRED_DRAIN: &str = "machineconfiguration.openshift.io/desiredDrain"
 /// Annotation on a `Node`: the last such request that was satisfied.
 pub const LAST_APPLIED_DRAIN: &str = "machineconfiguration.openshift.io/lastAppliedDrain";
 
+/// Annotation on a `Node` that is cordoned for a drain: since when, and whether it was cordoned before, as a JSON object (DRAIN-1).
+pub const DRAIN_RECORD: &str = "changemanagement.openshift.io/drain";
+
+/// Annotation on a `Node` that is being drained: which pods cannot leave, why, and since when.
+pub const DRAIN_BLOCKED: &str = "changemanagement.openshift.io/drain-blocked";
+
 /// Annotation on a `MachineConfig`: with any non-empty value its pools progress until every machine has its content (POOL-5).
 pub const BYPASS: &str = "machineconfiguration.openshift.io/bypass-change-management";
 
