@@ -103,6 +103,9 @@ fn unknown(path: &ResourcePath) -> Refusal {
     if !is_standard(&path.group) {
         return Refusal::no_such_page();
     }
+    if path.group.is_empty() && !LEFT_OUT.contains(&path.resource.as_str()) {
+        return Refusal::no_such_path();
+    }
     let version = crate::registry::api_version(&path.group, &path.version);
     Refusal::new(
         404,
@@ -111,6 +114,20 @@ fn unknown(path: &ResourcePath) -> Refusal {
     )
     .with_details(json!({}))
 }
+
+/// What a full server has in its core group and this one has not.
+const LEFT_OUT: [&str; 10] = [
+    "bindings",
+    "componentstatuses",
+    "endpoints",
+    "limitranges",
+    "persistentvolumeclaims",
+    "persistentvolumes",
+    "podtemplates",
+    "replicationcontrollers",
+    "resourcequotas",
+    "services",
+];
 
 /// Groups of Kubernetes itself, which a full server may serve where this one does not.
 pub(crate) fn is_standard(group: &str) -> bool {

@@ -122,7 +122,7 @@ pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> V
 }
 
 /// The kinds of the core group share a stricter rule for finalizers.
-pub(crate) fn is_core(nature: Nature) -> bool {
+fn is_core(nature: Nature) -> bool {
     matches!(
         nature,
         Nature::Namespace
@@ -139,6 +139,16 @@ fn unqualified(finalizer: &str) -> Option<&'static str> {
     let standard = matches!(finalizer, "kubernetes" | "orphan" | "foregroundDeletion");
     (!standard && !finalizer.contains('/'))
         .then_some("name is neither a standard finalizer name nor is it fully qualified")
+}
+
+/// How often the real server says what is wrong with the metadata of a changed object: as often as its layers look.
+pub(crate) fn repeats(nature: Nature, cause: &Cause) -> usize {
+    match (cause.field.as_str(), is_core(nature)) {
+        ("metadata.labels" | "metadata.annotations", true) => 4,
+        ("metadata.labels" | "metadata.annotations", false) => 3,
+        ("metadata.finalizers", true) => 2,
+        _ => 1,
+    }
 }
 
 fn finalizer_problems(object: &Value, causes: &mut Vec<Cause>) {
