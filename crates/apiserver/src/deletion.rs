@@ -89,7 +89,10 @@ pub(crate) fn begin(
         return Outcome::Gone;
     }
     mark(nature, object, grace, now);
-    if let Some(generation) = meta::field(object, "generation").and_then(Value::as_i64) {
+    let counted = nature != Nature::Namespace;
+    if let Some(generation) = meta::field(object, "generation").and_then(Value::as_i64)
+        && counted
+    {
         meta::set(object, "generation", generation + 1);
     }
     if !held && grace == 0 {

@@ -72,6 +72,13 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
         Target::Resource(path) if reviews::is_review(&path) => {
             reviews::answer(&incoming, &path, &user)
         }
+        Target::Resource(path) if is_empty_list(&incoming.method, &path) => {
+            let kind = if path.resource == "limitranges" { "LimitRange" } else { "ResourceQuota" };
+            let version = state.store.version().to_string();
+            let list = json!({"kind": format!("{kind}List"), "apiVersion": "v1",
+                "metadata": {"resourceVersion": version}, "items": []});
+            Ok(json_response(StatusCode::OK, Bytes::from(list.to_string())))
+        }
         Target::Resource(path) => {
             let kind = state
                 .registry
@@ -96,6 +103,14 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
             Ok(answer.unwrap_or_else(|refusal| call.warn(refusal_response(&refusal))))
         }
     }
+}
+
+/// There are no limits here and none can be made; to say so is true, and kubectl asks when it describes a namespace.
+fn is_empty_list(method: &Method, path: &ResourcePath) -> bool {
+    *method == Method::GET
+        && (path.group.as_str(), path.version.as_str()) == ("", "v1")
+        && matches!(path.resource.as_str(), "limitranges" | "resourcequotas")
+        && path.name.is_none()
 }
 
 /// Kinds and versions that are not served: said in the server's own name, because a real cluster may well have them.

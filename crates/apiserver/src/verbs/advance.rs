@@ -82,6 +82,10 @@ pub(crate) fn store(
         let stamp = call.stamp();
         managed::record_update(&call.kind, Some(&old), &mut new, manager, scope.reach(), &stamp);
     }
+    if ty.nature == Nature::Namespace && scope == Scope::Main {
+        // Only after the record: whoever tries to write it owns it, and changes nothing.
+        new["spec"] = old["spec"].clone();
+    }
     refuse_new_finalizers(call, &old, &new)?;
     let mut causes = Vec::new();
     if let Some(uid) = foreign {
@@ -135,9 +139,6 @@ fn confine(call: &Call<'_>, old: &Value, new: &mut Value, scope: Scope) {
         Scope::Main => {
             if call.kind.version.status {
                 take(new, "status");
-            }
-            if call.kind.ty.nature == Nature::Namespace {
-                take(new, "spec");
             }
         }
         Scope::Status if custom => {
@@ -230,8 +231,10 @@ pub(super) fn wrong_uid(call: &Call<'_>, wanted: &str, has: &str) -> Refusal {
         Nature::Node => "minions".to_owned(),
         _ => ty.plural.clone(),
     };
+    // A dry run does not get as far as the folder of everything.
+    let root = if call.query.dry_run().unwrap_or_default() { "" } else { "/registry" };
     let why = format!(
-        "StorageError: invalid object, Code: 4, Key: /registry/{folder}/{place}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {has}"
+        "StorageError: invalid object, Code: 4, Key: {root}/{folder}/{place}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {has}"
     );
     Refusal::conflict(&ty.plural, &ty.group, &name, &why)
 }
