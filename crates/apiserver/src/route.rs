@@ -26,15 +26,10 @@ pub(crate) const BODY_LIMIT: usize = 3 * 1024 * 1024;
 
 /// Whether a real server has a subresource that this one has not: only there is it named as the reason.
 fn is_left_out(kind: &str, subresource: &str) -> bool {
-    match (kind, subresource) {
-        (
-            "pods",
-            "attach" | "ephemeralcontainers" | "exec" | "log" | "portforward" | "proxy" | "resize",
-        )
-        | ("nodes", "proxy")
-        | ("serviceaccounts", "token") => true,
-        _ => false,
-    }
+    let of_pods =
+        ["attach", "ephemeralcontainers", "exec", "log", "portforward", "proxy", "resize"];
+    kind == "pods" && of_pods.contains(&subresource)
+        || matches!((kind, subresource), ("nodes", "proxy") | ("serviceaccounts", "token"))
 }
 
 /// Answers one request.
@@ -297,7 +292,7 @@ fn found_document(state: &State, incoming: &Incoming, parts: &[&str]) -> Answer 
         ["api", "..", ..] | ["version", ..] => Err(Refusal::no_such_path()),
         ["apis", "", ..] => Err(Refusal::no_such_page()),
         ["api" | "apis"] | ["api" | "apis", ..] => {
-            discovery::answer(&state.registry, incoming, &parts)
+            discovery::answer(&state.registry, incoming, parts)
         }
         [] => Ok(discovery::paths(&state.registry)),
         _ => Err(Refusal::no_such_page()),

@@ -3,6 +3,7 @@
 mod node;
 mod pod;
 mod problems;
+mod texts;
 
 pub(crate) use problems::{problems, repeats};
 

@@ -140,7 +140,7 @@ fn internal(versions: &[Value]) -> String {
             "SelectableFields": part(version, "selectableFields"),
         })
     });
-    Value::from_iter(shown).to_string()
+    shown.collect::<Value>().to_string()
 }
 
 /// What may not change once the kind is there.

@@ -20,6 +20,13 @@ pub(super) fn problems(object: &Value, old: Option<&Value>) -> Vec<Cause> {
             causes.push(Cause::invalid(field, &format!("{range:?}"), why));
         }
     }
+    for (key, name) in [("podCIDRs", "podCIDR"), ("providerID", "providerID")] {
+        let Some(was) = old.and_then(|old| meta::at(old, &["spec", key])) else { continue };
+        if was != "" && meta::at(object, &["spec", key]) != Some(was) {
+            let why = format!("node updates may not change {name} except from \"\" to valid");
+            causes.push(Cause::forbidden(format!("spec.{key}"), &why));
+        }
+    }
     causes
 }
 

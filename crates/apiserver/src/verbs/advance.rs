@@ -93,7 +93,7 @@ pub(crate) fn store(
         causes.extend([cause.clone(), cause]);
     }
     causes.extend(violations(call, &new, Some(&old), scope.subresource()));
-    refuse(call, &new, causes)?;
+    refuse(call, &new, &causes)?;
     warn_about_finalizers(call, &new, Some(&old));
     admission::admit(call, admission::Verb::Update(scope.subresource()), Some(&new), Some(&old))?;
     let mut stored_form = for_storage(&call.kind, new);

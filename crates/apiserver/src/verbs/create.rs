@@ -163,16 +163,16 @@ pub(crate) fn judge(
     old: Option<&Value>,
     subresource: &str,
 ) -> Result<(), Refusal> {
-    refuse(call, object, violations(call, object, old, subresource))
+    refuse(call, object, &violations(call, object, old, subresource))
 }
 
 /// A refusal for these reasons, if there are any.
-pub(crate) fn refuse(call: &Call<'_>, object: &Value, causes: Vec<Cause>) -> Result<(), Refusal> {
+pub(crate) fn refuse(call: &Call<'_>, object: &Value, causes: &[Cause]) -> Result<(), Refusal> {
     let ty = &call.kind.ty;
     if causes.is_empty() {
         return Ok(());
     }
-    Err(Refusal::invalid(&ty.kind, &ty.group, meta::name(object), &causes))
+    Err(Refusal::invalid(&ty.kind, &ty.group, meta::name(object), causes))
 }
 
 /// What metadata, schema, expressions and the kind's own checks find.

@@ -159,16 +159,10 @@ fn gone_through<'a>(
     // One variable is an item of a list or a key of a map; of two the second is the item.
     let is_list = matches!(range, Shape::Node(schema) if schema.items.is_some());
     let mut inner = scope.clone();
-    match &comprehension.iter_var2 {
-        Some(second) => {
-            inner.insert(comprehension.iter_var.clone(), Shape::Unknown);
-            inner.insert(second.clone(), part);
-        }
-        None => {
-            let shape = if is_list { part } else { Shape::Unknown };
-            inner.insert(comprehension.iter_var.clone(), shape);
-        }
-    }
+    let two = comprehension.iter_var2.as_ref();
+    let first = if is_list && two.is_none() { part } else { Shape::Unknown };
+    inner.insert(comprehension.iter_var.clone(), first);
+    inner.extend(two.map(|second| (second.clone(), part)));
     inner.insert(comprehension.accu_var.clone(), Shape::Unknown);
     visit([&comprehension.accu_init], scope)?;
     let parts = [&comprehension.loop_cond, &comprehension.loop_step, &comprehension.result];

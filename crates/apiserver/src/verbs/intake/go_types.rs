@@ -168,7 +168,9 @@ pub(super) fn drop_hollow(schema: &Schema, value: &mut Value) {
         }
         Value::Array(items) => {
             if let Some(sub) = &schema.items {
-                items.iter_mut().for_each(|item| drop_hollow(sub, item));
+                for item in items {
+                    drop_hollow(sub, item);
+                }
             }
         }
         _ => {}
