@@ -92,6 +92,7 @@ fn plan_row(
         rendering: &rendering,
         base: &Base::default(),
         operator_node: None,
+        waits_for: None,
         control_plane_update: None,
     };
     let gate = Gate { set, form: Form::Permissive, policy: None, doubt: None };

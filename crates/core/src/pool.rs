@@ -26,6 +26,7 @@ pub mod consent;
 mod digest;
 mod ignition;
 pub mod ledger;
+pub mod master;
 pub mod membership;
 pub mod merge;
 mod pending;
@@ -35,6 +36,7 @@ mod report;
 mod rollout;
 pub mod seen;
 pub mod selector;
+pub mod serve;
 pub mod source;
 pub mod status;
 pub mod steer;
@@ -66,6 +68,8 @@ pub struct PoolView<'a> {
     pub base: &'a Base,
     /// The machine that hosts the operator.
     pub operator_node: Option<&'a str>,
+    /// The pool that must settle before this one begins a machine (see [`master::waits_for`]).
+    pub waits_for: Option<&'a str>,
     /// The release that the control plane is being updated to. Its machines belong to that change (CV-1).
     pub control_plane_update: Option<&'a str>,
 }
@@ -153,7 +157,8 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
     let ways = target.map(|target| Ways::new(view, (target, &shelf), &bypass, (gate, now)));
     let progress = report::progress(view, ways.as_ref(), &blocked, (&bypass, &shelf));
     if !writes_pool {
-        let may = blocked.is_empty() && view.pool.paused == Pause::Running;
+        let may =
+            blocked.is_empty() && view.pool.paused == Pause::Running && view.waits_for.is_none();
         let rollout = rollout(view, &shelf, ways.as_ref().filter(|_| may), now);
         plan.wake = rollout.wake;
         node_actions(view, rollout.ledger, rollout.marks, &mut plan);

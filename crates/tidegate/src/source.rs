@@ -9,10 +9,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use api::schema::{gated_named, kind_named};
+use api::schema::{Kind, gated_named, kind_named};
+use schedule::Instant;
+use serde_json::Value;
 use tidegate_core::{
     problem::{Code, FieldPath, Object, Problem},
     read::{self, Policy},
+    world::World,
 };
 
 mod json;
@@ -57,6 +60,8 @@ pub(crate) enum Reads {
     Policies,
     /// Those that say when, and those that ask.
     Everything,
+    /// The same, out of whatever else a cluster holds.
+    Cluster,
 }
 
 /// A document that can be used, and where it stands.
@@ -78,6 +83,8 @@ pub(crate) struct Loaded {
     pub(crate) usable: Vec<Usable>,
     /// The policies that can be used, in the order they were read.
     pub(crate) policies: Vec<Found>,
+    /// The documents of a cluster, usable or not: a resource that cannot be used is held, and that is what is asked about.
+    pub(crate) objects: Vec<(&'static Kind, Value)>,
     /// Everything that is wrong.
     pub(crate) findings: Vec<Finding>,
     /// How many files were looked at.
@@ -87,6 +94,15 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
+    /// What the files say of a cluster, as if it were read at an instant.
+    pub(crate) fn world(&self, now: Instant) -> World {
+        let mut world = World::default();
+        for (kind, document) in &self.objects {
+            world.add_written(kind, document, now);
+        }
+        world
+    }
+
     /// Whether something could not be used.
     pub(crate) fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.problem.is_error())
@@ -245,7 +261,9 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
             Ok(Some(parsed)) => judge(&parsed.root, &parsed.duplicates, name, loaded),
         }
     }
-    if loaded.documents == documents && loaded.findings.len() == findings {
+    let nothing = loaded.documents == documents && loaded.findings.len() == findings;
+    // A cluster's files hold many things, and most are of no interest here.
+    if nothing && !matches!(loaded.reads, Reads::Cluster) {
         loaded.refuse(name, Code::Empty, "the file holds no document", "write a policy into it");
     }
     // In the order a person reads the file, whichever check found it.
@@ -265,10 +283,19 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
         }
         return;
     }
+    let document = root.value();
+    if matches!(loaded.reads, Reads::Cluster) {
+        let name = root.field("kind").and_then(|kind| kind.text());
+        let Some(kind) = name.and_then(|name| kind_named(name).or_else(|| gated_named(name)))
+        else {
+            return;
+        };
+        loaded.objects.push((kind, document.clone()));
+    }
     loaded.documents += 1;
     let judged = match loaded.reads {
-        Reads::Policies => read::policy(&root.value()),
-        Reads::Everything => read::document(&root.value()),
+        Reads::Policies => read::policy(&document),
+        Reads::Everything | Reads::Cluster => read::document(&document),
     };
     // A field that is given twice says two things; nobody can act on that.
     let can_be_used = duplicates.is_empty() && !judged.problems.iter().any(Problem::is_error);

@@ -31,6 +31,9 @@ pub(crate) fn progress(
     if !blocked.is_empty() {
         return Progress::Held(problem_text(blocked));
     }
+    if let Some(other) = view.waits_for {
+        return Progress::Held(format!("MachineConfigPool/{other} must settle first"));
+    }
     let Some(ways) = ways else { return Progress::Held("nothing has been rendered yet".into()) };
     let Err(Hold { reason, until }) = ways.gate() else { return Progress::May };
     let end = until.map_or_else(String::new, |until| format!(" until {until}"));

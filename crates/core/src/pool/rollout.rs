@@ -119,7 +119,7 @@ pub(crate) fn rollout<'a>(
 ) -> Rollout<'a> {
     let known = &view.pool.ledger;
     let mut plan = Rollout { ledger: known.clone(), ..Rollout::default() };
-    let mut candidates = Vec::new();
+    let (mut candidates, mut reserved) = (Vec::new(), Vec::new());
     let mut occupied = 0;
     for node in view.nodes {
         let standing = Standing::of(node, known.get(&node.name), now);
@@ -135,7 +135,7 @@ pub(crate) fn rollout<'a>(
             (Standing::Reserved, Some(entry)) => {
                 if entry.config == config.name {
                     let until = permit.write_by().min(entry.until);
-                    plan.marks.push(Mark { node, config, permit, until });
+                    reserved.push(Mark { node, config, permit, until });
                 }
             }
             _ => candidates.push(Candidate::new(node, config, permit, shelf, counts)),
@@ -143,17 +143,13 @@ pub(crate) fn rollout<'a>(
     }
     occupied += release_strangers(view, &mut plan, now);
     plan.wake = plan.ledger.iter().map(|(_, entry)| entry.until).filter(|until| *until > now).min();
-    order(&mut candidates, view);
-    let mut room = limit(view).saturating_sub(occupied);
-    for candidate in candidates {
-        let Candidate { node, config, permit, counted, .. } = candidate;
-        // One that counts already takes no more room: a machine that is stuck, or emptied by an administrator who asks for it.
-        if !counted {
-            if room == 0 {
-                continue;
-            }
-            room -= 1;
-        }
+    defer_operator(&mut candidates, view);
+    let limit = limit(view);
+    // One that was stuck when it was reserved took no room then; if it is well again, and there is no room now, it is not touched.
+    reserved.retain(|mark| mark.node.is_unavailable() || occupied <= limit);
+    plan.marks = reserved;
+    let room = limit.saturating_sub(occupied);
+    for Candidate { node, config, permit, .. } in first(candidates, room) {
         let until = permit.write_by();
         plan.ledger.reserve(&node.name, Entry { config: config.name.clone(), until });
         plan.marks.push(Mark { node, config, permit, until });
@@ -214,8 +210,8 @@ struct Candidate<'a> {
     node: &'a SeenNode,
     config: &'a Rendered,
     permit: Permit,
-    /// How old the configuration is that it runs.
-    age: Instant,
+    /// What comes first: see POOL-3.
+    rank: Rank<'a>,
     /// Whether it takes room in the budget already.
     counted: bool,
 }
@@ -228,21 +224,47 @@ impl<'a> Candidate<'a> {
         shelf: &Shelf<'_>,
         counted: bool,
     ) -> Self {
-        Self { node, config, permit, age: shelf.age(&node.current), counted }
-    }
-
-    /// What comes first: see POOL-3. A machine without a zone comes after those with one.
-    fn key(&self) -> impl Ord + '_ {
-        let zone = self.node.zone();
-        (self.age, zone.is_none(), zone, self.node.created, self.node.name.as_str())
+        let zone = node.zone();
+        let rank = Rank {
+            age: shelf.age(&node.current),
+            homeless: zone.is_none(),
+            zone,
+            created: node.created,
+            name: &node.name,
+        };
+        Self { node, config, permit, rank, counted }
     }
 }
 
-/// Puts candidates into order. Of several masters, the one that hosts the operator comes another time: its own update must not be what
-/// interrupts the rollout.
-fn order(candidates: &mut Vec<Candidate<'_>>, view: &PoolView<'_>) {
+/// The order of machines, field by field: the age of the configuration it runs, its zone with those without one last, its own age,
+/// its name (POOL-3).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank<'a> {
+    age: Instant,
+    homeless: bool,
+    zone: Option<&'a str>,
+    created: Option<Instant>,
+    name: &'a str,
+}
+
+/// The candidates that go, in order: the first for whom there is room, and all that take none, because they count already: machines
+/// that are stuck, or emptied by an administrator who asks for them.
+fn first(candidates: Vec<Candidate<'_>>, room: usize) -> Vec<Candidate<'_>> {
+    let (mut going, mut others): (Vec<_>, Vec<_>) =
+        candidates.into_iter().partition(|candidate| candidate.counted);
+    // Only those that go are put into order: a large pool has thousands that wait.
+    if room < others.len() {
+        others.select_nth_unstable_by_key(room, |candidate| candidate.rank);
+        others.truncate(room);
+    }
+    going.extend(others);
+    going.sort_unstable_by_key(|candidate| candidate.rank);
+    going
+}
+
+/// Of several masters, the one that hosts the operator comes another time: its own update must not be what interrupts the rollout.
+fn defer_operator(candidates: &mut Vec<Candidate<'_>>, view: &PoolView<'_>) {
     if view.pool.name == MASTER && candidates.len() > 1 {
         candidates.retain(|candidate| view.operator_node != Some(candidate.node.name.as_str()));
     }
-    candidates.sort_unstable_by(|a, b| a.key().cmp(&b.key()));
 }

@@ -144,6 +144,11 @@ impl SeenPool {
             Selector::read(given, &spec.key(key), &mut problems)
         };
         let (configs, nodes) = (selector("machineConfigSelector"), selector("nodeSelector"));
+        if nodes == Selector::Everything {
+            let detail = "an empty selector would choose every machine of the cluster";
+            let problem = Problem::new(&spec.key("nodeSelector"), Code::NotAllowed, detail);
+            problems.push(problem.hint("name the role of the machines that belong to the pool"));
+        }
         let limit = match Limit::read(document.pointer("/spec/maxUnavailable")) {
             Ok(limit) => Some(limit),
             Err(problem) => {

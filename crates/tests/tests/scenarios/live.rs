@@ -252,7 +252,7 @@ impl Live {
             let ready = view.ready().is_ok();
             let store = view.caches.store();
             let idle = store.all().all(|(key, seen)| {
-                let row = CONTROLLERS.iter().find(|row| row.kind.name == key.kind.name).unwrap();
+                let row = CONTROLLERS.iter().find(|row| row.kind.name == key.kind().name).unwrap();
                 (row.decide)(seen, &store, self.clock.now()).status.is_none()
             });
             ready && idle

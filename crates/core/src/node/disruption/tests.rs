@@ -195,7 +195,7 @@ fn entries_of_an_administrator_stand_over_those_of_the_release() {
     assert_eq!(whole.sshkey, defaults().sshkey, "an empty list is no wish");
 }
 
-fn object(spec: Value, generation: i64, observed: Option<i64>) -> MachineConfiguration {
+fn object(spec: &Value, generation: i64, observed: Option<i64>) -> MachineConfiguration {
     serde_json::from_value(json!({
         "apiVersion": "operator.openshift.io/v1",
         "kind": "MachineConfiguration",
@@ -209,7 +209,7 @@ fn object(spec: Value, generation: i64, observed: Option<i64>) -> MachineConfigu
 /// NDP-1
 #[test]
 fn only_the_status_acts_and_only_for_the_newest_generation() {
-    let mut object = object(json!({"files": [{"path": "/etc/a", "actions": []}]}), 2, Some(1));
+    let mut object = object(&json!({"files": [{"path": "/etc/a", "actions": []}]}), 2, Some(1));
     assert_eq!(acting(&object), None, "the machine waits");
     let (status, problems) = status(&object);
     assert_eq!(problems, []);
@@ -221,7 +221,7 @@ fn only_the_status_acts_and_only_for_the_newest_generation() {
 #[test]
 fn a_policy_that_breaks_the_rules_leaves_the_last_good_one() {
     let check = |spec: Value, field: &str| {
-        let object = object(spec.clone(), 3, Some(2));
+        let object = object(&spec, 3, Some(2));
         let (after, problems) = status(&object);
         assert_eq!(after, object.status, "{spec}");
         assert_eq!(

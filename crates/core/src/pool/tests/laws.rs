@@ -1,7 +1,7 @@
 //! What holds for every pool, however its machines stand and whoever plans.
 
 use api::machine::names::NodeState;
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::RngSeed};
 use serde_json::json;
 
 use super::world::{World, file_source, later, noon, open, shut, touch, window};
@@ -70,7 +70,7 @@ fn world(starts: &[Start], limit: &serde_json::Value) -> World {
     let mut world = World::new("worker", starts.len());
     world.put(&file_source("50-change", "/etc/change", "0"));
     world.settle(&shut(), later(-10));
-    world.set("/spec/maxUnavailable", limit.clone());
+    world.set("/spec/maxUnavailable", limit);
     let newest = world.newest();
     for (node, start) in world.nodes.iter_mut().zip(starts) {
         match start {
@@ -112,7 +112,7 @@ fn limits() -> impl Strategy<Value = serde_json::Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, rng_seed: RngSeed::Fixed(20261115), ..ProptestConfig::default() })]
 
     /// POOL-2, EXEC-1: two planners, either of them stale, either of them stopped anywhere, never exceed the budget together.
     #[test]

@@ -168,7 +168,7 @@ fn name_tells_the_content_and_nothing_else() {
     let one = source("10-a", "worker", &file("/etc/a", "1"));
     let mut same = one.clone();
     same.bypass = Some("yes".into());
-    let fresh = rendered(&worker(), &[one.clone()]);
+    let fresh = rendered(&worker(), std::slice::from_ref(&one));
     assert!(fresh.name.starts_with("rendered-worker-"));
     assert_eq!(fresh.name.len(), "rendered-worker-".len() + 32);
     assert_eq!(rendered(&worker(), &[same]).name, fresh.name);
@@ -182,7 +182,8 @@ fn name_tells_the_content_and_nothing_else() {
 #[test]
 fn rendered_object_is_owned_by_its_pool_and_says_what_its_sources_held() {
     let one = source("10-a", "worker", &file("/etc/a", "1"));
-    let document = rendered(&worker(), &[one.clone()]).document(&worker(), &Base::default());
+    let document =
+        rendered(&worker(), std::slice::from_ref(&one)).document(&worker(), &Base::default());
     assert_eq!(document["metadata"]["labels"], Value::Null);
     let SeenConfig::Rendered(stored) = SeenConfig::new(&document) else { panic!("is a source") };
     assert_eq!(stored.pool, "worker");

@@ -70,7 +70,7 @@ fn closing_window_leaves_in_flight_node_alone() {
 fn unavailable_machines_take_room_whatever_made_them_so() {
     let check = |limit: serde_json::Value, change: fn(&mut World), expected: usize| {
         let mut world = waiting(10);
-        world.set("/spec/maxUnavailable", limit.clone());
+        world.set("/spec/maxUnavailable", &limit);
         change(&mut world);
         assert_eq!(marked(&world.plan(&open(), noon())).len(), expected, "{limit}");
     };
@@ -120,7 +120,7 @@ fn oldest_configuration_goes_first_then_zone_then_age_then_name() {
     world.put(&file_source("50-change", "/etc/change", "2"));
     world.settle(&shut(), later(60));
     world.node("n5").labels.clear();
-    world.set("/spec/maxUnavailable", json!(6));
+    world.set("/spec/maxUnavailable", &json!(6));
     // Zones: n1, n4 in b; n2 in c; n5 in none; then those that have the second configuration, both in a.
     assert_eq!(marked(&world.plan(&open(), later(90))), ["n1", "n4", "n2", "n5", "n0", "n3"]);
 }
@@ -132,10 +132,10 @@ fn pinned_configuration_is_the_only_target() {
     let chosen = world.newest();
     world.put(&file_source("50-change", "/etc/change", "2"));
     world.settle(&shut(), later(60));
-    world.set("/spec/machineConfig", json!({"name": chosen}));
+    world.set("/spec/machineConfig", &json!({"name": chosen}));
     world.settle(&open(), later(90));
     assert_eq!(world.nodes[0].desired, chosen);
-    world.set("/spec/machineConfig", json!({"name": "rendered-worker-missing"}));
+    world.set("/spec/machineConfig", &json!({"name": "rendered-worker-missing"}));
     world.finish();
     let plan = world.plan(&open(), later(120));
     assert_eq!(marked(&plan), [""; 0]);
@@ -153,9 +153,9 @@ fn new_machines_get_what_is_proven_until_the_target_is() {
     world.settle(&shut(), noon());
     let second = world.newest();
     assert_eq!((served(&world).config, served(&world).why), (first.clone(), Why::LastProven));
-    world.set("/spec/machineConfig", json!({"name": second, "validAfter": "Immediate"}));
+    world.set("/spec/machineConfig", &json!({"name": second, "validAfter": "Immediate"}));
     assert_eq!((served(&world).config, served(&world).why), (second.clone(), Why::Immediate));
-    world.set("/spec/machineConfig", json!({"name": second, "validAfter": "CanaryUpgrade"}));
+    world.set("/spec/machineConfig", &json!({"name": second, "validAfter": "CanaryUpgrade"}));
     assert_eq!(served(&world).config, first);
     world.settle(&open(), noon());
     assert_eq!(served(&world).config, first, "begun is not proven");
@@ -215,7 +215,7 @@ fn what_rides_along_with_a_bypass_is_shown() {
 fn pin_that_lacks_the_content_wins_and_the_conflict_is_reported() {
     let mut world = waiting(3);
     let pinned = world.newest();
-    world.set("/spec/machineConfig", json!({"name": pinned}));
+    world.set("/spec/machineConfig", &json!({"name": pinned}));
     let mut urgent = file_source("90-urgent", "/etc/urgent", "1");
     urgent["metadata"]["annotations"] = json!({names::BYPASS: "yes"});
     world.put(&urgent);
@@ -317,7 +317,7 @@ fn master_that_hosts_the_operator_goes_last() {
 #[test]
 fn paused_pool_begins_nothing_whatever_asks_for_it() {
     let mut world = waiting(3);
-    world.set("/spec/paused", json!(true));
+    world.set("/spec/paused", &json!(true));
     let target = world.newest();
     world.node("n0").allowed = Some(target.clone());
     world.settle(&open(), noon());
@@ -344,6 +344,23 @@ fn crash_between_reservation_and_mark_is_repaired() {
     assert_eq!(*until, later(300), "and ends when it was to end");
     world.settle(&open(), later(10));
     assert_eq!(world.moving(), ["n0"]);
+}
+
+/// POOL-2
+#[test]
+fn one_that_was_stuck_when_it_was_reserved_waits_for_room_once_it_is_well() {
+    let mut world = waiting(3);
+    world.settle(&open(), noon());
+    world.node("n0").state = NodeState::Degraded;
+    world.put(&file_source("50-change", "/etc/change", "repaired"));
+    world.settle(&shut(), later(1));
+    let plan = world.plan(&open(), later(2));
+    assert_eq!(marked(&plan), ["n0"], "it took no room of its own");
+    world.act(&plan.actions[0], later(2)).unwrap();
+    world.finish();
+    assert_eq!(marked(&world.plan(&open(), later(3))), ["n0"], "there is room");
+    world.node("n1").cordon = Cordon::Cordoned;
+    assert_eq!(marked(&world.plan(&open(), later(3))), [""; 0], "and now there is none");
 }
 
 /// POOL-2, GATE-7
@@ -378,6 +395,69 @@ fn every_mark_ends_with_its_permit_or_its_lease() {
     check(window(60), later(60));
     check(window(6000), later(300));
     check(open(), later(300));
+}
+
+/// GATE-7, POOL-5
+#[test]
+fn permits_beside_the_gate_name_what_they_rest_on_and_last_a_lease() {
+    let mut world = waiting(1);
+    let mut urgent = file_source("90-urgent", "/etc/urgent", "1");
+    urgent["metadata"]["annotations"] = json!({names::BYPASS: "CVE-2026-1"});
+    world.put(&urgent);
+    let plan = world.plan(&shut(), noon());
+    for action in &plan.actions {
+        world.act(action, noon()).unwrap();
+    }
+    let plan = world.plan(&shut(), later(1));
+    let Some(Action::SetDesiredConfig { permit, until, .. }) = plan.actions.last() else {
+        panic!()
+    };
+    assert_eq!(permit.basis(), &Basis::Bypass("90-urgent".into()));
+    assert_eq!(permit.basis().to_string(), "bypass of MachineConfig/90-urgent");
+    assert_eq!((permit.expires(), *until), (Some(later(301)), later(301)));
+    assert!(!permit.is_live(noon()) && permit.is_live(later(300)) && !permit.is_live(later(301)));
+}
+
+/// GATE-8, NDP-1: a change that would disturb nobody waits like any other.
+#[test]
+fn node_disruption_policy_never_opens_the_gate() {
+    let mut world = World::new("worker", 3);
+    world.put(&file_source("50-quiet", "/var/lib/kubelet/config.json", "1"));
+    world.settle(&shut(), noon());
+    let [before, after] = [&world.rendered[0].spec, &world.rendered[1].spec];
+    let changes = crate::node::diff::diff(before, after);
+    let policies = crate::node::disruption::defaults();
+    let wanted = crate::node::disruption::disruption(&changes, &policies);
+    assert_eq!(wanted, crate::node::disruption::Disruption::None);
+    assert_eq!(world.moving(), [""; 0]);
+}
+
+#[test]
+fn pool_that_waits_for_another_begins_nothing_and_says_so() {
+    let mut world = waiting(3);
+    world.waits_for = Some("master");
+    world.settle(&open(), noon());
+    assert_eq!(world.moving(), [""; 0]);
+    assert!(world.condition("Updating").1.ends_with("MachineConfigPool/master must settle first"));
+}
+
+/// POOL-4
+#[test]
+fn new_machine_joins_with_what_it_was_given_and_nothing_to_do() {
+    let world = waiting(1);
+    let document = crate::pool::serve::ignition(&world.rendered[0]);
+    let ignition: api::machine::ignition::Ignition = serde_json::from_value(document).unwrap();
+    let text = |path: &str| {
+        let file = ignition.storage.files.iter().find(|file| file.path == path).unwrap();
+        let bytes = crate::node::content::bytes(&file.contents).unwrap().into_owned();
+        serde_json::from_slice::<serde_json::Value>(&bytes).unwrap()
+    };
+    let annotations = text(crate::pool::serve::ANNOTATIONS_FILE);
+    assert_eq!(annotations[names::CURRENT_CONFIG], world.rendered[0].name);
+    assert_eq!(annotations[names::DESIRED_CONFIG], world.rendered[0].name);
+    assert_eq!(annotations[names::STATE], "Done");
+    assert_eq!(text(crate::pool::serve::ENCAPSULATED_FILE)["spec"]["kernelType"], "default");
+    assert!(ignition.storage.files.iter().any(|file| file.path == "/etc/base"));
 }
 
 /// GATE-1

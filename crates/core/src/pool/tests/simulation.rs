@@ -1,6 +1,6 @@
 //! Whole rollouts, with time as a number.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use api::machine::names::NodeState;
 use serde_json::json;
@@ -35,10 +35,10 @@ fn thousand_machines_keep_the_budget_full() {
     let mut world = World::new("worker", MACHINES);
     world.put(&file_source("50-change", "/etc/change", "1"));
     world.settle(&shut(), noon());
-    world.set("/spec/maxUnavailable", json!(AT_ONCE));
+    world.set("/spec/maxUnavailable", &json!(AT_ONCE));
     // A fixed sequence that looks random: the same rollout each time.
     let length = |place: usize| 300 + (place as i64 * 7919) % 600;
-    let mut ends: BTreeMap<(i64, usize), ()> = BTreeMap::new();
+    let mut ends: BTreeSet<(i64, usize)> = BTreeSet::new();
     let (mut clock, mut finished, mut work) = (0, 0, 0);
     while finished < MACHINES {
         let plan = world.plan(&open(), later(clock));
@@ -47,11 +47,11 @@ fn thousand_machines_keep_the_budget_full() {
             if let Action::SetDesiredConfig { node, .. } = action {
                 let place = node.strip_prefix('n').unwrap().parse().unwrap();
                 work += length(place);
-                ends.insert((clock + length(place), place), ());
+                ends.insert((clock + length(place), place));
             }
         }
         assert!(ends.len() as i64 <= AT_ONCE);
-        let ((end, place), ()) = ends.pop_first().unwrap();
+        let (end, place) = ends.pop_first().unwrap();
         clock = end;
         let node = &mut world.nodes[place];
         node.current.clone_from(&node.desired);

@@ -103,7 +103,7 @@ fn pending_is_judged_against_the_newest_and_names_sources_and_fields() {
     let pending = |world: &World| world.plan(&shut(), noon()).pending;
     assert!(pending(&world).is_empty());
     let first = world.newest();
-    world.set("/spec/machineConfig", json!({"name": first}));
+    world.set("/spec/machineConfig", &json!({"name": first}));
     let mut change = file_source("50-change", "/etc/change", "1");
     change["spec"]["kernelArguments"] = json!(["nosmt"]);
     world.put(&change);
@@ -117,7 +117,7 @@ fn pending_is_judged_against_the_newest_and_names_sources_and_fields() {
             "{newest} on 3 of 3 machines: 00-base changed, 50-change added (file /etc/base, file /etc/change, kernelArguments)"
         )]
     );
-    world.set("/spec/machineConfig", serde_json::Value::Null);
+    world.set("/spec/machineConfig", &serde_json::Value::Null);
     world.settle(&open(), noon());
     assert_eq!(pending(&world).begun, [format!("{newest} on 1 of 3 machines")]);
     assert!(pending(&world).waiting[0].starts_with(&format!("{newest} on 2 of 3 machines")));
@@ -136,10 +136,10 @@ fn what_anything_names_is_never_pruned() {
     world.nodes[1].current.clone_from(&configs[1]);
     world.nodes[1].desired.clone_from(&configs[2]);
     world.nodes[0].allowed = Some(configs[6].clone());
-    world.set("/spec/machineConfig", json!({"name": configs[3]}));
+    world.set("/spec/machineConfig", &json!({"name": configs[3]}));
     world.set(
         "/metadata/annotations",
-        json!({
+        &json!({
             api::machine::names::PREVIOUS_CONFIG: configs[4],
         }),
     );

@@ -24,6 +24,7 @@ pub(super) struct World {
     pub(super) base: Base,
     pub(super) operator_node: Option<String>,
     pub(super) control_plane_update: Option<String>,
+    pub(super) waits_for: Option<&'static str>,
     pub(super) version: u64,
 }
 
@@ -86,6 +87,7 @@ impl World {
             base: Base::default(),
             operator_node: None,
             control_plane_update: None,
+            waits_for: None,
             version: 1,
         };
         world.put(&file_source("00-base", "/etc/base", "0"));
@@ -103,7 +105,7 @@ impl World {
         self.sources.push(source);
     }
 
-    pub(super) fn set(&mut self, path: &str, value: Value) {
+    pub(super) fn set(&mut self, path: &str, value: &Value) {
         self.patch(&[json!({"op": "add", "path": path, "value": value})]).unwrap();
     }
 
@@ -135,6 +137,7 @@ impl World {
             sources: &chosen(&pool, &self.sources),
             rendering: &rendering,
             base: &self.base,
+            waits_for: self.waits_for,
             operator_node: self.operator_node.as_deref(),
             control_plane_update: self.control_plane_update.as_deref(),
         };

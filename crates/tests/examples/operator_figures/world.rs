@@ -1,0 +1,144 @@
+//! The objects, and the bare loop over them.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use api::{
+    crds, names,
+    schema::{GATED, KINDS, Kind},
+};
+use futures_util::{StreamExt as _, stream};
+use operator::controllers::CONTROLLERS;
+use runtime::{
+    caches::read,
+    call::{Ask, Cluster, Verb},
+    client::{configuration, connect},
+    clock::SystemClock,
+    key::{Key, collection},
+    store::{Store, Trust},
+    telemetry::Telemetry,
+};
+use serde_json::{Value, json};
+
+use crate::HANDS;
+
+pub(crate) struct World {
+    cluster: Cluster,
+}
+
+const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+impl World {
+    pub(crate) async fn new(kubeconfig: &Path) -> Self {
+        let client = connect(configuration(Some(kubeconfig)).await.unwrap()).unwrap();
+        let patience = Duration::from_secs(60);
+        let telemetry = Arc::new(Telemetry::default());
+        Self { cluster: Cluster::new(client, Arc::new(SystemClock), telemetry, patience) }
+    }
+
+    async fn create(&self, path: String, object: Value) {
+        self.cluster.call::<Value>(Verb::Create, Ask::json(path, &object)).await.unwrap();
+    }
+
+    pub(crate) async fn fill(&self, policies: usize, resources: usize) {
+        for kind in KINDS.iter().chain(GATED) {
+            self.create(CRDS.into(), crds::definition(kind)).await;
+            let path = collection(kind, None);
+            while self.cluster.call::<Value>(Verb::List, Ask::path(&*path)).await.is_err() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+        let policy = |number: usize| {
+            json!({
+                "apiVersion": names::API_VERSION, "kind": KINDS[0].name,
+                "metadata": {"name": format!("policy-{number}")},
+                "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": {"recurrence": {
+                    "frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday", "Sunday"]},
+                }}}},
+            })
+        };
+        let resource = |number: usize| {
+            json!({
+                "apiVersion": GATED[1].api_version, "kind": GATED[1].name,
+                "metadata": {"name": format!("pool-{number}"), "labels": {"team": "a"}},
+                "spec": {
+                    "changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": format!("policy-{}", number % policies)}},
+                    "configuration": {"name": "rendered-2"}, "paused": false,
+                },
+            })
+        };
+        let policies = (0..policies).map(|number| (collection(&KINDS[0], None), policy(number)));
+        let resources =
+            (0..resources).map(|number| (collection(&GATED[1], None), resource(number)));
+        let all: Vec<_> = policies.chain(resources).collect();
+        stream::iter(all)
+            .for_each_concurrent(HANDS, |(path, object)| self.create(path, object))
+            .await;
+    }
+
+    async fn list(
+        &self,
+        kind: &'static Kind,
+    ) -> (BTreeMap<Key, tidegate_core::seen::Seen>, String) {
+        let (mut listed, mut more) = (BTreeMap::new(), String::new());
+        loop {
+            let path = format!("{}?limit=500{more}", collection(kind, None));
+            let page: Value = self.cluster.call(Verb::List, Ask::path(path)).await.unwrap();
+            for document in page["items"].as_array().unwrap() {
+                let mut document = document.clone();
+                document["apiVersion"] = json!(kind.api_version);
+                document["kind"] = json!(kind.name);
+                listed.extend(read(kind, &document));
+            }
+            match page["metadata"]["continue"].as_str() {
+                Some(token) if !token.is_empty() => more = format!("&continue={token}"),
+                _ => {
+                    return (
+                        listed,
+                        page["metadata"]["resourceVersion"].as_str().unwrap().to_owned(),
+                    );
+                }
+            }
+        }
+    }
+
+    /// Sends what the operator would send at an instant, and says how long that took.
+    pub(crate) async fn bare(&self, at: &str) -> Duration {
+        let now = schedule::Instant::parse(at).unwrap();
+        let mut store = Store::default();
+        for kind in [&KINDS[0], &GATED[1]] {
+            let (listed, version) = self.list(kind).await;
+            store.replace(kind, listed, &version, Trust::Newer);
+        }
+        let patches: Vec<Ask> = store
+            .all()
+            .filter_map(|(key, seen)| {
+                let row = CONTROLLERS.iter().find(|row| row.kind.name == key.kind().name)?;
+                let patch = (row.decide)(seen, &store, now).status?;
+                Some(Ask {
+                    path: format!("{}?fieldManager=bare", key.status_path()),
+                    content_type: "application/json-patch+json",
+                    body: Value::Array(patch.operations).to_string().into_bytes(),
+                })
+            })
+            .collect();
+        assert_eq!(patches.len(), store.len(), "every status changes at {at}");
+        drop(store);
+        let began = Instant::now();
+        stream::iter(patches)
+            .for_each_concurrent(HANDS, async |ask| {
+                self.cluster.call::<serde::de::IgnoredAny>(Verb::Patch, ask).await.unwrap();
+            })
+            .await;
+        began.elapsed()
+    }
+
+    /// The next edge after the operator's second one.
+    pub(crate) async fn bare_again(&self) -> Duration {
+        self.bare("2026-11-23T00:00:00Z").await
+    }
+}
