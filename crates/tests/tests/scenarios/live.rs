@@ -43,7 +43,7 @@ impl Live {
         }
         for kind in KINDS.iter().chain(GATED) {
             live.until(&format!("{} is served", kind.name), async || {
-                live.ask("GET", &live.path(kind, None, ""), &Value::Null).await.is_ok()
+                live.ask("GET", &Self::path(kind, None, ""), &Value::Null).await.is_ok()
             })
             .await;
         }
@@ -96,7 +96,7 @@ impl Live {
         for kind in KINDS.iter().chain(GATED) {
             for object in self.list(kind).await {
                 let metadata = &object["metadata"];
-                let path = self.path(
+                let path = Self::path(
                     kind,
                     metadata["namespace"].as_str(),
                     metadata["name"].as_str().unwrap(),
@@ -118,14 +118,14 @@ impl Live {
         let namespace = document.pointer("/metadata/namespace").and_then(Value::as_str);
         let name =
             document.pointer("/metadata/name").and_then(Value::as_str).ok_or("which name?")?;
-        let path = self.path(kind, namespace, name);
+        let path = Self::path(kind, namespace, name);
         let answer = match self.ask("GET", &path, &Value::Null).await {
             Ok(known) => {
                 let mut whole = document.clone();
                 whole["metadata"]["resourceVersion"] = known["metadata"]["resourceVersion"].clone();
                 self.ask("PUT", &path, &whole).await?
             }
-            Err(_) => self.ask("POST", &self.path(kind, namespace, ""), document).await?,
+            Err(_) => self.ask("POST", &Self::path(kind, namespace, ""), document).await?,
         };
         self.seen(kind, &answer).await;
         Ok(())
@@ -281,7 +281,7 @@ impl Live {
         let (kind, object) = world::named(called, None)?;
         Ok((
             kind,
-            self.path(
+            Self::path(
                 kind,
                 object.namespace.as_deref(),
                 object.name.as_deref().unwrap_or_default(),
@@ -290,11 +290,11 @@ impl Live {
     }
 
     async fn list(&self, kind: &Kind) -> Vec<Value> {
-        let page = self.ask("GET", &self.path(kind, None, ""), &Value::Null).await.unwrap();
+        let page = self.ask("GET", &Self::path(kind, None, ""), &Value::Null).await.unwrap();
         page["items"].as_array().cloned().unwrap_or_default()
     }
 
-    fn path(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> String {
+    fn path(kind: &Kind, namespace: Option<&str>, name: &str) -> String {
         let plural = names::plural(kind.name);
         let collection = match (kind.scope, namespace) {
             (Scope::Namespaced, Some(namespace)) => format!("namespaces/{namespace}/{plural}"),
