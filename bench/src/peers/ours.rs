@@ -136,7 +136,7 @@ pub fn schedule(rule: &Rule, zone: &Zone) -> Schedule {
     Schedule::new(Some(windows(rule, zone)), &exclude, zone).expect(LEGAL)
 }
 
-fn zone(name: &str) -> Zone {
+pub fn zone(name: &str) -> Zone {
     if name == "UTC" {
         Zone::utc()
     } else {
@@ -167,9 +167,12 @@ pub struct Meet(TimeSet);
 
 impl Meet {
     pub fn new(worker: &Rule, control: &Rule) -> Self {
-        let utc = Zone::utc();
-        let worker = TimeSet::from(schedule(worker, &utc));
-        Self(worker.intersection(TimeSet::from(schedule(control, &utc))))
+        Self::in_zone(worker, control, &Zone::utc())
+    }
+
+    pub fn in_zone(worker: &Rule, control: &Rule, zone: &Zone) -> Self {
+        let worker = TimeSet::from(schedule(worker, zone));
+        Self(worker.intersection(TimeSet::from(schedule(control, zone))))
     }
 
     pub fn windows(&self, from: i64, until: i64) -> Vec<(i64, i64)> {

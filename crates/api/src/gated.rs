@@ -72,3 +72,6 @@ impl JsonSchema for IntOrString {
         json_schema!({"x-kubernetes-int-or-string": true})
     }
 }
+
+#[cfg(test)]
+mod tests;

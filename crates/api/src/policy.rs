@@ -32,9 +32,9 @@ pub struct ChangeManagementPolicy {
     pub kind: String,
     /// Standard object metadata. The kind is cluster-scoped: there is no namespace.
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// How it is decided when material changes may be initiated.
     pub spec: PolicySpec,
-    /// What was found; written by the controller.
+    /// Whether changes may be initiated now, until when, and what comes next; written by the controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PolicyStatus>,
 }
@@ -50,9 +50,9 @@ pub struct HostedChangeManagementPolicy {
     pub kind: String,
     /// Standard object metadata. The namespace is that of the hosted clusters.
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// How it is decided when material changes may be initiated.
     pub spec: PolicySpec,
-    /// What was found; written by the controller.
+    /// Whether changes may be initiated now, until when, and what comes next; written by the controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<PolicyStatus>,
 }

@@ -173,7 +173,7 @@ pub fn stanza() -> &'static Value {
     &STANZA
 }
 
-fn schema_of<T: JsonSchema>() -> Value {
+pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         // A structural schema has no references, and the check needs no resolver.
         settings.inline_subschemas = true;

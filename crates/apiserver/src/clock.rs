@@ -13,16 +13,6 @@ pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
 }
 
-/// The clock of the machine.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct WallClock;
-
-impl Clock for WallClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::now()
-    }
-}
-
 /// A clock that starts at a chosen instant and follows tokio's clock, which tests may pause and advance.
 #[derive(Debug, Clone, Copy)]
 pub struct RuntimeClock {

@@ -93,8 +93,7 @@ pub(crate) struct Faults {
     profile: Profile,
     script: Vec<(Scripted, u32)>,
     dice: Ids,
-    stale: Option<u64>,
-    ailment: Option<Ailment>,
+    distortion: Distortion,
 }
 
 /// What was decided for one request.
@@ -104,7 +103,16 @@ pub(crate) struct Plan {
     pub(crate) refuse: Option<Refusal>,
     pub(crate) lose_answer: bool,
     pub(crate) compact: bool,
+    pub(crate) distortion: Distortion,
     pub(crate) told: Vec<String>,
+}
+
+/// What a fault makes of an answer that is given all the same. It travels with its request: another may be decided while this one
+/// is still delayed.
+#[derive(Debug, Default)]
+pub(crate) struct Distortion {
+    stale: Option<u64>,
+    ailment: Option<Ailment>,
 }
 
 impl Server {
@@ -148,8 +156,7 @@ impl Faults {
             profile: Profile::default(),
             script: Vec::new(),
             dice: Ids::seeded(seed),
-            stale: None,
-            ailment: None,
+            distortion: Distortion::default(),
         }
     }
 
@@ -160,8 +167,6 @@ impl Faults {
     /// Decides what strikes this request. Discovery and documents are never struck.
     pub(crate) fn plan(&mut self, incoming: &Incoming) -> Plan {
         let mut plan = Plan::default();
-        self.stale = None;
-        self.ailment = None;
         if self.is_idle() {
             return plan;
         }
@@ -188,8 +193,8 @@ impl Faults {
         }
         due.extend(self.draw(verb));
         for fault in due {
-            plan.told.push(format!("{fault:?}"));
-            self.strike(&fault, verb, &path, &mut plan);
+            plan.told.push(format!("{fault:?} {verb} {}", incoming.uri));
+            strike(&fault, verb, &path, &mut plan);
         }
         plan
     }
@@ -246,55 +251,58 @@ impl Faults {
         due
     }
 
-    fn strike(&mut self, fault: &Fault, verb: &str, path: &path::ResourcePath, plan: &mut Plan) {
-        match *fault {
-            Fault::Latency(length) => plan.latency += length,
-            Fault::LoseAnswer => plan.lose_answer = true,
-            Fault::Conflict => {
-                let name = path.name.as_deref().unwrap_or_default();
-                plan.refuse = Some(Refusal::modified(&path.resource, &path.group, name));
-            }
-            Fault::TooManyRequests(seconds) => {
-                let text =
-                    "the server has received too many requests and has asked us to try again later";
-                plan.refuse =
-                    Some(Refusal::new(429, "TooManyRequests", text).with_retry_after(seconds));
-            }
-            Fault::ServerError(code) => {
-                let (reason, text) = match code {
-                    503 => (
-                        "ServiceUnavailable",
-                        "the server is currently unable to handle the request",
-                    ),
-                    504 => (
-                        "Timeout",
-                        "the server was unable to return a response in the time allotted",
-                    ),
-                    _ => (
-                        "InternalError",
-                        "an error on the server has prevented the request from succeeding",
-                    ),
-                };
-                plan.refuse = Some(Refusal::new(code, reason, text));
-            }
-            Fault::CutWatch(after) if verb == "watch" => {
-                self.ailment = Some(Ailment::CutAfter(after));
-            }
-            Fault::SilenceWatch(after) if verb == "watch" => {
-                self.ailment = Some(Ailment::SilentAfter(after));
-            }
-            Fault::StaleList(behind) if verb == "list" => self.stale = Some(behind),
-            Fault::Compact => plan.compact = true,
-            Fault::CutWatch(_) | Fault::SilenceWatch(_) | Fault::StaleList(_) => {}
-        }
+    /// What holds for the request that is answered now.
+    pub(crate) fn distort(&mut self, distortion: Distortion) {
+        self.distortion = distortion;
     }
 
     /// The version that a list shows.
     pub(crate) fn stale_list(&mut self, latest: u64) -> u64 {
-        latest.saturating_sub(self.stale.take().unwrap_or_default())
+        latest.saturating_sub(self.distortion.stale.take().unwrap_or_default())
     }
 
     pub(crate) fn watch_ailment(&mut self) -> Option<Ailment> {
-        self.ailment.take()
+        self.distortion.ailment.take()
+    }
+}
+
+fn strike(fault: &Fault, verb: &str, path: &path::ResourcePath, plan: &mut Plan) {
+    match *fault {
+        Fault::Latency(length) => plan.latency += length,
+        Fault::LoseAnswer => plan.lose_answer = true,
+        Fault::Conflict => {
+            let name = path.name.as_deref().unwrap_or_default();
+            plan.refuse = Some(Refusal::modified(&path.resource, &path.group, name));
+        }
+        Fault::TooManyRequests(seconds) => {
+            let text =
+                "the server has received too many requests and has asked us to try again later";
+            plan.refuse =
+                Some(Refusal::new(429, "TooManyRequests", text).with_retry_after(seconds));
+        }
+        Fault::ServerError(code) => {
+            let (reason, text) = match code {
+                503 => {
+                    ("ServiceUnavailable", "the server is currently unable to handle the request")
+                }
+                504 => {
+                    ("Timeout", "the server was unable to return a response in the time allotted")
+                }
+                _ => (
+                    "InternalError",
+                    "an error on the server has prevented the request from succeeding",
+                ),
+            };
+            plan.refuse = Some(Refusal::new(code, reason, text));
+        }
+        Fault::CutWatch(after) if verb == "watch" => {
+            plan.distortion.ailment = Some(Ailment::CutAfter(after));
+        }
+        Fault::SilenceWatch(after) if verb == "watch" => {
+            plan.distortion.ailment = Some(Ailment::SilentAfter(after));
+        }
+        Fault::StaleList(behind) if verb == "list" => plan.distortion.stale = Some(behind),
+        Fault::Compact => plan.compact = true,
+        Fault::CutWatch(_) | Fault::SilenceWatch(_) | Fault::StaleList(_) => {}
     }
 }

@@ -54,7 +54,7 @@ mod watch;
 
 pub use admission::{Hook, HookRule, Judge};
 pub use body::{Body, Cut};
-pub use clock::{Clock, RuntimeClock, SetClock, WallClock};
+pub use clock::{Clock, RuntimeClock, SetClock};
 pub use fault::{Fault, Profile, RequestMatch, Scripted};
 pub use ids::Ids;
 pub use serve::Listener;

@@ -7,7 +7,7 @@ use crate::status::Cause;
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+pub(crate) const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 /// Which rule the names of a kind follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(crate) enum NameRule {
     Label,
     /// RFC 1123 subdomain, 253 characters: nearly everything.
     Subdomain,
+    /// Whatever can stand in a path: disruption budgets, which the real server forgot to check.
+    PathSegment,
 }
 
 pub(crate) fn is_label(text: &str) -> bool {
@@ -48,6 +50,10 @@ fn is_word(text: &str) -> bool {
         && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
+pub(crate) fn is_label_value(text: &str) -> bool {
+    text.is_empty() || text.len() <= 63 && is_word(text)
+}
+
 /// What is wrong with a name, if anything.
 pub(crate) fn problems(rule: NameRule, name: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -65,6 +71,14 @@ pub(crate) fn problems(rule: NameRule, name: &str) -> Vec<String> {
                 found.push("must be no more than 253 characters".to_owned());
             } else if !is_subdomain(name) {
                 found.push(SUBDOMAIN.to_owned());
+            }
+        }
+        NameRule::PathSegment => {
+            if matches!(name, "." | "..") {
+                found.push(format!("may not be '{name}'"));
+            }
+            for sign in ["/", "%"].into_iter().filter(|sign| name.contains(sign)) {
+                found.push(format!("may not contain '{sign}'"));
             }
         }
     }
@@ -107,6 +121,11 @@ pub(crate) fn metadata_problems(object: &Value, rule: NameRule) -> Vec<Cause> {
     let name = crate::meta::name(object);
     for problem in problems(rule, name) {
         causes.push(Cause::invalid("metadata.name", &quote(name), &problem));
+    }
+    let generation = crate::meta::field(object, "generation").and_then(Value::as_i64);
+    if let Some(below) = generation.filter(|g| *g < 0) {
+        let why = "must be greater than or equal to 0";
+        causes.push(Cause::invalid("metadata.generation", &below.to_string(), why));
     }
     if let Some(labels) = crate::meta::field(object, "labels").and_then(Value::as_object) {
         for (key, value) in labels {

@@ -21,17 +21,22 @@ pub(crate) enum Target {
     Document(Vec<String>),
 }
 
-/// Takes a URL path apart. Dot segments lead nowhere: they are ordinary, unknown names.
+/// Takes a URL path apart. Dot segments lead nowhere: they are ordinary names, which nothing has. So are empty ones; a slash at the
+/// end is none.
 pub(crate) fn parse(path: &str) -> Target {
-    let segments: Vec<String> = path
-        .split('/')
-        .filter(|s| !s.is_empty())
-        .map(|s| percent_decode(&s.replace('+', "%2B")))
-        .collect();
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let segments: Vec<String> = if path.is_empty() {
+        Vec::new()
+    } else {
+        path.split('/').map(|s| percent_decode(&s.replace('+', "%2B"))).collect()
+    };
     let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
     let (group, version, rest) = match parts.as_slice() {
         ["api", version, rest @ ..] if !rest.is_empty() => ("", *version, rest),
-        ["apis", group, version, rest @ ..] if !rest.is_empty() => (*group, *version, rest),
+        ["apis", group, version, rest @ ..] if !rest.is_empty() && !group.is_empty() => {
+            (*group, *version, rest)
+        }
         _ => return Target::Document(segments),
     };
     let target =

@@ -20,8 +20,8 @@ fn malformed() -> Refusal {
     )
 }
 
-/// Decodes the envelope and the object inside.
-pub(crate) fn decode(bytes: &Bytes) -> Result<Value, Refusal> {
+/// Decodes the envelope and the object inside, which should be of the kind `wanted`.
+pub(crate) fn decode(bytes: &Bytes, wanted: &str) -> Result<Value, Refusal> {
     let body = bytes.strip_prefix(MAGIC).ok_or_else(malformed)?;
     let envelope = message(fields::UNKNOWN, body).ok_or_else(malformed)?;
     let about = envelope.get("typeMeta").cloned().unwrap_or_default();
@@ -29,6 +29,11 @@ pub(crate) fn decode(bytes: &Bytes) -> Result<Value, Refusal> {
     let (version, kind) = (text("apiVersion"), text("kind"));
     let raw = raw_field(body, 2).ok_or_else(malformed)?;
     let shape = fields::of(&version, &kind).ok_or_else(|| {
+        if kind != wanted {
+            return Refusal::bad_request(format!(
+                "no kind {kind:?} is registered for version {version:?}, {wanted:?} was expected"
+            ));
+        }
         Refusal::unsupported_media(format!(
             "{SERVER_NAME} does not support protobuf bodies of {kind} in {version:?}; send application/json"
         ))

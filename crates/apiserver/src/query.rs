@@ -50,9 +50,10 @@ impl Query {
         self.parameters.get(key).map(String::as_str).filter(|v| !v.is_empty())
     }
 
-    /// `true`, `1` and the bare name are yes.
+    /// Everything but `false` and `0` is yes, the bare name too.
     pub(crate) fn flag(&self, key: &str) -> bool {
-        self.parameters.get(key).is_some_and(|v| matches!(v.as_str(), "" | "1" | "true" | "True"))
+        let no = |v: &String| v == "0" || v.eq_ignore_ascii_case("false");
+        self.parameters.get(key).is_some_and(|v| !no(v))
     }
 
     /// Whether the flag was given at all.
@@ -60,7 +61,7 @@ impl Query {
         self.parameters.contains_key(key)
     }
 
-    pub(crate) fn number(&self, key: &str) -> Result<Option<u64>, Refusal> {
+    pub(crate) fn number(&self, key: &str) -> Result<Option<i64>, Refusal> {
         match self.get(key) {
             None => Ok(None),
             Some(text) => text.parse().map(Some).map_err(|_| {
@@ -69,16 +70,22 @@ impl Query {
         }
     }
 
-    /// The resource version asked for; absent and `0` differ.
+    /// The resource version that a list asks for; absent and `0` differ.
     pub(crate) fn resource_version(&self) -> Result<Option<u64>, Refusal> {
-        match self.get("resourceVersion") {
-            None => Ok(None),
-            Some(text) => text.parse().map(Some).map_err(|_| {
-                Refusal::bad_request(format!(
-                    "invalid resource version: resourceVersion: Invalid value: \"{text}\": strconv.ParseUint: parsing \"{text}\": invalid syntax"
-                ))
-            }),
-        }
+        self.version()
+            .map_err(|why| Refusal::bad_request(format!("invalid resource version: {why}")))
+    }
+
+    /// The same for one object and for a watch, where the real server calls nonsense its own fault.
+    pub(crate) fn moment(&self) -> Result<Option<u64>, Refusal> {
+        self.version().map_err(Refusal::internal)
+    }
+
+    fn version(&self) -> Result<Option<u64>, String> {
+        let Some(text) = self.get("resourceVersion") else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| {
+            format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax")
+        })
     }
 
     pub(crate) fn dry_run(&self) -> Result<bool, Refusal> {

@@ -95,6 +95,11 @@ impl Resolved {
         &self.version.schema
     }
 
+    /// `coordination.k8s.io/v1, Kind=Lease`, as Go prints a kind.
+    pub(crate) fn go_name(&self) -> String {
+        format!("{}/{}, Kind={}", self.ty.group, self.version.name, self.ty.kind)
+    }
+
     /// The real server judges changed metadata of custom kinds twice, and says so twice.
     pub(crate) fn twice(&self, cause: Cause) -> Vec<Cause> {
         if self.is_custom() { vec![cause.clone(), cause] } else { vec![cause] }
@@ -165,6 +170,14 @@ impl Registry {
 
     pub(crate) fn by_shelf(&self, shelf: &str) -> Option<&Arc<ResourceType>> {
         self.types.values().find(|t| &*t.shelf == shelf)
+    }
+
+    /// The kind that lies on a shelf, in the version in which it lies there if that is served.
+    pub(crate) fn stored_as(&self, shelf: &str) -> Option<Resolved> {
+        let ty = self.by_shelf(shelf)?;
+        let stored = ty.versions.iter().find(|v| v.name == ty.storage_version);
+        let version = stored.or(ty.versions.first())?.clone();
+        Some(Resolved { ty: Arc::clone(ty), version })
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<ResourceType>> {

@@ -9,7 +9,9 @@ use serde_json::json;
 use crate::{
     body::Body,
     call::{Answer, Call, Incoming, User, json_response, refusal_response},
-    controllers, discovery, openapi,
+    controllers, discovery,
+    fault::Distortion,
+    openapi,
     path::{self, ResourcePath, Target},
     query::Query,
     render::Render,
@@ -22,23 +24,23 @@ use crate::{
 /// The largest body that is read, as on the real server.
 pub(crate) const BODY_LIMIT: usize = 3 * 1024 * 1024;
 
-/// Subresources that a real server has and this one has not: only there is it named as the reason.
-const REAL_SUBRESOURCES: [&str; 10] = [
-    "attach",
-    "ephemeralcontainers",
-    "exec",
-    "log",
-    "portforward",
-    "proxy",
-    "resize",
-    "scale",
-    "token",
-    "binding",
-];
+/// Whether a real server has a subresource that this one has not: only there is it named as the reason.
+fn is_left_out(kind: &str, subresource: &str) -> bool {
+    let of_pods =
+        ["attach", "ephemeralcontainers", "exec", "log", "portforward", "proxy", "resize"];
+    kind == "pods" && of_pods.contains(&subresource)
+        || matches!((kind, subresource), ("nodes", "proxy") | ("serviceaccounts", "token"))
+}
 
 /// Answers one request.
-pub(crate) fn answer(inner: &Arc<Inner>, incoming: Incoming, user: User) -> Response<Body> {
+pub(crate) fn answer(
+    inner: &Arc<Inner>,
+    incoming: Incoming,
+    user: User,
+    distortion: Distortion,
+) -> Response<Body> {
     let mut state = inner.lock();
+    state.faults.distort(distortion);
     state.trace.request(&incoming);
     let response =
         route(inner, &mut state, incoming, user).unwrap_or_else(|r| refusal_response(&r));
@@ -64,6 +66,13 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
         Target::Document(segments) => document(state, &incoming, &segments),
         Target::Resource(path) if reviews::is_review(&path) => {
             reviews::answer(&incoming, &path, &user)
+        }
+        Target::Resource(path) if is_empty_list(&incoming.method, &path) => {
+            let kind = if path.resource == "limitranges" { "LimitRange" } else { "ResourceQuota" };
+            let version = state.store.version().to_string();
+            let list = json!({"kind": format!("{kind}List"), "apiVersion": "v1",
+                "metadata": {"resourceVersion": version}, "items": []});
+            Ok(json_response(StatusCode::OK, Bytes::from(list.to_string())))
         }
         Target::Resource(path) => {
             let kind = state
@@ -91,10 +100,21 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
     }
 }
 
+/// There are no limits here and none can be made; to say so is true, and kubectl asks when it describes a namespace.
+fn is_empty_list(method: &Method, path: &ResourcePath) -> bool {
+    *method == Method::GET
+        && (path.group.as_str(), path.version.as_str()) == ("", "v1")
+        && matches!(path.resource.as_str(), "limitranges" | "resourcequotas")
+        && path.name.is_none()
+}
+
 /// Kinds and versions that are not served: said in the server's own name, because a real cluster may well have them.
 fn unknown(path: &ResourcePath) -> Refusal {
     if !is_standard(&path.group) {
         return Refusal::no_such_page();
+    }
+    if path.group.is_empty() && !LEFT_OUT.contains(&path.resource.as_str()) {
+        return Refusal::no_such_path();
     }
     let version = crate::registry::api_version(&path.group, &path.version);
     Refusal::new(
@@ -105,15 +125,41 @@ fn unknown(path: &ResourcePath) -> Refusal {
     .with_details(json!({}))
 }
 
+/// What a full server has in its core group and this one has not.
+const LEFT_OUT: [&str; 10] = [
+    "bindings",
+    "componentstatuses",
+    "endpoints",
+    "limitranges",
+    "persistentvolumeclaims",
+    "persistentvolumes",
+    "podtemplates",
+    "replicationcontrollers",
+    "resourcequotas",
+    "services",
+];
+
 /// Groups of Kubernetes itself, which a full server may serve where this one does not.
 pub(crate) fn is_standard(group: &str) -> bool {
     !group.contains('.') || group.ends_with(".k8s.io")
 }
 
 fn resource(call: &mut Call<'_>) -> Answer {
-    let method = call.incoming.method.clone();
-    let scoped = call.path.namespace.is_some();
     let custom = call.kind.is_custom();
+    let method = match call.incoming.method.clone() {
+        // Custom kinds are served by one function that asks for the verb, and the verb of HEAD is get.
+        Method::HEAD if custom => Method::GET,
+        method => method,
+    };
+    if call.path.namespace.as_deref() == Some("") {
+        // Nothing between two slashes is every namespace.
+        call.path.namespace = None;
+        if method == Method::DELETE && !custom {
+            return Err(Refusal::bad_request("namespace must be provided"));
+        }
+    }
+    refuse_dots(call)?;
+    let scoped = call.path.namespace.is_some();
     if custom
         && call.path.name.is_none()
         && method == Method::POST
@@ -129,7 +175,7 @@ fn resource(call: &mut Call<'_>) -> Answer {
     if call.path.name.is_some() && scoped != call.kind.ty.namespaced
         || scoped && !call.kind.ty.namespaced
     {
-        return Err(Refusal::no_such_path());
+        return Err(if custom { Refusal::no_such_page() } else { Refusal::no_such_path() });
     }
     let sub = call.path.subresource.clone();
     match (method, call.path.name.is_some(), sub.as_deref()) {
@@ -162,12 +208,15 @@ fn resource(call: &mut Call<'_>) -> Answer {
         (Method::PUT, true, Some("finalize")) if &*call.kind.ty.shelf == "namespaces" => {
             update::replace(call, Scope::Finalize)
         }
+        (Method::DELETE, true, Some(sub)) if custom && sub.starts_with("status/") => {
+            Err(unsupported_verb(call, "delete"))
+        }
         (_, true, Some(_)) if custom => {
             let name = call.path.name.clone().unwrap_or_default();
             Err(call.not_found(&name))
         }
         (_, true, Some(sub))
-            if !REAL_SUBRESOURCES.contains(&sub.split('/').next().unwrap_or(sub)) =>
+            if !is_left_out(&call.kind.ty.plural, sub.split('/').next().unwrap_or(sub)) =>
         {
             Err(Refusal::no_such_path())
         }
@@ -182,16 +231,44 @@ fn resource(call: &mut Call<'_>) -> Answer {
     }
 }
 
+/// Names that would lead elsewhere if a path were a place in a file system.
+fn refuse_dots(call: &Call<'_>) -> Result<(), Refusal> {
+    let path = &call.path;
+    if !call.kind.ty.namespaced && path.namespace.is_some()
+        || path.subresource.as_ref().is_some_and(|sub| sub != "status")
+    {
+        return Ok(());
+    }
+    let dots = |name: &Option<String>| name.clone().filter(|n| matches!(n.as_str(), "." | ".."));
+    if let Some(namespace) = dots(&path.namespace) {
+        return Err(Refusal::internal(format!(
+            "invalid namespace {namespace:?}: may not be '{namespace}'"
+        )));
+    }
+    if let Some(name) = dots(&path.name) {
+        let why = format!("Name parameter invalid: {name:?}: may not be '{name}'");
+        return Err(Refusal::bad_request(why));
+    }
+    Ok(())
+}
+
 fn unsupported_verb(call: &Call<'_>, verb: &str) -> Refusal {
     Refusal::verb_not_supported(verb, &call.kind.ty.plural, &call.kind.ty.group)
 }
 
 fn document(state: &State, incoming: &Incoming, segments: &[String]) -> Answer {
     let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
-    if incoming.method != Method::GET && incoming.method != Method::HEAD {
-        return Err(Refusal::method_not_allowed());
-    }
+    let found = found_document(state, incoming, &parts)?;
     match parts.as_slice() {
+        // Read by whatever method.
+        ["healthz" | "readyz" | "livez", ..] | ["apis"] => Ok(found),
+        _ if incoming.method == Method::GET => Ok(found),
+        _ => Err(Refusal::method_not_allowed()),
+    }
+}
+
+fn found_document(state: &State, incoming: &Incoming, parts: &[&str]) -> Answer {
+    match parts {
         ["version"] => {
             let version = json!({"major": "1", "minor": "36", "gitVersion": "v1.36.0+tidegate-embedded",
                 "gitCommit": "", "gitTreeState": "clean", "buildDate": "1970-01-01T00:00:00Z",
@@ -205,12 +282,17 @@ fn document(state: &State, incoming: &Incoming, segments: &[String]) -> Answer {
             Ok(response)
         }
         ["openapi", "v3"] => Ok(openapi::index(&state.registry)),
-        ["openapi", "v3", rest @ ..] => openapi::document(&state.registry, rest),
+        ["openapi", "v3", rest @ ..] if !rest.contains(&"..") => {
+            openapi::document(&state.registry, rest)
+        }
         ["openapi", "v2"] => {
             Err(Refusal::unsupported(406, "NotAcceptable", "OpenAPI v2; use /openapi/v3"))
         }
+        // Below these the real server looks for routes, and says so in its own form when there is none.
+        ["api", "..", ..] | ["version", ..] => Err(Refusal::no_such_path()),
+        ["apis", "", ..] => Err(Refusal::no_such_page()),
         ["api" | "apis"] | ["api" | "apis", ..] => {
-            discovery::answer(&state.registry, incoming, &parts)
+            discovery::answer(&state.registry, incoming, parts)
         }
         [] => Ok(discovery::paths(&state.registry)),
         _ => Err(Refusal::no_such_page()),

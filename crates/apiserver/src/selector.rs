@@ -75,6 +75,15 @@ impl Labels {
             if let Some(problem) = crate::name::qualified_problems(key).into_iter().next() {
                 return Err(refuse(format!("<nil>: Invalid value: {key:?}: {problem}")));
             }
+            if let Requirement::In(key, values) | Requirement::NotIn(key, values) = &requirement
+                && let Some(bad) = values.iter().position(|v| !crate::name::is_label_value(v))
+            {
+                let value = &values[bad];
+                return Err(refuse(format!(
+                    "values[{bad}][{key}]: Invalid value: {value:?}: {}",
+                    crate::name::LABEL_VALUE
+                )));
+            }
             found.push(requirement);
         }
         Ok(Self(found))

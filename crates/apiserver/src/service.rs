@@ -8,13 +8,14 @@ use std::{
     task::{Context, Poll},
 };
 
-use bytes::Bytes;
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use http::{Request, Response};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
 
 use crate::{
     body::Body,
     call::{Incoming, User, refusal_response},
+    fault::Distortion,
     route::{self, BODY_LIMIT},
     server::Server,
     status::Refusal,
@@ -74,13 +75,9 @@ where
         let Self { server, user } = self.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let bytes = match Limited::new(body, BODY_LIMIT).collect().await {
-                Ok(collected) => collected.to_bytes(),
-                Err(error) if error.is::<LengthLimitError>() => {
-                    let text = format!("Request entity too large: limit is {BODY_LIMIT}");
-                    return Ok(refusal_response(&Refusal::new(413, "RequestEntityTooLarge", text)));
-                }
-                Err(error) => return Err(Lost::Request(error)),
+            let Some(bytes) = read_whole(body).await? else {
+                let text = format!("Request entity too large: limit is {BODY_LIMIT}");
+                return Ok(refusal_response(&Refusal::new(413, "RequestEntityTooLarge", text)));
             };
             let incoming = Incoming {
                 method: parts.method,
@@ -91,6 +88,34 @@ where
             server.answer(incoming, user).await
         })
     }
+}
+
+/// What is read of a body that is too large, and thrown away: a client that is still writing would not hear the refusal. Beyond that it
+/// has to live with a broken connection.
+const PATIENCE: usize = 16 * BODY_LIMIT;
+
+/// The whole body, or nothing if it is too large.
+async fn read_whole<B>(body: B) -> Result<Option<Bytes>, Lost>
+where
+    B: http_body::Body,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let mut body = std::pin::pin!(body);
+    let (mut whole, mut length) = (BytesMut::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let Ok(part) = frame.map_err(|error| Lost::Request(error.into()))?.into_data() else {
+            continue;
+        };
+        length += part.remaining();
+        if length <= BODY_LIMIT {
+            whole.put(part);
+        } else if length > PATIENCE {
+            break;
+        } else {
+            whole = BytesMut::new();
+        }
+    }
+    Ok((length <= BODY_LIMIT).then(|| whole.freeze()))
 }
 
 impl Server {
@@ -105,7 +130,7 @@ impl Server {
         if plan.compact {
             self.compact();
         }
-        let response = route::answer(&self.inner, incoming, user);
+        let response = route::answer(&self.inner, incoming, user, plan.distortion);
         if plan.lose_answer { Err(Lost::Answer) } else { Ok(response) }
     }
 
@@ -135,7 +160,7 @@ impl Server {
         };
         let incoming = Incoming { method, uri, headers, body: Bytes::copy_from_slice(body) };
         let user = self.service().user;
-        let response = route::answer(&self.inner, incoming, user);
+        let response = route::answer(&self.inner, incoming, user, Distortion::default());
         let code = response.status().as_u16();
         (code, response.body().bytes().cloned().unwrap_or_default())
     }

@@ -47,6 +47,12 @@ impl Cause {
         Self { reason: "FieldValueNotSupported", field: field.into(), message }
     }
 
+    /// `Duplicate value: <value>`.
+    pub(crate) fn duplicate(field: impl Into<String>, value: &str) -> Self {
+        let message = format!("Duplicate value: {value}");
+        Self { reason: "FieldValueDuplicate", field: field.into(), message }
+    }
+
     /// `Forbidden: <detail>`.
     pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
         Self {
@@ -120,6 +126,11 @@ impl Refusal {
         Self::new(404, "", "404 page not found")
     }
 
+    /// What the real server says when it is caught unprepared: 500 without a reason.
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(500, "", message)
+    }
+
     /// Whether this is said in plain text.
     pub(crate) fn is_page(&self) -> bool {
         self.code == 404 && self.reason.is_empty()
@@ -186,8 +197,12 @@ impl Refusal {
 
     /// The object breaks rules: 422 with every violation.
     pub(crate) fn invalid(kind: &str, group: &str, name: &str, causes: &[Cause]) -> Self {
-        let mut lines: Vec<String> = causes.iter().map(Cause::line).collect();
-        lines.dedup();
+        let mut lines: Vec<String> = Vec::new();
+        for line in causes.iter().map(Cause::line) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
         let text = match lines.as_slice() {
             [one] => one.clone(),
             many => format!("[{}]", many.join(", ")),

@@ -1,11 +1,17 @@
 //! What the built-in kinds add to being stored: defaults, checks, and the two shapes of an event.
 
+mod node;
+mod pod;
+mod problems;
+mod texts;
+
+pub(crate) use problems::{problems, repeats};
+
 use serde_json::{Map, Value, json};
 
 use crate::{
     meta,
     registry::{Nature, Resolved, crd},
-    status::Cause,
 };
 
 /// A namespace as the server makes it.
@@ -25,6 +31,12 @@ fn fill(map: &mut Map<String, Value>, key: &str, value: Value) {
 pub(crate) fn default(nature: Nature, object: &mut Value) {
     match nature {
         Nature::Namespace => {
+            let conditions = meta::entry(object, "status").get_mut("conditions");
+            for condition in conditions.and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(condition) = condition.as_object_mut() {
+                    fill(condition, "lastTransitionTime", Value::Null);
+                }
+            }
             let name = meta::name(object).to_owned();
             if !name.is_empty() {
                 let metadata = meta::of(object);
@@ -52,8 +64,14 @@ pub(crate) fn default(nature: Nature, object: &mut Value) {
         }
         Nature::Pod => default_pod(object),
         Nature::Node => {
-            meta::entry(object, "spec");
+            let spec = meta::entry(object, "spec");
+            if let Some(range) = spec.get("podCIDR").filter(|range| *range != "").cloned() {
+                fill(spec, "podCIDRs", json!([range]));
+            }
             let status = meta::entry(object, "status");
+            if let Some(capacity) = status.get("capacity").cloned() {
+                fill(status, "allocatable", capacity);
+            }
             fill(status, "daemonEndpoints", json!({"kubeletEndpoint": {"Port": 0}}));
             let about = status.entry("nodeInfo").or_insert_with(|| json!({}));
             if let Some(about) = about.as_object_mut() {
@@ -158,19 +176,7 @@ pub(crate) fn on_create(kind: &Resolved, object: &mut Value) {
             let spec = meta::entry(object, "spec");
             fill(spec, "priority", json!(0));
             fill(spec, "preemptionPolicy", json!("PreemptLowerPriority"));
-            let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
-            if let Some(list) = tolerations.as_array_mut() {
-                for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
-                    let known = list.iter().any(|t| {
-                        let k = t.get("key").and_then(Value::as_str).unwrap_or_default();
-                        let effect = t.get("effect").and_then(Value::as_str).unwrap_or_default();
-                        (k == key || k.is_empty()) && matches!(effect, "" | "NoExecute")
-                    });
-                    if !known {
-                        list.push(json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}));
-                    }
-                }
-            }
+            tolerate(spec);
         }
         Nature::Definition => {
             let stored = crd::established(object, "")["storedVersions"].clone();
@@ -190,6 +196,36 @@ pub(crate) fn on_create(kind: &Resolved, object: &mut Value) {
             }
         }
         _ => {}
+    }
+}
+
+/// What admission adds to a changed object again, because its author cannot know of it.
+pub(crate) fn on_update(nature: Nature, old: &Value, new: &mut Value) {
+    if nature != Nature::Pod {
+        return;
+    }
+    let spec = meta::entry(new, "spec");
+    for key in ["priority", "preemptionPolicy"] {
+        if let Some(value) = meta::at(old, &["spec", key]) {
+            fill(spec, key, value.clone());
+        }
+    }
+    tolerate(spec);
+}
+
+/// Every pod bears for five minutes that its node is away.
+fn tolerate(spec: &mut Map<String, Value>) {
+    let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
+    let Some(list) = tolerations.as_array_mut() else { return };
+    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+        let known = list.iter().any(|t| {
+            let k = t.get("key").and_then(Value::as_str).unwrap_or_default();
+            let effect = t.get("effect").and_then(Value::as_str).unwrap_or_default();
+            (k == key || k.is_empty()) && matches!(effect, "" | "NoExecute")
+        });
+        if !known {
+            list.push(json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}));
+        }
     }
 }
 
@@ -214,134 +250,6 @@ fn quality(pod: &Value) -> &'static str {
         (_, true) => "Guaranteed",
         (true, false) => "Burstable",
         _ => "BestEffort",
-    }
-}
-
-/// The checks that are not in any schema.
-pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    match nature {
-        Nature::Pod => pod_problems(object, old, &mut causes),
-        Nature::ConfigMap | Nature::Secret => {
-            for part in ["data", "binaryData"] {
-                let keys = object.get(part).and_then(Value::as_object);
-                for key in keys.into_iter().flat_map(Map::keys) {
-                    if key.is_empty()
-                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-                    {
-                        causes.push(Cause::invalid(format!("{part}[{key}]"), &format!("{key:?}"), "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"));
-                    }
-                }
-            }
-            if old.is_some_and(|o| o.get("immutable") == Some(&Value::Bool(true))) {
-                for part in ["data", "binaryData"] {
-                    if old.and_then(|o| o.get(part)) != object.get(part) {
-                        causes.push(Cause::forbidden(
-                            part,
-                            "field is immutable when `immutable` is set",
-                        ));
-                    }
-                }
-            }
-            if let (Nature::Secret, Some(old)) = (nature, old)
-                && old.get("type") != object.get("type")
-            {
-                let shown = object.get("type").map(Value::to_string).unwrap_or_default();
-                causes.push(Cause::invalid("type", &shown, "field is immutable"));
-            }
-        }
-        Nature::DisruptionBudget => {
-            let has = |key: &str| meta::at(object, &["spec", key]).is_some();
-            if has("minAvailable") && has("maxUnavailable") {
-                let shown = object.get("spec").map(Value::to_string).unwrap_or_default();
-                causes.push(Cause::invalid(
-                    "spec",
-                    &shown,
-                    "minAvailable and maxUnavailable cannot be both set",
-                ));
-            }
-        }
-        Nature::Definition => {
-            causes.extend(crd::problems(object));
-            causes.extend(old.map(|old| crd::changed_names(old, object)).unwrap_or_default());
-        }
-        Nature::Policy => causes.extend(crate::admission::policy::problems(object)),
-        Nature::Binding => {
-            if meta::text_at(object, &["spec", "policyName"]).is_empty() {
-                causes.push(Cause::required("spec.policyName", ""));
-            }
-            let actions =
-                meta::at(object, &["spec", "validationActions"]).and_then(Value::as_array);
-            if actions.is_none_or(Vec::is_empty) {
-                causes.push(Cause::required(
-                    "spec.validationActions",
-                    "at least one validation action is required",
-                ));
-            }
-        }
-        Nature::Lease => {
-            let length =
-                meta::at(object, &["spec", "leaseDurationSeconds"]).and_then(Value::as_i64);
-            if let Some(length) = length.filter(|l| *l <= 0) {
-                let field = "spec.leaseDurationSeconds";
-                causes.push(Cause::invalid(field, &length.to_string(), "must be greater than 0"));
-            }
-        }
-        Nature::Event => {
-            let regarding = meta::text_at(object, &["involvedObject", "namespace"]);
-            let own = meta::namespace(object);
-            if !regarding.is_empty() && regarding != own {
-                causes.push(Cause::invalid(
-                    "involvedObject.namespace",
-                    &format!("{regarding:?}"),
-                    "does not match event.namespace",
-                ));
-            }
-        }
-        _ => {}
-    }
-    causes
-}
-
-fn pod_problems(object: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
-    let containers = meta::at(object, &["spec", "containers"]).and_then(Value::as_array);
-    if containers.is_none_or(Vec::is_empty) {
-        causes.push(Cause::required("spec.containers", ""));
-    }
-    for (index, container) in containers.into_iter().flatten().enumerate() {
-        for key in ["name", "image"] {
-            if container.get(key).and_then(Value::as_str).unwrap_or_default().is_empty() {
-                causes.push(Cause::required(format!("spec.containers[{index}].{key}"), ""));
-            }
-        }
-    }
-    let Some(old) = old else { return };
-    // Of a pod's spec only images, deadlines, tolerations and gates may change.
-    let masked = |pod: &Value| {
-        let mut spec = pod.get("spec").cloned().unwrap_or_default();
-        if let Some(map) = spec.as_object_mut() {
-            for key in [
-                "activeDeadlineSeconds",
-                "tolerations",
-                "schedulingGates",
-                "terminationGracePeriodSeconds",
-            ] {
-                map.remove(key);
-            }
-            for key in ["containers", "initContainers"] {
-                let list = map.get_mut(key).and_then(Value::as_array_mut);
-                for container in list.into_iter().flatten().filter_map(Value::as_object_mut) {
-                    container.remove("image");
-                }
-            }
-        }
-        spec
-    };
-    if masked(object) != masked(old) {
-        causes.push(Cause::forbidden(
-            "spec",
-            "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
-        ));
     }
 }
 

@@ -8,6 +8,7 @@ mod suite {
     mod deletion;
     mod faults;
     mod front;
+    mod ordinary_client;
     mod ownership;
     mod requests;
     mod watching;

@@ -58,7 +58,13 @@ pub fn recorded(
     let mut current = stretch(set, reason, now);
     current.start_time = Some(start.to_string());
     let known = before.behavior.map(|behavior| behavior.history.clone()).unwrap_or_default();
-    let history = past.into_iter().chain(known).take(HISTORY).collect();
+    let history = past.into_iter().chain(known);
+    // A clock that was set back has not lived through what it recorded; and what lasted less than a second was nothing (TIME-1).
+    let lived = |past: &PastStretch| {
+        let end = Instant::parse(&past.end_time).ok();
+        end.is_some_and(|end| end <= start) && past.start_time.as_ref() != Some(&past.end_time)
+    };
+    let history = history.filter(lived).take(HISTORY).collect();
     let next = computed.end.map(|end| stretch(set, reason, end));
     Behavior { current, next, history }
 }
@@ -73,6 +79,10 @@ fn effect(set: &TimeSet, before: Before<'_>, now: Instant) -> (Vec<PastStretch>,
     };
     let instant = |text: &Option<String>| Instant::parse(text.as_deref()?).ok();
     let began = instant(&known.start_time);
+    if began.is_some_and(|began| now < began) {
+        // The clock was set back to before the stretch that is recorded.
+        return (Vec::new(), computed.start.unwrap_or(now));
+    }
     let past = |state, start: Option<Instant>, end: Instant| PastStretch {
         strategy: before.strategy,
         state,

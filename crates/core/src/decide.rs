@@ -40,7 +40,9 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
     let behavior = recorded(set, &reason, before, now);
     let generation = Some(seen.identity.generation);
     let ready = match usable {
-        Some(_) => (ConditionStatus::True, names::AS_EXPECTED, None),
+        Some(_) => {
+            (ConditionStatus::True, names::AS_EXPECTED, Some("the policy is understood".into()))
+        }
         None => (ConditionStatus::False, names::INVALID_SPEC, Some(wrong.clone())),
     };
     let paused = match usable {

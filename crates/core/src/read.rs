@@ -1,11 +1,12 @@
 //! Which policy is this document, and can it be used?
 //!
 //! The one way from a document to a policy: its kind, its shape, its meaning. Every problem of all three is reported, and a
-//! document with an error yields no policy, so that nobody acts on half of one (POL-8).
+//! document with an error yields no policy, so that nobody acts on half of one (POL-8). Resources under change management are judged
+//! beside them, for those who write both into one folder.
 
 use api::{
     policy::{ChangeManagementPolicy, PolicySpec},
-    schema::{KINDS, Kind, Scope, kind_named},
+    schema::{GATED, KINDS, Kind, Role, Scope, gated_named},
 };
 use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
@@ -39,12 +40,37 @@ pub struct Judged {
     pub problems: Vec<Problem>,
 }
 
-/// Judges one document.
+/// Judges one document, a policy or a resource under change management.
+pub fn document(document: &Value) -> Judged {
+    let name = document.get("kind").and_then(Value::as_str);
+    if name.and_then(gated_named).is_some() { resource(document) } else { policy(document) }
+}
+
+/// Judges a resource under change management, as far as it is ours: its names, and the stanza and what else we read of its
+/// specification. Its status is written by others.
+fn resource(document: &Value) -> Judged {
+    let object = object_of(document);
+    let mut problems = match kind_of(document, GATED) {
+        Err(problem) => vec![*problem],
+        Ok(kind) => {
+            let mut problems = shape::check(kind.schema(), document);
+            problems.retain(|problem| !FieldPath::of("status").holds(&problem.field));
+            problems.extend(scope_problem(kind, document));
+            problems
+        }
+    };
+    for problem in &mut problems {
+        problem.object = Some(object.clone());
+    }
+    Judged { object, policy: None, problems }
+}
+
+/// Judges one document, which should be a policy.
 pub fn policy(document: &Value) -> Judged {
     let object = object_of(document);
     let mut problems = Vec::new();
     let mut policy = None;
-    match kind_of(document) {
+    match kind_of(document, KINDS) {
         Err(problem) => problems.push(*problem),
         Ok(kind) => {
             problems = shape::check(kind.schema(), document);
@@ -132,7 +158,7 @@ pub fn object_of(document: &Value) -> Object {
     }
 }
 
-fn kind_of(document: &Value) -> Result<&'static Kind, Box<Problem>> {
+fn kind_of(document: &Value, kinds: &'static [Kind]) -> Result<&'static Kind, Box<Problem>> {
     let root = FieldPath::root();
     let known = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(" or ");
     if !document.is_object() {
@@ -144,9 +170,11 @@ fn kind_of(document: &Value) -> Result<&'static Kind, Box<Problem>> {
         let problem = Problem::new(&root, Code::MissingField, "kind is missing");
         return Err(Box::new(problem.hint(format!("set kind to {}", known()))));
     };
-    let Some(kind) = kind_named(name) else {
+    let Some(kind) = kinds.iter().find(|kind| kind.name == name) else {
         let mut detail = format!("unknown kind {}", quoted(name));
-        if let Some(meant) = nearest(name, KINDS.iter().map(|kind| kind.name)) {
+        if gated_named(name).is_some() {
+            detail = format!("{name} is not a policy; `tidegate validate` judges it too");
+        } else if let Some(meant) = nearest(name, KINDS.iter().map(|kind| kind.name)) {
             detail = format!("{detail}; did you mean {meant}?");
         }
         let problem = Problem::new(&root.key("kind"), Code::UnknownKind, detail);
@@ -177,7 +205,10 @@ fn scope_problem(kind: &Kind, document: &Value) -> Option<Problem> {
                 Code::Conflict,
                 format!("{} is cluster-scoped and has no namespace", kind.name),
             )
-            .hint("remove the namespace, or use HostedChangeManagementPolicy"),
+            .hint(match kind.role {
+                Role::Policy => "remove the namespace, or use HostedChangeManagementPolicy",
+                Role::Gated { .. } => "remove the namespace",
+            }),
         ),
         // A manifest without a namespace is legal: it lands in the one it is applied to.
         Scope::Cluster | Scope::Namespaced => None,

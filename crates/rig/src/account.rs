@@ -39,6 +39,8 @@ impl Cluster {
         let options = KubeConfigOptions::default();
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;
         config.auth_info = AuthInfo { token: Some(token.into()), ..AuthInfo::default() };
+        // A request that is sent again by the client itself is not the program's.
+        config.default_retry = false;
         let recorder = recorder.clone();
         let note = MapRequestLayer::new(move |request: http::Request<_>| {
             recorder.note(&request);

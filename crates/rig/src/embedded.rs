@@ -11,7 +11,8 @@ use std::{
     thread::JoinHandle,
 };
 
-use apiserver::{Settings, WallClock};
+use apiserver::{RuntimeClock, Settings};
+use jiff::Timestamp;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -40,7 +41,8 @@ impl Embedded {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let thread = std::thread::spawn(move || {
             runtime.block_on(async {
-                let server = apiserver::Server::new(WallClock, Settings::default());
+                let clock = RuntimeClock::starting_at(Timestamp::now());
+                let server = apiserver::Server::new(clock, Settings::default());
                 match server.listen(0).await {
                     Ok(listener) => {
                         // Nobody hears this when the starter is gone; then the end is near too.

@@ -11,5 +11,5 @@ mod script;
 
 pub use differences::Differences;
 pub use mask::Mask;
-pub use play::{install, play, prepare};
+pub use play::{install, play, prepare, uninstall};
 pub use script::{Answer, Line, Script};

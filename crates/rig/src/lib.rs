@@ -17,6 +17,7 @@ mod module;
 mod pki;
 mod programs;
 pub mod rights;
+pub mod simulation;
 pub mod suite;
 mod users;
 

@@ -74,9 +74,13 @@ pub fn granted<'a>(objects: impl IntoIterator<Item = &'a Value>) -> BTreeSet<Rig
         matches!(object["kind"].as_str(), Some("ClusterRole" | "Role"))
             && object["apiVersion"] == "rbac.authorization.k8s.io/v1"
     });
-    let rows = roles.flat_map(|role| role["rules"].as_array().into_iter().flatten());
+    of_rules(roles.flat_map(|role| role["rules"].as_array().into_iter().flatten()))
+}
+
+/// Every right in the rules of a role, or in the rules that a server says somebody has.
+pub fn of_rules<'a>(rules: impl IntoIterator<Item = &'a Value>) -> BTreeSet<Right> {
     let mut rights = BTreeSet::new();
-    for rule in rows {
+    for rule in rules {
         for group in words(&rule["apiGroups"]) {
             for resource in words(&rule["resources"]) {
                 rights.extend(words(&rule["verbs"]).map(|verb| Right::new(verb, group, resource)));

@@ -39,6 +39,8 @@ pub enum Verb {
     Update,
     /// A change of an object.
     Patch,
+    /// The end of an object.
+    Delete,
 }
 
 /// A request without its verb.
@@ -140,6 +142,7 @@ impl Verb {
             Self::Create => "create",
             Self::Update => "update",
             Self::Patch => "patch",
+            Self::Delete => "delete",
         }
     }
 
@@ -149,6 +152,7 @@ impl Verb {
             Self::Create => Method::POST,
             Self::Update => Method::PUT,
             Self::Patch => Method::PATCH,
+            Self::Delete => Method::DELETE,
         }
     }
 }
@@ -290,8 +294,17 @@ async fn accepted(response: Response<Body>) -> Result<Response<Body>, CallError>
     Err(refused(code, told, retry_after.map(Duration::from_secs)))
 }
 
-fn refused(code: StatusCode, told: Told, retry_after: Option<Duration>) -> CallError {
+fn refused(code: StatusCode, mut told: Told, retry_after: Option<Duration>) -> CallError {
     let plain = code.canonical_reason().unwrap_or("no reason given");
+    // Which budget keeps a pod stands only among the causes; elsewhere they repeat the message.
+    if code == StatusCode::TOO_MANY_REQUESTS
+        && let Some(message) = &mut told.message
+    {
+        for cause in &told.details.causes {
+            message.push(' ');
+            message.push_str(&cause.message);
+        }
+    }
     CallError::Refused {
         code: code.as_u16(),
         reason: told.reason.unwrap_or_default(),
@@ -305,4 +318,18 @@ fn refused(code: StatusCode, told: Told, retry_after: Option<Duration>) -> CallE
 struct Told {
     reason: Option<String>,
     message: Option<String>,
+    #[serde(default)]
+    details: Details,
+}
+
+#[derive(Default, Deserialize)]
+struct Details {
+    #[serde(default)]
+    causes: Vec<Cause>,
+}
+
+#[derive(Default, Deserialize)]
+struct Cause {
+    #[serde(default)]
+    message: String,
 }

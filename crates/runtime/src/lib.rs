@@ -9,6 +9,7 @@ pub mod caches;
 pub mod call;
 pub mod client;
 pub mod clock;
+pub mod drain;
 pub mod freshness;
 pub mod key;
 pub mod lease;

@@ -60,6 +60,13 @@ impl Instant {
     pub(crate) fn of_edge(seconds: i64) -> Option<Self> {
         (Self::MIN.0..=Self::MAX.0).contains(&seconds).then_some(Self(seconds))
     }
+
+    /// An edge that lies between two instants, and so within the range itself.
+    #[inline]
+    pub(crate) fn within_range(seconds: i64) -> Self {
+        debug_assert!(Self::of_edge(seconds).is_some(), "{seconds} is no instant");
+        Self(seconds)
+    }
 }
 
 /// Apart from the check, so that only the check is compiled into callers.

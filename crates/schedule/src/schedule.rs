@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exclude::{ExcludedDays, Exclusion, Upcoming};
 use crate::instant::Instant;
 use crate::set::State;
-use crate::window::{END, HIGH, LOW, Openings, Rhythm, Windows};
+use crate::window::{END, Estimate, HIGH, LOW, Openings, Rhythm, Windows};
 use crate::zone::Zone;
 
 /// A maintenance schedule: recurring windows, dated exclusions, a zone.
@@ -127,13 +127,13 @@ impl Schedule {
         HIGH
     }
 
-    /// Whether an instant is inside, and when the stretch around it started.
-    pub(crate) fn backward(&self, at: i64) -> (bool, i64) {
+    /// Whether an instant is inside, and when the stretch around it started. A start at or before `limit` may be too late.
+    pub(crate) fn backward(&self, at: i64, limit: i64) -> (bool, i64) {
         let (from, until) = self.excluded.latest(at, self.zone());
         if from <= at && at < until {
             return (false, self.closing_before(from));
         }
-        match self.windows.backward(at) {
+        match self.windows.backward(at, limit) {
             (true, start) => (true, start.max(until)),
             (false, closing) if closing > until => (false, closing),
             (false, closing) => (false, self.closing_before(closing)),
@@ -148,7 +148,7 @@ impl Schedule {
                 at = from;
                 continue;
             }
-            match self.windows.backward(at - 1) {
+            match self.windows.backward(at - 1, at) {
                 (true, _) => return at,
                 (false, closing) => at = closing,
             }
@@ -164,7 +164,6 @@ impl Schedule {
         Permitted {
             windows: self.windows.openings(from, until),
             excluded: self.excluded.from(from, self.zone()),
-            rest: END,
         }
     }
 
@@ -193,9 +192,19 @@ impl Schedule {
         })
     }
 
+    /// A UTC schedule of what the wall clock of the zone reads; see [`Windows::estimate`]. Days are days on both clocks.
+    pub(crate) fn estimate(&self, estimate: Estimate) -> Self {
+        Self {
+            windows: self.windows.estimate(estimate),
+            excluded: self.excluded.clone(),
+            reasons: None,
+        }
+    }
+
     /// Where the schedule is irregular, and how it repeats elsewhere.
     pub(crate) fn rhythm(&self) -> Rhythm {
-        self.windows.rhythm().with(Rhythm { hull: self.excluded.hull(self.zone()), period: None })
+        let excluded = self.excluded.hull(self.zone());
+        self.windows.rhythm().with(Rhythm { hull: excluded, ..Rhythm::CONSTANT })
     }
 }
 
@@ -212,29 +221,36 @@ pub(crate) struct ExcludedBy<'a> {
 pub(crate) struct Permitted<'a> {
     windows: Openings<'a>,
     excluded: Upcoming<'a>,
-    /// What is left of a window after an exclusion cut it, or [`END`].
-    rest: (i64, i64),
 }
 
 impl Permitted<'_> {
     /// The next stretch, or [`END`].
     #[inline]
     pub(crate) fn next(&mut self) -> (i64, i64) {
-        let window = if self.rest.0 == HIGH { self.windows.next() } else { self.rest };
-        // Nearly always the window ends before the next exclusion, and there is no rest.
-        if window.1 <= self.excluded.start() && self.rest.0 == HIGH {
-            window
-        } else {
-            self.cut(window)
+        let window = self.windows.ahead;
+        // Nearly always the window ends before the next exclusion.
+        if window.1 > self.excluded.start() {
+            return self.cut();
         }
+        self.windows.advance();
+        window
     }
 
     /// The first stretch that ends after an instant, or [`END`]. It may start later than it truly does, but not after the instant.
     #[inline]
     pub(crate) fn next_after(&mut self, at: i64) -> (i64, i64) {
-        if self.rest.0 == HIGH {
-            self.windows.skip(at);
+        let window = self.windows.ahead;
+        if at < window.1 && window.1 <= self.excluded.start() {
+            self.windows.advance();
+            return window;
         }
+        self.seek(at)
+    }
+
+    /// The same, where windows are to be passed over or cut.
+    #[inline(never)]
+    fn seek(&mut self, at: i64) -> (i64, i64) {
+        self.windows.skip(at);
         loop {
             let stretch = self.next();
             if stretch.1 > at {
@@ -243,24 +259,23 @@ impl Permitted<'_> {
         }
     }
 
-    /// What the exclusions leave of a window, or of the first one after it that they leave something of.
+    /// What the exclusions leave of the next window, or of the first one after it that they leave something of.
     #[inline(never)]
-    fn cut(&mut self, (mut start, mut end): (i64, i64)) -> (i64, i64) {
-        self.rest = END;
-        while start != HIGH {
-            let (from, until) = self.excluded.ending_after(start);
-            if end <= from {
-                return (start, end);
+    fn cut(&mut self) -> (i64, i64) {
+        loop {
+            let (start, end) = self.windows.ahead;
+            if start == HIGH {
+                return END;
             }
+            let (from, until) = self.excluded.ending_after(start);
             if until < end {
-                self.rest = (until, end);
+                self.windows.ahead.0 = until;
+            } else {
+                self.windows.advance();
             }
             if start < from {
-                return (start, from);
+                return (start, end.min(from));
             }
-            (start, end) = if until < end { (until, end) } else { self.windows.next() };
-            self.rest = END;
         }
-        END
     }
 }

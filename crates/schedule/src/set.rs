@@ -12,6 +12,7 @@ use crate::schedule::Schedule;
 use crate::window::{HIGH, LOW, Rhythm};
 
 mod decide;
+mod estimate;
 mod spans;
 mod why;
 
@@ -317,7 +318,7 @@ impl TimeSet {
                     None => (false, LOW),
                 }
             }
-            Kind::Schedule(schedule) => schedule.backward(at),
+            Kind::Schedule(schedule) => schedule.backward(at, limit),
             Kind::Complement(set) => {
                 let (inside, start) = set.backward(at, limit);
                 (!inside, start)
@@ -331,7 +332,7 @@ impl TimeSet {
     fn rhythm(&self) -> Rhythm {
         match &self.0.kind {
             Kind::Never | Kind::Always => Rhythm::CONSTANT,
-            Kind::Before(end) => Rhythm { hull: Some((*end, *end)), period: None },
+            Kind::Before(end) => Rhythm { hull: Some((*end, *end)), ..Rhythm::CONSTANT },
             Kind::Ranges(ranges) => {
                 // Open ends are constant from there on.
                 let finite = |edge: &i64| *edge != LOW && *edge != HIGH;
@@ -339,7 +340,7 @@ impl TimeSet {
                     ranges.iter().flat_map(|(start, end)| [*start, *end]).filter(finite);
                 let first = edges.next();
                 let hull = first.map(|first| (first, edges.next_back().unwrap_or(first)));
-                Rhythm { hull, period: None }
+                Rhythm { hull, ..Rhythm::CONSTANT }
             }
             Kind::Schedule(schedule) => schedule.rhythm(),
             Kind::Complement(set) => set.rhythm(),

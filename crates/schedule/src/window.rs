@@ -12,8 +12,11 @@ use crate::recurrence::Recurrence;
 use crate::rrule::Rrule;
 use crate::zone::Zone;
 
+mod estimate;
+mod repeat;
 mod spans;
 
+pub(crate) use estimate::Estimate;
 pub(crate) use spans::{END, Openings};
 
 /// No later edge: the stretch has no end.
@@ -277,8 +280,8 @@ impl Windows {
         HIGH
     }
 
-    /// Whether an instant is inside, and when the stretch around it started.
-    pub(crate) fn backward(&self, at: i64) -> (bool, i64) {
+    /// Whether an instant is inside, and when the stretch around it started. A start at or before `limit` may be too late.
+    pub(crate) fn backward(&self, at: i64, limit: i64) -> (bool, i64) {
         if matches!(self.days, Days::Never | Days::Always) {
             return (self.is_everything(), LOW);
         }
@@ -287,7 +290,7 @@ impl Windows {
             let start = self.start_on(day);
             let end = self.end_of(day, start);
             if end > at {
-                return (true, self.shrink(day, start));
+                return (true, self.shrink(day, start, limit));
             }
             if end > start {
                 return (false, end);
@@ -300,8 +303,8 @@ impl Windows {
         (false, LOW)
     }
 
-    /// When the stretch starts that the window of a day, starting at `start`, belongs to.
-    fn shrink(&self, mut day: i32, mut start: i64) -> i64 {
+    /// When the stretch starts that the window of a day, starting at `start`, belongs to; followed back to `limit`.
+    fn shrink(&self, mut day: i32, mut start: i64, limit: i64) -> i64 {
         if let Days::Bounded(rule) = &self.days
             && rule.solid
         {
@@ -311,6 +314,9 @@ impl Windows {
             return start;
         }
         while start >= Instant::MIN.unix() {
+            if start <= limit {
+                return start;
+            }
             let Some(before) = self.days.at_or_before(day - 1) else {
                 return start;
             };
@@ -356,6 +362,9 @@ impl Windows {
         let Some(period) = self.days.period().filter(|_| self.may_touch()) else {
             return false;
         };
+        if !self.zone.is_utc() && self.estimate(Estimate::AtLeast).is_everything() {
+            return true;
+        }
         let (first, last) = match self.zone.unsettled() {
             None => (0, period),
             Some((from, until)) => {
@@ -390,18 +399,14 @@ impl Windows {
             Days::Never | Days::Always => Rhythm::CONSTANT,
             Days::Bounded(rule) => {
                 let last = self.start_on(rule.last);
-                Rhythm {
-                    hull: Some((self.start_on(rule.first), self.end_of(rule.last, last))),
-                    period: None,
-                }
+                let hull = Some((self.start_on(rule.first), self.end_of(rule.last, last)));
+                Rhythm { hull, ..Rhythm::CONSTANT }
             }
             days => {
-                let mut rhythm = Rhythm { hull: self.zone.unsettled(), period: days.period() };
-                if rhythm.hull.is_some() {
-                    rhythm.period =
-                        rhythm.period.map(|period| lcm(period, i64::from(civil::CYCLE_DAYS)));
-                }
-                rhythm
+                let (hull, before) = (self.zone.unsettled(), days.period());
+                // Before its first change the clock of a zone goes like any other.
+                let cycle = hull.map_or(1, |_| i64::from(civil::CYCLE_DAYS));
+                Rhythm { hull, before, after: before.map(|period| lcm(period, cycle)) }
             }
         }
     }
@@ -418,12 +423,13 @@ impl Windows {
 pub(crate) struct Rhythm {
     /// The first and the last instant of what does not repeat.
     pub(crate) hull: Option<(i64, i64)>,
-    /// Days after which the rest repeats. None if the rest is constant.
-    pub(crate) period: Option<i64>,
+    /// Days after which it repeats before that, and after that. None if it is constant there.
+    pub(crate) before: Option<i64>,
+    pub(crate) after: Option<i64>,
 }
 
 impl Rhythm {
-    pub(crate) const CONSTANT: Self = Self { hull: None, period: None };
+    pub(crate) const CONSTANT: Self = Self { hull: None, before: None, after: None };
 
     /// The rhythm of two sets together.
     pub(crate) fn with(self, other: Self) -> Self {
@@ -431,10 +437,10 @@ impl Rhythm {
             (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
             (a, b) => a.or(b),
         };
-        let period = match (self.period, other.period) {
+        let both = |a: Option<i64>, b: Option<i64>| match (a, b) {
             (Some(a), Some(b)) => Some(lcm(a, b)),
             (a, b) => a.or(b),
         };
-        Self { hull, period }
+        Self { hull, before: both(self.before, other.before), after: both(self.after, other.after) }
     }
 }

@@ -48,6 +48,8 @@ struct Table {
     /// For each year since the first change: which offset holds when it begins. Two or three steps from there find the right one,
     /// where a search through six centuries of changes takes eleven.
     years: Box<[u16]>,
+    /// The largest difference between two offsets.
+    sway: u32,
 }
 
 /// A year as the table counts it, a power of two of seconds: 1.06 years.
@@ -132,6 +134,12 @@ impl Zone {
         }
     }
 
+    /// The most seconds by which what the wall clock has reached may gain or lose on elapsed time, whenever one looks: it is ahead of
+    /// UTC by no more than the largest offset and by no less than the smallest.
+    pub(crate) fn sway(&self) -> u32 {
+        self.0.as_ref().map_or(0, |table| table.sway)
+    }
+
     /// The instants between which the zone's offset follows no yearly rule, if there are any.
     pub(crate) fn unsettled(&self) -> Option<(i64, i64)> {
         let table = self.0.as_ref()?;
@@ -169,7 +177,16 @@ impl Table {
             .step_by(1 << YEAR_BITS)
             .map(|year| begins.partition_point(|begins| *begins < year) as u16)
             .collect();
-        Self { name: name.into(), begins: begins.into(), offsets: offsets.into(), reaches, years }
+        let (least, most) = (offsets.iter().min(), offsets.iter().max());
+        let sway = most.zip(least).map_or(0, |(most, least)| most.abs_diff(*least));
+        Self {
+            name: name.into(),
+            begins: begins.into(),
+            offsets: offsets.into(),
+            reaches,
+            years,
+            sway,
+        }
     }
 
     /// The offset that holds when the year of an instant within the table begins: not after the right one, and near it.

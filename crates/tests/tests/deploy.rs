@@ -212,6 +212,7 @@ fn bad_values_are_refused_by_name() {
         check(helm, "image.repository=", "at '/image/repository': minLength");
         check(helm, "image.pullPolicy=Sometimes", "at '/image/pullPolicy': value must be one of");
         check(helm, "listen.port=80", "at '/listen/port': minimum");
+        check(helm, "log.level=loud", "at '/log/level': value must be one of");
         check(
             helm,
             "networkPolicy.apiServer.ports=null",
@@ -385,6 +386,26 @@ fn rules_of_the_chart_are_the_rules_that_were_tested() {
         assert_eq!(rule(&changed, "TidegateOverrideInForce"), None);
         let limit = rule(&changed, "tidegate:no_window_seconds:limit").unwrap();
         assert_eq!(limit["expr"], "vector(7776000)");
+    });
+}
+
+/// A flag that the program does not know would keep every pod from starting.
+#[test]
+fn program_knows_the_arguments_of_the_chart() {
+    let tree = tree();
+    let reference = tree.text("docs/reference/cli.md").unwrap();
+    let (_, help) = reference.split_once("\n## tidegate operator\n").unwrap();
+    let help = help.split("\n## ").next().unwrap();
+    suite::with_helm("chart-arguments", |helm| {
+        let objects = documents(&helm.render(&chart(), "t", &[]).unwrap());
+        let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();
+        let arguments = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];
+        let mut arguments = arguments.as_array().unwrap().iter().map(|a| a.as_str().unwrap());
+        assert_eq!(arguments.next(), Some("operator"));
+        for argument in arguments {
+            let (flag, _) = argument.split_once('=').unwrap();
+            assert!(help.contains(&format!("{flag} <")), "{flag}: not in\n{help}");
+        }
     });
 }
 

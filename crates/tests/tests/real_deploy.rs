@@ -7,11 +7,15 @@
     reason = "the functions beside a test fail as it does"
 )]
 
-use std::process::{Command, Stdio};
+use std::{
+    collections::BTreeSet,
+    process::{Command, Stdio},
+};
 
 use k8s_openapi::{
     api::{
         apps::v1::Deployment,
+        authorization::v1::SelfSubjectRulesReview,
         core::v1::{Namespace, Pod, Secret},
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
@@ -22,7 +26,7 @@ use kube::{
 };
 use rig::{
     Cluster, Controllers, Helm, User,
-    rights::{Recorder, Right},
+    rights::{self, Difference, Recorder, Right},
     suite,
 };
 use serde_json::{Value, from_value, json};
@@ -38,8 +42,10 @@ fn real_server_takes_chart_and_manifests() {
             make_namespace(&admin).await;
             install_upgrade_uninstall(helm, cluster, &admin).await;
             apply_manifests(cluster, &admin).await;
+            take_over_manifests(helm, cluster);
             pods_pass_restricted_pod_security(&admin).await;
-            account_may_do_what_the_role_says(cluster, &admin).await;
+            account_has_the_rights_of_its_roles(helm, cluster).await;
+            account_is_held_to_its_rights(cluster, &admin).await;
         });
     });
 }
@@ -62,14 +68,8 @@ async fn make_namespace(admin: &Client) {
 }
 
 async fn install_upgrade_uninstall(helm: &Helm, cluster: &Cluster, admin: &Client) {
-    let chart = Tree::top().join("deploy/chart").display().to_string();
-    let run = |arguments: &[&str]| {
-        let access = ["--namespace", NAMESPACE, "--kubeconfig"].map(str::to_owned);
-        let kubeconfig = cluster.kubeconfig(User::Admin).display().to_string();
-        let arguments = arguments.iter().map(|&argument| argument.to_owned());
-        helm.run(arguments.chain(access).chain([kubeconfig])).unwrap_or_else(|no| panic!("{no}"))
-    };
-
+    let chart = chart();
+    let run = |arguments: &[&str]| release(helm, cluster, arguments);
     let said = run(&["install", "tidegate", &chart]);
     assert!(said.contains("STATUS: deployed"), "{said}");
     assert!(said.contains("Nothing collects the metrics"), "no ServiceMonitor here: {said}");
@@ -98,6 +98,28 @@ async fn install_upgrade_uninstall(helm: &Helm, cluster: &Cluster, admin: &Clien
         let name = format!("{plural}.{}", api::names::GROUP);
         assert!(definitions.get_opt(&name).await.unwrap().is_some(), "{name} stays");
     }
+
+    // What stayed is no obstacle to the next release.
+    run(&["install", "tidegate", &chart]);
+    assert_eq!(replicas().await, Some(2));
+    run(&["uninstall", "tidegate"]);
+}
+
+/// Who began with kubectl can go on with Helm.
+fn take_over_manifests(helm: &Helm, cluster: &Cluster) {
+    let said = release(helm, cluster, &["install", "tidegate", &chart(), "--take-ownership"]);
+    assert!(said.contains("STATUS: deployed"), "{said}");
+}
+
+fn chart() -> String {
+    Tree::top().join("deploy/chart").display().to_string()
+}
+
+fn release(helm: &Helm, cluster: &Cluster, arguments: &[&str]) -> String {
+    let access = ["--namespace", NAMESPACE, "--kubeconfig"].map(str::to_owned);
+    let kubeconfig = cluster.kubeconfig(User::Admin).display().to_string();
+    let arguments = arguments.iter().map(|&argument| argument.to_owned());
+    helm.run(arguments.chain(access).chain([kubeconfig])).unwrap_or_else(|no| panic!("{no}"))
 }
 
 fn monitoring(kind: &str) -> ApiResource {
@@ -192,7 +214,37 @@ async fn pods_pass_restricted_pod_security(admin: &Client) {
     }
 }
 
-async fn account_may_do_what_the_role_says(cluster: &Cluster, admin: &Client) {
+/// What the server says of the account is what was rendered: nothing is lost on the way, and no other binding adds to it.
+async fn account_has_the_rights_of_its_roles(helm: &Helm, cluster: &Cluster) {
+    let rendered = helm.render(&Tree::top().join("deploy/chart"), NAMESPACE, &[]).unwrap();
+    let objects: Vec<Value> = serde_saphyr::from_multiple(&rendered).unwrap();
+    let granted = rights::granted(&objects);
+    // Everybody may ask what they may do.
+    let everybody = [
+        Right::new("create", "authentication.k8s.io", "selfsubjectreviews"),
+        Right::new("create", "authorization.k8s.io", "selfsubjectaccessreviews"),
+        Right::new("create", "authorization.k8s.io", "selfsubjectrulesreviews"),
+    ];
+    let operator = cluster.account(NAMESPACE, "tidegate", &Recorder::default()).await.unwrap();
+    let reviews: Api<SelfSubjectRulesReview> = Api::all(operator);
+    let has = async |namespace: &str| {
+        let review = json!({ "spec": { "namespace": namespace } });
+        let review = reviews.create(&PostParams::default(), &from_value(review).unwrap()).await;
+        let status = serde_json::to_value(review.unwrap().status).unwrap();
+        let mut has = rights::of_rules(status["resourceRules"].as_array().unwrap());
+        has.retain(|right| !everybody.contains(right));
+        has
+    };
+    let at_home = Difference::between(&has(NAMESPACE).await, &granted);
+    assert!(at_home.is_empty(), "{at_home}");
+    let elsewhere = Difference::between(&has("default").await, &granted);
+    assert!(elsewhere.missing.is_empty(), "{elsewhere}");
+    let leases = ["get", "update", "create"];
+    let leases = leases.map(|verb| Right::new(verb, "coordination.k8s.io", "leases"));
+    assert_eq!(BTreeSet::from_iter(elsewhere.idle), BTreeSet::from(leases), "leases at home only");
+}
+
+async fn account_is_held_to_its_rights(cluster: &Cluster, admin: &Client) {
     let recorder = Recorder::default();
     let operator = cluster.account(NAMESPACE, "tidegate", &recorder).await.unwrap();
     let policies = |client: &Client| -> Api<DynamicObject> {

@@ -10,7 +10,7 @@ use std::{fmt::Write as _, fs, path::PathBuf};
 
 use rig::{
     Cluster, Controllers, Server,
-    kubectl::{Differences, Line, Script, install, play, prepare},
+    kubectl::{Differences, Line, Script, install, play, prepare, uninstall},
     suite::{self, Kubectl},
 };
 
@@ -46,7 +46,8 @@ fn all_scripts(cluster: &Cluster) {
     assert!(!files.is_empty(), "{} holds no scripts", folder.display());
 
     prepare(cluster).unwrap();
-    install(cluster, &PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../deploy/crds")).unwrap();
+    let definitions = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../deploy/crds");
+    install(cluster, &definitions).unwrap();
     let mut report = String::new();
     for file in files {
         let name = file.file_stem().unwrap().to_str().unwrap();
@@ -59,6 +60,9 @@ fn all_scripts(cluster: &Cluster) {
         } else {
             compare(&format!("{name}.txt"), &recorded, &played, &known, &mut report);
         }
+    }
+    if suite::uses_lent_cluster() {
+        uninstall(cluster, &definitions).unwrap();
     }
     assert!(report.is_empty(), "on the {}:\n{report}", cluster.server());
 }

@@ -87,6 +87,9 @@ async fn all_tables(cluster: &Cluster) {
             fs::write(&file, table.to_string()).unwrap();
         }
     }
+    if suite::uses_lent_cluster() {
+        undefine(&client).await;
+    }
     assert!(report.is_empty(), "on the {}:\n{report}", cluster.server());
     // The tables hold several hundred; a reader that lost some of them would go unnoticed otherwise.
     assert!(cases >= 500, "{cases} cases are too few to believe in");
@@ -191,8 +194,8 @@ async fn ask(client: &Client, kind: &Kind, row: &Row) -> Answer {
         return Answer::of(status, body);
     }
     let path = format!("{collection}/{name}?{query}");
-    let patch = row.place.rsplit('.').fold(row.value.clone(), |inner, key| json!({ key: inner }));
-    let (status, body) = send(client, &Method::PATCH, &path, &patch).await;
+    let change = row.place.rsplit('.').fold(row.value.clone(), |inner, key| json!({ key: inner }));
+    let (status, body) = send(client, &Method::PATCH, &path, &change).await;
     Answer::of(status, body)
 }
 
@@ -222,12 +225,14 @@ fn put(object: &mut Value, place: &str, value: &Value) {
     *node = value.clone();
 }
 
-/// Creates the six kinds and the namespace, and waits until they are served.
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// Creates the six kinds and the namespace, and waits until they are served. A kind that is there already belongs to somebody, and
+/// fails the suite instead of being changed.
 async fn define(client: &Client) {
-    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     for kind in KINDS.iter().chain(GATED) {
         let (status, body) =
-            send(client, &Method::POST, definitions, &crds::definition(kind)).await;
+            send(client, &Method::POST, DEFINITIONS, &crds::definition(kind)).await;
         assert_eq!(status, 201, "{} is defined: {body}", kind.name);
     }
     let namespace =
@@ -236,6 +241,16 @@ async fn define(client: &Client) {
     assert_eq!(status, 201, "{body}");
     for kind in KINDS.iter().chain(GATED) {
         served(client, kind).await;
+    }
+}
+
+/// Takes away what [`define`] made, from a cluster that outlives the suite.
+async fn undefine(client: &Client) {
+    let kinds = KINDS.iter().chain(GATED);
+    let paths = kinds.map(|kind| format!("{DEFINITIONS}/{}.{}", plural(kind.name), kind.group()));
+    for path in paths.chain([format!("/api/v1/namespaces/{NAMESPACE}")]) {
+        let (status, body) = send(client, &Method::DELETE, &path, &json!({})).await;
+        assert!(status < 300, "{path}: {body}");
     }
 }
 

@@ -12,7 +12,7 @@ use tidegate_core::world::kind_called;
 
 use crate::{
     edge::Edge,
-    source::{self, Loaded},
+    source::{self, Loaded, Reads},
 };
 
 /// The policies a verb reads.
@@ -33,18 +33,15 @@ impl Sources {
         !self.files.is_empty() || !self.paths.is_empty()
     }
 
-    /// Reads them all.
+    /// Reads the policies of all.
     pub(crate) fn load(&self, edge: &mut Edge) -> anyhow::Result<Loaded> {
-        let paths: Vec<PathBuf> = self.files.iter().chain(&self.paths).cloned().collect();
-        self.load_paths(&paths, edge)
+        self.load_all(Reads::Policies, edge)
     }
 
-    /// Reads some of them.
-    pub(crate) fn load_paths(&self, paths: &[PathBuf], edge: &mut Edge) -> anyhow::Result<Loaded> {
-        if paths.is_empty() {
-            bail!("no policy was named\n  hint: -f FILE, -f FOLDER, or -f - for standard input");
-        }
-        Ok(source::load(paths, &mut edge.stdin))
+    /// Reads the welcome documents of all.
+    pub(crate) fn load_all(&self, reads: Reads, edge: &mut Edge) -> anyhow::Result<Loaded> {
+        let paths: Vec<PathBuf> = self.files.iter().chain(&self.paths).cloned().collect();
+        load(&paths, reads, edge)
     }
 
     /// Those that name an object of a cluster, such as `mcp/worker`, and those that are paths. What is there as a file is a path.
@@ -54,10 +51,18 @@ impl Sources {
             let (kind, _) = text.split_once('/')?;
             kind_called(kind).map(|_| text.to_owned())
         };
-        let names = self.paths.iter().filter_map(|path| named(path)).collect();
+        let objects = self.paths.iter().filter_map(|path| named(path)).collect();
         let paths = self.paths.iter().filter(|path| named(path).is_none());
-        (names, self.files.iter().chain(paths).cloned().collect())
+        (objects, self.files.iter().chain(paths).cloned().collect())
     }
+}
+
+/// Reads the welcome documents of some paths.
+pub(crate) fn load(paths: &[PathBuf], reads: Reads, edge: &mut Edge) -> anyhow::Result<Loaded> {
+    if paths.is_empty() {
+        bail!("no policy was named\n  hint: -f FILE, -f FOLDER, or -f - for standard input");
+    }
+    Ok(source::load_all(paths, reads, &mut edge.stdin))
 }
 
 /// When a verb looks.

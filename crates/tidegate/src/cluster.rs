@@ -14,8 +14,15 @@ use futures_util::StreamExt as _;
 use http::Request;
 use kube::{Client, core::WatchEvent};
 use runtime::client;
+use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{problem::Object, world::World};
+
+use crate::{
+    args,
+    edge::Edge,
+    source::{Loaded, Reads},
+};
 
 /// How long a server may think about one request. A person waits.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -35,6 +42,20 @@ impl Reach {
     /// The namespace of objects named without one.
     pub(crate) fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
+    }
+
+    /// What a cluster says: the one that files describe, if any are named, or the live one.
+    pub(crate) fn world(
+        &self,
+        files: &[PathBuf],
+        edge: &mut Edge,
+        at: Instant,
+    ) -> anyhow::Result<(World, Loaded)> {
+        if files.is_empty() {
+            return Ok((self.connect()?.world()?, Loaded::default()));
+        }
+        let loaded = args::load(files, Reads::Cluster, edge)?;
+        Ok((loaded.world(at), loaded))
     }
 
     /// A way to the cluster.
@@ -97,7 +118,7 @@ impl Cluster {
     }
 
     /// Changes an object by a merge patch.
-    pub(crate) fn patch(&self, kind: &Kind, object: &Object, patch: &Value) -> anyhow::Result<()> {
+    pub(crate) fn patch(&self, kind: &Kind, object: &Object, change: &Value) -> anyhow::Result<()> {
         let name = object.name.as_deref().unwrap_or_default();
         let path = format!(
             "{}/{name}?fieldManager=tidegate",
@@ -105,7 +126,7 @@ impl Cluster {
         );
         let request = Request::patch(path)
             .header(http::header::CONTENT_TYPE, "application/merge-patch+json")
-            .body(serde_json::to_vec(patch)?)?;
+            .body(serde_json::to_vec(change)?)?;
         self.runtime
             .block_on(self.ask(request))
             .map(drop)

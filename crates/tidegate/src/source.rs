@@ -9,9 +9,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use api::schema::{Kind, gated_named, kind_named};
+use schedule::Instant;
+use serde_json::Value;
 use tidegate_core::{
-    problem::{Code, FieldPath, Problem},
+    problem::{Code, FieldPath, Object, Problem},
     read::{self, Policy},
+    world::World,
 };
 
 mod json;
@@ -41,22 +45,46 @@ pub(crate) struct Finding {
     pub(crate) problem: Problem,
 }
 
-/// A policy and where it stands.
+/// A policy that can be used.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The file as the person named it.
-    pub(crate) file: String,
-    /// Where its document begins.
-    pub(crate) place: Place,
     /// The policy.
     pub(crate) policy: Policy,
+}
+
+/// Which documents are welcome.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Reads {
+    /// Those that say when; whatever else there is is a problem, so that no answer is given about less than was handed over.
+    #[default]
+    Policies,
+    /// Those that say when, and those that ask.
+    Everything,
+    /// The same, out of whatever else a cluster holds.
+    Cluster,
+}
+
+/// A document that can be used, and where it stands.
+#[derive(Debug)]
+pub(crate) struct Usable {
+    /// The file as the person named it.
+    pub(crate) file: String,
+    /// Where the document begins.
+    pub(crate) place: Place,
+    /// Which object it is.
+    pub(crate) object: Object,
 }
 
 /// All that was read.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
+    reads: Reads,
+    /// The documents that can be used, in the order they were read.
+    pub(crate) usable: Vec<Usable>,
     /// The policies that can be used, in the order they were read.
     pub(crate) policies: Vec<Found>,
+    /// The documents of a cluster, usable or not: a resource that cannot be used is held, and that is what is asked about.
+    pub(crate) objects: Vec<(&'static Kind, Value)>,
     /// Everything that is wrong.
     pub(crate) findings: Vec<Finding>,
     /// How many files were looked at.
@@ -66,6 +94,15 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
+    /// What the files say of a cluster, as if it were read at an instant.
+    pub(crate) fn world(&self, now: Instant) -> World {
+        let mut world = World::default();
+        for (kind, document) in &self.objects {
+            world.add_written(kind, document, now);
+        }
+        world
+    }
+
     /// Whether something could not be used.
     pub(crate) fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.problem.is_error())
@@ -81,9 +118,14 @@ impl Loaded {
     }
 }
 
-/// Reads every path: a file, a folder, or `-` for standard input.
+/// Reads the policies of every path: a file, a folder, or `-` for standard input.
 pub(crate) fn load(paths: &[PathBuf], stdin: &mut dyn Read) -> Loaded {
-    let mut loaded = Loaded::default();
+    load_all(paths, Reads::Policies, stdin)
+}
+
+/// Reads the welcome documents of every path.
+pub(crate) fn load_all(paths: &[PathBuf], reads: Reads, stdin: &mut dyn Read) -> Loaded {
+    let mut loaded = Loaded { reads, ..Loaded::default() };
     for path in paths {
         if path.as_os_str() == "-" {
             loaded.files += 1;
@@ -219,7 +261,9 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
             Ok(Some(parsed)) => judge(&parsed.root, &parsed.duplicates, name, loaded),
         }
     }
-    if loaded.documents == documents && loaded.findings.len() == findings {
+    let nothing = loaded.documents == documents && loaded.findings.len() == findings;
+    // A cluster's files hold many things, and most are of no interest here.
+    if nothing && !matches!(loaded.reads, Reads::Cluster) {
         loaded.refuse(name, Code::Empty, "the file holds no document", "write a policy into it");
     }
     // In the order a person reads the file, whichever check found it.
@@ -239,8 +283,22 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
         }
         return;
     }
+    let document = root.value();
+    if matches!(loaded.reads, Reads::Cluster) {
+        let name = root.field("kind").and_then(|kind| kind.text());
+        let Some(kind) = name.and_then(|name| kind_named(name).or_else(|| gated_named(name)))
+        else {
+            return;
+        };
+        loaded.objects.push((kind, document.clone()));
+    }
     loaded.documents += 1;
-    let judged = read::policy(&root.value());
+    let judged = match loaded.reads {
+        Reads::Policies => read::policy(&document),
+        Reads::Everything | Reads::Cluster => read::document(&document),
+    };
+    // A field that is given twice says two things; nobody can act on that.
+    let can_be_used = duplicates.is_empty() && !judged.problems.iter().any(Problem::is_error);
     for problem in judged.problems {
         let place = match problem.code {
             // Here the name of the field is at fault and not its value.
@@ -249,16 +307,17 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
         };
         loaded.report(name, place, problem);
     }
-    // A field that is given twice says two things; nobody can act on that.
-    if let Some(policy) = judged.policy.filter(|_| duplicates.is_empty()) {
-        loaded.policies.push(Found { file: name.to_owned(), place: root.place, policy });
+    if can_be_used {
+        let object = judged.object;
+        loaded.usable.push(Usable { file: name.to_owned(), place: root.place, object });
+        loaded.policies.extend(judged.policy.map(|policy| Found { policy }));
     }
 }
 
 fn list_items(root: &Node) -> Option<&[std::rc::Rc<Node>]> {
     let kind = root.field("kind")?.text()?;
-    let is_list = kind == "List"
-        || kind.strip_suffix("List").is_some_and(|kind| api::schema::kind_named(kind).is_some());
+    let known = |kind: &str| kind_named(kind).or_else(|| gated_named(kind)).is_some();
+    let is_list = kind == "List" || kind.strip_suffix("List").is_some_and(known);
     if is_list { root.field("items")?.list() } else { None }
 }
 

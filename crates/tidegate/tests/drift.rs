@@ -45,7 +45,7 @@ fn command_line_reference_has_no_drift() {
     let verbs = root.lines().skip_while(|line| *line != "Commands:").skip(1);
     let verbs = verbs
         .map_while(|line| line.strip_prefix("  ")?.split(' ').next())
-        .filter(|verb| *verb != "help");
+        .filter(|verb| !verb.is_empty() && *verb != "help");
     let mut sections = vec![("tidegate".to_owned(), root.clone())];
     sections.extend(verbs.map(|verb| (format!("tidegate {verb}"), printed(&[verb, "--help"]))));
     for (name, help) in sections {

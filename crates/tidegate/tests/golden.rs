@@ -29,8 +29,20 @@ const NOW: &str = "--at=2026-11-15T12:00:00Z";
 #[test]
 fn help() {
     check("help", &["--help"]);
-    for verb in ["calendar", "next", "explain", "validate", "diff", "convert", "completion", "man"]
-    {
+    for verb in [
+        "calendar",
+        "next",
+        "explain",
+        "status",
+        "override",
+        "validate",
+        "diff",
+        "convert",
+        "operator",
+        "sandbox",
+        "completion",
+        "man",
+    ] {
         check(&format!("help-{verb}"), &[verb, "--help"]);
     }
 }
@@ -117,6 +129,9 @@ fn validate() {
         &["validate", "crates/tidegate/tests/inputs/several.yaml", "-o", "wide"],
     );
     check("next-of-several", &["next", "crates/tidegate/tests/inputs/several.yaml", NOW]);
+    let resources = "crates/tidegate/tests/inputs/resources.yaml";
+    check("validate-resources", &["validate", resources, "-o", "wide"]);
+    check("next-of-resources", &["next", resources, NOW]);
 }
 
 #[test]
@@ -168,4 +183,35 @@ fn usage() {
     );
     check("usage-long-range", &["next", "-f", "examples", "--from=2026-12-01", "--for=200y"]);
     check("usage-no-file", &["explain", "-f", "examples/nothing.yaml", NOW]);
+}
+
+const MONDAY: &str = "--at=2026-11-16T12:00:00Z";
+
+#[test]
+fn status() {
+    let cluster = "crates/tidegate/tests/inputs/cluster.yaml";
+    check("status", &["status", "-f", cluster, MONDAY]);
+    check("status-color", &["status", "-f", cluster, MONDAY, "--color=always"]);
+    check("status-wide", &["status", "-f", cluster, MONDAY, "-o", "wide"]);
+    check("status-json", &["status", "-f", cluster, MONDAY, "-o", "json"]);
+    check(
+        "status-nothing",
+        &["status", "-f", "crates/tidegate/tests/inputs/unrelated.yaml", MONDAY],
+    );
+}
+
+#[test]
+fn explain_of_a_resource() {
+    let cluster = "crates/tidegate/tests/inputs/cluster.yaml";
+    check(
+        "explain-resource",
+        &["explain", "mcp/worker", "cv/version", "mcp/infra", "mcp/gpu", "-f", cluster, MONDAY],
+    );
+    check(
+        "explain-resource-json",
+        &["explain", "clusterversion/version", "-f", cluster, MONDAY, "-o", "json"],
+    );
+    check("explain-resource-quiet", &["explain", "-q", "cv/version", "-f", cluster, MONDAY]);
+    check("explain-resource-missing", &["explain", "mcp/master", "-f", cluster, MONDAY]);
+    check("explain-resource-namespace", &["explain", "np/pool-1", "-f", cluster, MONDAY]);
 }

@@ -147,3 +147,75 @@ fn kubeconfig_of_somebody_else_is_not_written_over() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("was not written by a sandbox"));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "apiVersion: v1\n");
 }
+
+/// GATE-3
+#[test]
+fn override_of_a_live_resource_keeps_the_policy_and_is_taken_back() {
+    let sandbox = Sandbox::start(&["--empty", "--at", "2026-11-16T12:00:00Z"]);
+    let pools = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+    let pool = r#"{"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+        "metadata": {"name": "worker"},
+        "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}}, "theirs": {"kept": true}}}"#;
+    assert!(sandbox.ask("POST", pools, pool).starts_with("HTTP/1.1 201"));
+    let stanza = || {
+        let answer = sandbox.ask("GET", &format!("{pools}/worker"), "");
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        let object: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!(object["spec"]["theirs"]["kept"], true, "what is not ours survives");
+        (
+            object["spec"]["changeManagement"].to_string(),
+            object["metadata"]["annotations"].to_string(),
+        )
+    };
+    let kubeconfig = sandbox.kubeconfig.to_str().unwrap().to_owned();
+    let verb = |arguments: &[&str]| {
+        let arguments = [arguments, &["--kubeconfig", &kubeconfig]].concat();
+        Command::new(env!("CARGO_BIN_EXE_tidegate")).args(arguments).output().unwrap()
+    };
+    let freeze = ["override", "mcp/worker", "--restrictive", "--reason", "stuck"];
+    let dry = verb(&[freeze.as_slice(), &["--dry-run"]].concat());
+    assert!(dry.status.success(), "{dry:?}");
+    assert!(stanza().0.contains("ByPolicy"), "a dry run changes nothing");
+    assert!(verb(&freeze).status.success());
+    let (written, said) = stanza();
+    assert!(written.contains("Restrictive") && written.contains("weekend"), "{written}");
+    assert!(said.contains("stuck"), "{said}");
+    let undone = verb(&["override", "mcp/worker", "--clear"]);
+    let text = String::from_utf8(undone.stdout).unwrap();
+    assert!(text.contains("as ChangeManagementPolicy/weekend says"), "{text}");
+    let (written, said) = stanza();
+    assert!(written.contains("ByPolicy") && !said.contains("stuck"), "{written} {said}");
+    for (arguments, expected) in [
+        (["override", "mcp/gone", "--clear"].as_slice(), "there is no MachineConfigPool/gone"),
+        (&["override", "pod/x", "--clear"], "there is no kind \"pod\""),
+        (
+            &["override", "mcp/worker", "--permissive-until", "2020-01-01", "--reason", "x"],
+            "is not after now",
+        ),
+        (&["override", "mcp/worker", "--permissive"], "--reason"),
+        (
+            &["override", "mcp/worker", "--permissive", "--restrictive", "--reason", "x"],
+            "cannot be used with",
+        ),
+    ] {
+        let refused = verb(arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        let talk = String::from_utf8(refused.stderr).unwrap();
+        assert!(talk.contains(expected), "{talk}");
+    }
+}
+
+#[test]
+fn sandbox_keeps_statuses_true() {
+    let sandbox = Sandbox::start(&["--at", "2026-11-16T12:00:00Z"]);
+    let path = "/apis/changemanagement.openshift.io/v1alpha1/changemanagementpolicies/weekend";
+    // It is written a moment after the start; asking again is all there is to wait for.
+    let mut object = String::new();
+    for _ in 0..5_000 {
+        object = sandbox.ask("GET", path, "");
+        if object.contains("\"status\"") {
+            break;
+        }
+    }
+    assert!(object.contains("2026-11-21T00:00:00Z"), "{object}");
+}

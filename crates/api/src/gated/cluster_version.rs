@@ -21,9 +21,9 @@ pub struct ClusterVersion {
     pub kind: String,
     /// Standard object metadata.
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// What is wanted of the control plane: its release, and when it may change.
     pub spec: ClusterVersionSpec,
-    /// What was found.
+    /// What was found: the release that was accepted, those before it, and whether changes may be initiated now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ClusterVersionStatus>,
 }
@@ -71,7 +71,7 @@ pub struct Update {
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
 pub struct ClusterVersionStatus {
-    /// What stanza and policy come to.
+    /// What stanza and policy come to: whether changes may be initiated now, until when, and what comes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<ChangeManagementStatus>,
     /// The release that has been accepted: the one the control plane is at, or on its way to.

@@ -19,9 +19,9 @@ pub struct HostedCluster {
     pub kind: String,
     /// Standard object metadata.
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// What is wanted of the hosted control plane: its release, and when it may change.
     pub spec: HostedClusterSpec,
-    /// What was found.
+    /// What was found: the release that is there, and whether changes may be initiated now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<HostedClusterStatus>,
 }
@@ -61,7 +61,7 @@ pub struct ReleaseImage {
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
 pub struct HostedClusterStatus {
-    /// What stanza and policy come to.
+    /// What stanza and policy come to: whether changes may be initiated now, until when, and what comes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<ChangeManagementStatus>,
     /// The release that has been rolled out, or is being rolled out, in the hosted cluster.

@@ -23,9 +23,9 @@ pub struct MachineConfigPool {
     pub kind: String,
     /// Standard object metadata.
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// What is wanted of the nodes of the pool: their configuration, and when they may change.
     pub spec: MachineConfigPoolSpec,
-    /// What was found.
+    /// What was found: how far the nodes are, and whether changes may be initiated now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<MachineConfigPoolStatus>,
 }
@@ -111,7 +111,7 @@ pub struct PoolConfiguration {
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
 pub struct MachineConfigPoolStatus {
-    /// What stanza and policy come to.
+    /// What stanza and policy come to: whether changes may be initiated now, until when, and what comes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<ChangeManagementStatus>,
     /// The last configuration that every node of the pool has reached.

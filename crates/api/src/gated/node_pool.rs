@@ -19,9 +19,9 @@ pub struct NodePool {
     pub kind: String,
     /// Standard object metadata.
     pub metadata: ObjectMeta,
-    /// What is wanted.
+    /// What is wanted of the nodes of the pool: their release, how they are changed, and when they may be.
     pub spec: NodePoolSpec,
-    /// What was found.
+    /// What was found: how far the nodes are, and whether changes may be initiated now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<NodePoolStatus>,
 }
@@ -109,7 +109,7 @@ pub struct InPlace {
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
 pub struct NodePoolStatus {
-    /// What stanza and policy come to.
+    /// What stanza and policy come to: whether changes may be initiated now, until when, and what comes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<ChangeManagementStatus>,
     /// The version that every node has reached; it moves when a rollout is complete.

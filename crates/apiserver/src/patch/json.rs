@@ -11,18 +11,33 @@ pub(crate) enum Failure {
     /// The patch itself is malformed: 400.
     #[error("{0}")]
     Malformed(String),
+    /// It has more operations than anybody needs: 413.
+    #[error("{0}")]
+    TooLong(String),
     /// It does not fit the object: 422.
     #[error("{0}")]
     Inapplicable(String),
 }
 
-/// Applies all operations or none.
+/// As many operations as the real server takes.
+const MOST_OPERATIONS: usize = 10_000;
+
+/// Applies all operations or none; null is a patch without any.
 pub(crate) fn apply(target: &Value, patch: &Value) -> Result<Value, Failure> {
+    if patch.is_null() {
+        return Ok(target.clone());
+    }
     let operations = patch.as_array().ok_or_else(|| {
         Failure::Malformed(
             "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp".into(),
         )
     })?;
+    if operations.len() > MOST_OPERATIONS {
+        let count = operations.len();
+        return Err(Failure::TooLong(format!(
+            "The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {count}"
+        )));
+    }
     let mut result = target.clone();
     for operation in operations {
         if !operation.is_object() {

@@ -66,6 +66,21 @@ pub(crate) fn apply(schema: Option<&Schema>, target: &mut Value, patch: &Value) 
     }
 }
 
+/// Directives are known words, wherever they stand.
+pub(crate) fn check(patch: &Value) -> Result<(), String> {
+    match patch {
+        Value::Object(changes) => {
+            match changes.get("$patch").map(|d| d.as_str().unwrap_or_default()) {
+                None | Some("replace" | "delete" | "merge") => {}
+                Some(other) => return Err(format!("Unknown patch type found: {other}")),
+            }
+            changes.values().try_for_each(check)
+        }
+        Value::Array(items) => items.iter().try_for_each(check),
+        _ => Ok(()),
+    }
+}
+
 fn list(
     schema: Option<&Schema>,
     slot: &mut Value,

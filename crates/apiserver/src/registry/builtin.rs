@@ -101,6 +101,7 @@ fn read(row: &Row) -> ResourceType {
         nature: row.nature,
         name_rule: match row.nature {
             Nature::Namespace => NameRule::Label,
+            Nature::DisruptionBudget => NameRule::PathSegment,
             _ => NameRule::Subdomain,
         },
         shelf: row.shelf.into(),

@@ -33,6 +33,18 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         Err(_) => serde_saphyr::from_slice(&call.incoming.body)
             .map_err(|e| Refusal::bad_request(format!("error decoding YAML: {e}")))?,
     };
+    let kind = config.get("kind").and_then(Value::as_str).unwrap_or_default();
+    if kind != call.kind.ty.kind {
+        let wanted = &call.kind.ty.kind;
+        let why = if kind.is_empty() {
+            format!("error decoding YAML: Object 'Kind' is missing in '{config}'")
+        } else {
+            format!(
+                "the kind of the object ({kind}) does not match the kind of the path ({wanted})"
+            )
+        };
+        return Err(Refusal::bad_request(why));
+    }
     intake::check_type(&call.kind, &mut config)?;
     let (namespace, name) = call.key();
     if meta::field(&config, "managedFields").is_some_and(|m| !m.is_null()) {
@@ -68,16 +80,16 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
     };
     let uid = meta::uid(&config).to_owned();
     let Some(old) = existing else {
+        let empty = json!({"apiVersion": call.kind.api_version(), "kind": call.kind.ty.kind, "metadata": {}});
+        let applied = apply::apply(&call.kind, &empty, &config, &me, scope.reach(), on_conflict)?;
+        let mut object = applied.object;
+        intake::normalise(call, &mut object, Source::Applied)?;
         if !uid.is_empty() {
             let why = format!(
                 "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             );
             return Err(Refusal::conflict(&call.kind.ty.plural, &call.kind.ty.group, &name, &why));
         }
-        let empty = json!({"apiVersion": call.kind.api_version(), "kind": call.kind.ty.kind, "metadata": {}});
-        let applied = apply::apply(&call.kind, &empty, &config, &me, scope.reach(), on_conflict)?;
-        let mut object = applied.object;
-        intake::normalise(call, &mut object, Source::Applied)?;
         let mut managers = applied.managers;
         managers.0.entry(me).or_default().time = call.stamp();
         managers.write(&mut object);
@@ -92,11 +104,11 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
     if managed::Managers::read(&live).is_none() {
         managed::before_first_apply(&call.kind, &live, &call.stamp()).write(&mut live);
     }
+    let applied = apply::apply(&call.kind, &live, &config, &me, scope.reach(), on_conflict)?;
     let version = meta::text(&config, "resourceVersion").to_owned();
     if !matches!(version.as_str(), "" | "0") && version != meta::text(&live, "resourceVersion") {
         return Err(Refusal::modified(&call.kind.ty.plural, &call.kind.ty.group, &name));
     }
-    let applied = apply::apply(&call.kind, &live, &config, &me, scope.reach(), on_conflict)?;
     let mut object = applied.object;
     intake::normalise(call, &mut object, Source::Applied)?;
     let changed = !same_but_records(&live, &object);

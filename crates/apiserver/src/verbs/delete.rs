@@ -29,6 +29,11 @@ pub(crate) struct Options {
 impl Options {
     /// Reads a `DeleteOptions` object.
     pub(crate) fn read(body: &Value, call: &Call<'_>) -> Result<Self, Refusal> {
+        if let Some(field) = wrong_field(body) {
+            return Err(Refusal::bad_request(format!(
+                "json: cannot unmarshal a value of the wrong type into Go struct field DeleteOptions.{field}"
+            )));
+        }
         let text = |path: &[&str]| meta::text_at(body, path).to_owned();
         let policy = match text(&["propagationPolicy"]) {
             empty if empty.is_empty() => {
@@ -39,6 +44,14 @@ impl Options {
         let orphan = body.get("orphanDependents").and_then(Value::as_bool).or_else(|| {
             call.query.get("orphanDependents").map(|_| call.query.flag("orphanDependents"))
         });
+        if orphan.is_some() && !policy.is_empty() {
+            let cause = Cause::invalid(
+                "propagationPolicy",
+                &format!("{policy:?}"),
+                "orphanDependents and deletionPropagation cannot be both set",
+            );
+            return Err(Refusal::options("DeleteOptions", &cause));
+        }
         let propagation = match (policy.as_str(), orphan) {
             ("", None) => Propagation::Unspecified,
             ("", Some(true)) | ("Orphan", _) => Propagation::Orphan,
@@ -54,8 +67,13 @@ impl Options {
         let grace = body
             .get("gracePeriodSeconds")
             .and_then(Value::as_i64)
-            .or(call.query.number("gracePeriodSeconds")?.map(|g| g as i64));
-        let body_dry = body.get("dryRun").and_then(Value::as_array).is_some_and(|d| !d.is_empty());
+            .or(call.query.number("gracePeriodSeconds")?);
+        let wishes = body.get("dryRun").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        if wishes.iter().any(|wish| wish != "All") {
+            let cause = Cause::not_supported("dryRun", &Value::from(wishes).to_string(), &["All"]);
+            return Err(Refusal::options("DeleteOptions", &cause));
+        }
+        let body_dry = !wishes.is_empty();
         Ok(Self {
             propagation,
             grace,
@@ -63,6 +81,12 @@ impl Options {
             version: text(&["preconditions", "resourceVersion"]),
             dry_run: body_dry || call.query.dry_run()?,
         })
+    }
+
+    /// What a controller asks for.
+    pub(crate) fn of_controller(propagation: Propagation) -> Self {
+        let (uid, version) = (String::new(), String::new());
+        Self { propagation, grace: None, uid, version, dry_run: false }
     }
 
     pub(crate) fn is_dry_run(&self) -> bool {
@@ -76,8 +100,37 @@ impl Options {
         } else {
             intake::body(bytes, call.incoming.content_type(), "DeleteOptions")?
         };
+        let kind = meta::text_at(&body, &["kind"]);
+        if !kind.is_empty() && kind != "DeleteOptions" {
+            return Err(Refusal::bad_request(format!(
+                "decoded object cannot be converted to DeleteOptions: it is a {kind}"
+            )));
+        }
         Self::read(&body, call)
     }
+}
+
+/// The first field that is not of its type.
+fn wrong_field(body: &Value) -> Option<&'static str> {
+    let bad = |path: &[&str], fits: fn(&Value) -> bool| {
+        meta::at(body, path).is_some_and(|value| !value.is_null() && !fits(value))
+    };
+    let texts =
+        |value: &Value| value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
+    [
+        ("gracePeriodSeconds", bad(&["gracePeriodSeconds"], Value::is_i64)),
+        ("orphanDependents", bad(&["orphanDependents"], Value::is_boolean)),
+        ("propagationPolicy", bad(&["propagationPolicy"], Value::is_string)),
+        ("dryRun", bad(&["dryRun"], texts)),
+        ("preconditions", bad(&["preconditions"], Value::is_object)),
+        ("preconditions.uid", bad(&["preconditions", "uid"], Value::is_string)),
+        (
+            "preconditions.resourceVersion",
+            bad(&["preconditions", "resourceVersion"], Value::is_string),
+        ),
+    ]
+    .into_iter()
+    .find_map(|(field, bad)| bad.then_some(field))
 }
 
 pub(crate) fn one(call: &mut Call<'_>) -> Answer {
@@ -129,6 +182,11 @@ pub(crate) fn remove(
         deletion::begin(ty.nature, &mut object, options.propagation, options.grace, call.now);
     if options.dry_run || outcome == Outcome::Unchanged {
         return Ok((outcome, super::create::dry(&object)));
+    }
+    // Pods are always told first that they end, even when that is at once.
+    let marked = meta::is_deleting(&object) && !meta::is_deleting(&stored.value());
+    if outcome == Outcome::Gone && marked {
+        call.state.commit(&ty.shelf, Happening::Modified, &mut object);
     }
     let happening = if outcome == Outcome::Gone { Happening::Deleted } else { Happening::Modified };
     let stored = call.state.commit(&ty.shelf, happening, &mut object);

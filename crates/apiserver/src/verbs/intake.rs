@@ -5,23 +5,27 @@
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     call::Call,
     meta, protobuf,
     query::FieldValidation,
     registry::{Nature, Resolved, crd},
-    schema::{Schema, default, prune, validate::type_name},
+    schema::{default, prune, validate::type_name},
     status::{Cause, Refusal},
     strategy,
 };
 
 mod duplicates;
+mod go_types;
+
+use go_types::{bad_base64, bad_quantity, drop_hollow, quantities, strip_nulls, wrong_type};
 
 /// Decodes the body of a create or replace.
 pub(crate) fn decode(call: &mut Call<'_>) -> Result<Value, Refusal> {
     let kind = call.kind.clone();
+    check_options(call)?;
     let bytes = call.incoming.body.clone();
     let mut object = body(&bytes, call.incoming.content_type(), &kind.ty.kind)?;
     if kind.is_custom() && object.get("kind").and_then(Value::as_str).unwrap_or_default().is_empty()
@@ -33,9 +37,19 @@ pub(crate) fn decode(call: &mut Call<'_>) -> Result<Value, Refusal> {
             summary(&bytes)
         )));
     }
+    if let Some(problem) = bad_metadata(&object).filter(|_| kind.is_custom()) {
+        return Err(undecodable(&kind, &problem));
+    }
     check_type(&kind, &mut object)?;
     refuse_duplicates(call)?;
     Ok(object)
+}
+
+/// The options of a write are judged before its body.
+pub(crate) fn check_options(call: &Call<'_>) -> Result<(), Refusal> {
+    call.query.dry_run()?;
+    call.query.field_validation()?;
+    call.manager().map(drop)
 }
 
 /// Fields that stand twice in the body: the last one counts, strict clients are refused, others warned.
@@ -71,10 +85,18 @@ pub(crate) fn body(bytes: &Bytes, content_type: &str, kind: &str) -> Result<Valu
         "" | "application/json" | "*/*" => json(bytes, kind),
         "application/yaml" => serde_saphyr::from_slice(bytes)
             .map_err(|e| Refusal::bad_request(format!("error converting YAML to JSON: yaml: {e}"))),
-        "application/vnd.kubernetes.protobuf" => protobuf::decode(bytes),
+        "application/vnd.kubernetes.protobuf" => protobuf::decode(bytes, kind),
         _ => Err(Refusal::unsupported_media(
             "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
         )),
+    }
+}
+
+/// Reads JSON as Go does: bytes that are no text become the sign for that.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_str(&String::from_utf8_lossy(bytes)),
     }
 }
 
@@ -90,12 +112,24 @@ fn json(bytes: &Bytes, kind: &str) -> Result<Value, Refusal> {
             summary(bytes)
         ))
     };
-    let value: Value = serde_json::from_slice(bytes).map_err(|e| {
+    let value = parse(bytes).map_err(|e| {
         refuse(&format!("couldn't get version/kind; json parse error: {}", go_words(&e)))
     })?;
     match &value {
-        Value::Object(_) => Ok(value),
-        Value::Null => Err(refuse("Object 'Kind' is missing in 'null'")),
+        Value::Object(map) => {
+            for key in ["apiVersion", "kind"] {
+                let wrong = map.get(key).filter(|v| !v.is_string() && !v.is_null());
+                if let Some(wrong) = wrong {
+                    return Err(refuse(&format!(
+                        "couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go struct field .{key} of type string",
+                        type_name(wrong)
+                    )));
+                }
+            }
+            Ok(value)
+        }
+        // What says nothing is whatever the path says, with nothing in it.
+        Value::Null => Ok(Value::Object(Map::new())),
         other => Err(refuse(&format!(
             "couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go value of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}",
             type_name(other)
@@ -171,17 +205,8 @@ pub(crate) fn normalise(
     source: Source,
 ) -> Result<(), Refusal> {
     let kind = call.kind.clone();
-    if let Some(metadata) = object.get("metadata")
-        && !metadata.is_object()
-        && !metadata.is_null()
-    {
-        return Err(Refusal::bad_request(format!(
-            "{} in version {:?} cannot be handled as a {}: json: cannot unmarshal {} into Go struct field .metadata of type v1.ObjectMeta",
-            kind.ty.kind,
-            kind.version.name,
-            kind.ty.kind,
-            type_name(object.get("metadata").unwrap_or(&Value::Null))
-        )));
+    if let Some(problem) = bad_metadata(object) {
+        return Err(undecodable(&kind, &problem));
     }
     if kind.is_custom() {
         decode_metadata(&kind, object)?;
@@ -227,6 +252,20 @@ pub(crate) fn normalise(
     Ok(())
 }
 
+/// Metadata that is no object at all.
+fn bad_metadata(object: &Value) -> Option<String> {
+    let metadata = object.get("metadata").filter(|m| !m.is_object() && !m.is_null())?;
+    let got = type_name(metadata);
+    Some(format!(
+        "json: cannot unmarshal {got} into Go struct field .metadata of type v1.ObjectMeta"
+    ))
+}
+
+/// A patch may leave a built-in object without metadata that are such.
+pub(crate) fn check_metadata(object: &Value) -> Result<(), Refusal> {
+    bad_metadata(object).map_or(Ok(()), |problem| Err(undecodable_patch(object, &problem)))
+}
+
 /// Null metadata fields are as good as missing.
 fn strip_nulls_of_metadata(object: &mut Value) {
     let metadata = meta::of(object);
@@ -245,14 +284,24 @@ fn strip_nulls_of_metadata(object: &mut Value) {
 /// Built-in kinds are Go structs on the real server: a value of the wrong type does not even decode.
 fn decode_types(kind: &Resolved, object: &mut Value, source: Source) -> Result<(), Refusal> {
     let problem = wrong_type(kind.schema(), object, "", &kind.ty.kind)
-        .map(|text| format!("json: {text}"))
-        .or_else(|| bad_base64(kind.schema(), object));
+        .or_else(|| bad_base64(kind.schema(), object))
+        .or_else(|| bad_quantity(kind.schema(), object));
     strip_nulls(object);
     quantities(kind.schema(), object);
+    drop_hollow(kind.schema(), object);
     let Some(text) = problem else { return Ok(()) };
     Err(match source {
         Source::Body => undecodable(kind, &text),
-        Source::Patch | Source::Applied => undecodable_patch(object, &text),
+        Source::Patch => undecodable_patch(object, &text),
+        Source::Applied => {
+            let what = kind.go_name();
+            let base64 = text.starts_with("illegal base64");
+            let text = if base64 { format!("error decoding from json: {text}") } else { text };
+            Refusal::internal(format!(
+                "failed to convert new object (/{}; {what}) to proper version: unable to convert unstructured object to {what}: {text}",
+                meta::name(object)
+            ))
+        }
     })
 }
 
@@ -264,51 +313,6 @@ fn undecodable_patch(object: &Value, text: &str) -> Refusal {
     Refusal::invalid("", "", "", &[Cause::invalid("patch", &shown, text)])
 }
 
-/// The first text that should be base64 and is not.
-fn bad_base64(schema: &Schema, value: &Value) -> Option<String> {
-    match value {
-        Value::String(text)
-            if schema.format == "byte" && !crate::schema::format::fits("byte", text) =>
-        {
-            let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
-            let at = text.bytes().position(|b| !good(b)).unwrap_or(text.len() - text.len() % 4);
-            Some(format!("illegal base64 data at input byte {at}"))
-        }
-        Value::Object(map) => {
-            map.iter().find_map(|(key, child)| bad_base64(schema.field(key)?, child))
-        }
-        Value::Array(items) => {
-            items.iter().find_map(|item| bad_base64(schema.items.as_ref()?, item))
-        }
-        _ => None,
-    }
-}
-
-/// Quantities may be written as numbers, and are texts from then on.
-fn quantities(schema: &Schema, value: &mut Value) {
-    if quantity(schema, value) {
-        *value = Value::from(value.to_string());
-        return;
-    }
-    match value {
-        Value::Object(map) => {
-            for (key, child) in map.iter_mut() {
-                if let Some(sub) = schema.field(key) {
-                    quantities(sub, child);
-                }
-            }
-        }
-        Value::Array(items) => {
-            if let Some(sub) = &schema.items {
-                for item in items {
-                    quantities(sub, item);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
 /// Of custom kinds only the metadata is a Go struct.
 fn decode_metadata(kind: &Resolved, object: &Value) -> Result<(), Refusal> {
     let (Some(schema), Some(metadata)) =
@@ -317,7 +321,7 @@ fn decode_metadata(kind: &Resolved, object: &Value) -> Result<(), Refusal> {
         return Ok(());
     };
     let problem = wrong_type(schema, metadata, "", "ObjectMeta");
-    problem.map_or(Ok(()), |text| Err(undecodable(kind, &format!("json: {text}"))))
+    problem.map_or(Ok(()), |text| Err(undecodable(kind, &text)))
 }
 
 fn undecodable(kind: &Resolved, text: &str) -> Refusal {
@@ -326,75 +330,4 @@ fn undecodable(kind: &Resolved, text: &str) -> Refusal {
         "{name} in version {:?} cannot be handled as a {name}: {text}",
         kind.version.name
     ))
-}
-
-/// What Go's decoder says about the first value of a wrong type: the innermost struct, and the path from the outermost.
-fn wrong_type(schema: &Schema, value: &Value, path: &str, owner: &str) -> Option<String> {
-    let wanted = match schema.kind.as_str() {
-        _ if value.is_null() || schema.int_or_string => return None,
-        "object" if !value.is_object() => match struct_name(schema) {
-            Some(name) => format!("v1.{name}"),
-            None => "map[string]string".to_owned(),
-        },
-        "array" if !value.is_array() => match schema.items.as_deref().and_then(struct_name) {
-            Some(name) => format!("[]v1.{name}"),
-            None => "[]string".to_owned(),
-        },
-        "string" if !value.is_string() && !quantity(schema, value) => "string".to_owned(),
-        "boolean" if !value.is_boolean() => "bool".to_owned(),
-        "integer" if !value.is_i64() && !value.is_u64() => {
-            if schema.format.is_empty() {
-                "int64".to_owned()
-            } else {
-                schema.format.clone()
-            }
-        }
-        "number" if !value.is_number() => "float64".to_owned(),
-        _ => {
-            let owner = struct_name(schema).unwrap_or(owner);
-            return match value {
-                Value::Object(map) => map.iter().find_map(|(key, child)| {
-                    let declared = schema.properties.contains_key(key);
-                    let at =
-                        if declared { crate::schema::join(path, key) } else { path.to_owned() };
-                    wrong_type(schema.field(key)?, child, &at, owner)
-                }),
-                Value::Array(items) => {
-                    let sub = schema.items.as_ref()?;
-                    items.iter().find_map(|item| wrong_type(sub, item, path, owner))
-                }
-                _ => None,
-            };
-        }
-    };
-    let got = match value {
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        _ => "object",
-    };
-    Some(format!("cannot unmarshal {got} into Go struct field {owner}.{path} of type {wanted}"))
-}
-
-/// The name of the Go struct that a schema stands for, if it stands for one.
-fn struct_name(schema: &Schema) -> Option<&str> {
-    let known = !schema.properties.is_empty();
-    known.then(|| schema.definition.rsplit('.').next()).flatten().filter(|n| !n.is_empty())
-}
-
-/// Quantities are strings in the published definitions, but numbers are read as well.
-fn quantity(schema: &Schema, value: &Value) -> bool {
-    value.is_number() && schema.definition.ends_with(".Quantity")
-}
-
-fn strip_nulls(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            map.retain(|_, v| !v.is_null());
-            map.values_mut().for_each(strip_nulls);
-        }
-        Value::Array(items) => items.iter_mut().for_each(strip_nulls),
-        _ => {}
-    }
 }

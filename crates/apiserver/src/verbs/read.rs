@@ -21,7 +21,10 @@ use crate::{
 
 /// One object.
 pub(crate) fn get(call: &mut Call<'_>) -> Answer {
-    call.query.resource_version()?;
+    let latest = call.state.store.version();
+    if let Some(future) = call.query.moment()?.filter(|version| *version > latest) {
+        return Err(too_large(future, latest));
+    }
     let stored = call.existing()?;
     Ok(call.reply(StatusCode::OK, &stored.bytes))
 }
@@ -73,7 +76,14 @@ fn choose<'a>(
 }
 
 fn list(call: &mut Call<'_>, selector: &Selector) -> Answer {
-    let limit = call.query.number("limit")?.unwrap_or_default() as usize;
+    // A negative limit is none.
+    let limit = call.query.number("limit")?.map_or(0, |l| usize::try_from(l).unwrap_or(0));
+    call.query.number("timeoutSeconds")?;
+    if call.query.flag("sendInitialEvents") {
+        let cause =
+            Cause::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+        return Err(Refusal::options("ListOptions", &cause));
+    }
     let asked = call.query.resource_version()?;
     let exact = match call.query.get("resourceVersionMatch") {
         None | Some("NotOlderThan") => false,
@@ -188,7 +198,7 @@ fn read_token(token: &str) -> Result<(u64, Key), Refusal> {
 }
 
 fn watch(call: &mut Call<'_>, selector: Selector) -> Answer {
-    let asked = call.query.resource_version()?;
+    let asked = call.query.moment()?;
     let initial = call.query.flag("sendInitialEvents");
     let bookmarks = call.query.flag("allowWatchBookmarks");
     if call.query.has("sendInitialEvents") {
@@ -226,8 +236,8 @@ fn watch(call: &mut Call<'_>, selector: Selector) -> Answer {
         opening.push_back(end);
     }
     let settings = &call.inner.settings;
-    let wished =
-        call.query.number("timeoutSeconds")?.map(Duration::from_secs).filter(|d| !d.is_zero());
+    let wished = call.query.number("timeoutSeconds")?.and_then(|s| u64::try_from(s).ok());
+    let wished = wished.map(Duration::from_secs).filter(|d| !d.is_zero());
     let timeout = settings.watch_limit.map(|limit| wished.map_or(limit, |w| w.min(limit)));
     let every = settings.bookmarks.filter(|_| bookmarks);
     call.state.watchers += 1;

@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{
-    advance::{Scope, store},
+    advance::{Scope, store, wrong_uid},
     apply::apply_patch,
     create::{self, update_manager},
     intake::{self, Source},
@@ -51,12 +51,26 @@ pub(crate) fn replace(call: &mut Call<'_>, scope: Scope) -> Answer {
             if scope == Scope::Main
                 && matches!(call.kind.ty.nature, Nature::Lease | Nature::Event) =>
         {
-            meta::remove(&mut object, "uid");
+            let uid = meta::uid(&object);
+            if !uid.is_empty() {
+                return Err(wrong_uid(call, uid, ""));
+            }
+            // Whatever version is replaced, there is none; a dry run shows what was said.
+            if !call.query.dry_run()? {
+                meta::remove(&mut object, "resourceVersion");
+            }
             let stored = create::insert(call, object, Some(manager))?;
             return Ok(call.reply(StatusCode::CREATED, &stored.bytes));
         }
         Err(refusal) => return Err(refusal),
     };
+    let (uid, known) = (meta::uid(&object), old.value());
+    if !uid.is_empty()
+        && uid != meta::uid(&known)
+        && meta::text(&object, "resourceVersion").is_empty()
+    {
+        return Err(wrong_uid(call, uid, meta::uid(&known)));
+    }
     if matches!(meta::text(&object, "resourceVersion"), "" | "0")
         && !unconditional(call.kind.ty.nature)
     {
@@ -93,7 +107,8 @@ pub(crate) fn patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         let cause = Cause::forbidden("force", "may not be specified for non-apply patch");
         return Err(Refusal::options("PatchOptions", &cause));
     }
-    let body: Value = serde_json::from_slice(&call.incoming.body).map_err(|e| {
+    intake::check_options(call)?;
+    let body = intake::parse(&call.incoming.body).map_err(|e| {
         Refusal::bad_request(format!("error decoding patch: {}", intake::go_words(&e)))
     })?;
     let manager = update_manager(call, scope.subresource())?;
@@ -102,6 +117,7 @@ pub(crate) fn patch(call: &mut Call<'_>, scope: Scope) -> Answer {
     let mut object = if dialect == Dialect::Json {
         json::apply(&current, &body).map_err(|failure| match failure {
             json::Failure::Malformed(why) => Refusal::bad_request(why),
+            json::Failure::TooLong(why) => Refusal::new(413, "RequestEntityTooLarge", why),
             json::Failure::Inapplicable(_) => Refusal::new(
                 422,
                 "Invalid",
@@ -110,13 +126,23 @@ pub(crate) fn patch(call: &mut Call<'_>, scope: Scope) -> Answer {
             .with_details(json!({})),
         })?
     } else {
-        if !body.is_object() {
+        let empty = dialect == Dialect::Strategic && body.is_null();
+        if !body.is_object() && !empty {
             let why = "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}";
             return Err(Refusal::bad_request(why));
         }
         let mut object = current.clone();
-        if dialect == Dialect::Strategic {
+        if empty {
+            // Nothing is said, nothing is done.
+        } else if dialect == Dialect::Strategic {
+            strategic::check(&body).map_err(Refusal::internal)?;
             strategic::apply(Some(call.kind.schema()), &mut object, &body);
+            // The result is read into the type of the path, whatever it calls itself.
+            for key in ["apiVersion", "kind"] {
+                if object[key].is_string() {
+                    object[key] = current[key].clone();
+                }
+            }
         } else {
             merge::apply(&mut object, &body);
         }
@@ -135,6 +161,9 @@ fn check_identity(call: &Call<'_>, current: &Value, object: &Value) -> Result<()
     };
     let (version, kind) = (text(object, "apiVersion"), text(object, "kind"));
     let name = meta::name(current);
+    if !call.kind.is_custom() {
+        intake::check_metadata(object)?;
+    }
     let mut causes = Vec::new();
     for (field, has, wanted) in
         [("apiVersion", &version, &call.kind.api_version()), ("kind", &kind, &call.kind.ty.kind)]

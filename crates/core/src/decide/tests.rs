@@ -260,6 +260,19 @@ fn an_edit_takes_effect_when_it_is_written() {
     );
 }
 
+#[test]
+fn a_clock_that_was_set_back_forgets_what_has_not_happened() {
+    let mut world = World::policy("MaintenanceSchedule");
+    world.document["metadata"]["creationTimestamp"] = json!("2026-11-16T00:00:00Z");
+    world.settle("2026-11-16T00:00:00Z");
+    world.settle("2026-11-21T00:00:10Z");
+    world.settle("2026-11-20T23:59:50Z");
+    assert_eq!(world.current().0, "ChangesPaused");
+    assert_eq!(world.history(), [""; 0]);
+    world.settle("2026-11-21T00:00:10Z");
+    assert_eq!(world.current().0, "ChangesUnpaused");
+}
+
 /// POL-7, STAT-3
 #[test]
 fn within_a_stretch_nothing_is_ever_written() {

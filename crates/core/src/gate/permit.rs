@@ -1,13 +1,21 @@
 //! Who may start a change, and until when? A permit: the gate's written yes (GATE-7).
 //!
-//! Only [`Gate::permit`] makes one, so whoever holds one was let through. It expires with the stretch it was given in, and is checked
-//! again right before the write it is for.
+//! Only [`Gate::permit`] makes one, so whoever holds one was let through; and, beside the gate, three rules that let single machines
+//! go while it is shut, each of which demands its proof: that a machine lacks a configuration which bypasses change management
+//! (POOL-5), that the control plane has begun this very change (CV-2), that an administrator named the machine (POOL-7).
+//!
+//! A permit expires, and is checked again right before the write it is for.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use schedule::Instant;
 
 use super::{Form, Gate};
+use crate::pool::{bypass::Lacking, consent::Consent, target::Begun};
+
+/// How long a permit lasts that no window ends, in seconds. What it rests on is an annotation or a machine under way, which can be
+/// gone a minute later; long enough for a slow server and a few tries, short enough that nobody remembers giving it.
+pub const LEASE: i64 = 300;
 
 /// The gate's yes, with what it rests on and when it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +26,7 @@ pub struct Permit {
 }
 
 /// What a permit rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The resource has no stanza (GATE-1).
     NoStanza,
@@ -28,6 +36,12 @@ pub enum Basis {
     Window,
     /// The stanza permits until an instant.
     Until,
+    /// This `MachineConfig` bypasses change management (POOL-5).
+    Bypass(Arc<str>),
+    /// The change to this configuration has begun, and all of it is one change (CV-2).
+    AlreadyInitiated(Arc<str>),
+    /// An administrator let this machine go (POOL-7).
+    Consent(Arc<str>),
 }
 
 /// The gate's no: why, and when it ends.
@@ -63,8 +77,34 @@ impl Gate {
 
 impl Permit {
     /// What it rests on.
-    pub fn basis(&self) -> Basis {
-        self.basis
+    pub fn basis(&self) -> &Basis {
+        &self.basis
+    }
+
+    /// For a machine that lacks what bypasses change management (POOL-5).
+    pub(crate) fn bypass(proof: &Lacking, at: Instant) -> Self {
+        Self::lease(Basis::Bypass(proof.source().clone()), at)
+    }
+
+    /// For a machine of the control plane, where the change has begun (CV-2).
+    pub(crate) fn already_initiated(proof: &Begun, at: Instant) -> Self {
+        Self::lease(Basis::AlreadyInitiated(proof.change().clone()), at)
+    }
+
+    /// For a machine that an administrator named (POOL-7).
+    pub(crate) fn consent(proof: &Consent, at: Instant) -> Self {
+        Self::lease(Basis::Consent(proof.node().clone()), at)
+    }
+
+    fn lease(basis: Basis, at: Instant) -> Self {
+        Self { basis, issued: at, expires: Some(at.saturating_add(LEASE)) }
+    }
+
+    /// When a write under it must have been made: its own end, and no later than a lease from its issue. A write carries this
+    /// instant, and the server refuses it from then on (GATE-7).
+    pub fn write_by(&self) -> Instant {
+        let lease = self.issued.saturating_add(LEASE);
+        self.expires.map_or(lease, |expires| expires.min(lease))
     }
 
     /// When it ends; none if the gate never closes.
@@ -81,11 +121,14 @@ impl Permit {
 
 impl fmt::Display for Basis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoStanza => "no stanza",
-            Self::Strategy => "strategy",
-            Self::Window => "window",
-            Self::Until => "until",
-        })
+        match self {
+            Self::NoStanza => f.write_str("no stanza"),
+            Self::Strategy => f.write_str("strategy"),
+            Self::Window => f.write_str("window"),
+            Self::Until => f.write_str("until"),
+            Self::Bypass(source) => write!(f, "bypass of MachineConfig/{source}"),
+            Self::AlreadyInitiated(change) => write!(f, "already initiated: {change}"),
+            Self::Consent(node) => write!(f, "consent for Node/{node}"),
+        }
     }
 }

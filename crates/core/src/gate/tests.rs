@@ -209,7 +209,7 @@ fn a_permit_names_its_basis_and_ends_with_the_stretch() {
     let permit = |stanza: Value, instant: &str| of(stanza, Some(saturday())).permit(at(instant));
     let check = |stanza: Value, instant: &str, basis: Basis, expires: Option<&str>| {
         let permit = permit(stanza, instant).unwrap();
-        assert_eq!((permit.basis(), permit.expires()), (basis, expires.map(at)));
+        assert_eq!((permit.basis(), permit.expires()), (&basis, expires.map(at)));
         assert!(permit.is_live(at(instant)));
         assert!(!permit.is_live(at(instant).saturating_add(-1)), "a clock that went back");
         if let Some(end) = permit.expires() {

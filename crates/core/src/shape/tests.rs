@@ -150,3 +150,54 @@ fn all_problems_are_found_and_not_the_first_alone() {
         ]
     );
 }
+
+/// GATE-3, on each kind that has a stanza.
+#[test]
+fn a_stanza_keeps_its_policy_and_has_no_instant_but_that_of_its_strategy() {
+    let until = "2026-11-15T22:00:00Z";
+    let named = json!({"name": "weekend"});
+    let check = |stanza: &Value, expected: &[(&str, Code)]| {
+        for kind in api::schema::GATED {
+            let object = json!({
+                "apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": "r"},
+                "spec": {"changeManagement": stanza, "somethingElse": true},
+                "status": {"somethingElse": true},
+            });
+            let found = super::check(kind.schema(), &object);
+            let found: Vec<(String, Code)> = found
+                .into_iter()
+                .map(|problem| {
+                    let field = problem.field.to_string();
+                    let below = field.strip_prefix("spec.changeManagement").unwrap_or(&field);
+                    (below.trim_start_matches('.').to_owned(), problem.code)
+                })
+                .collect();
+            let expected: Vec<(String, Code)> =
+                expected.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
+            assert_eq!(found, expected, "{}: {stanza}", kind.name);
+        }
+    };
+    check(&json!({"strategy": "Permissive", "byPolicy": named}), &[]);
+    check(&json!({"strategy": "Restrictive"}), &[]);
+    check(
+        &json!({"strategy": "PermissiveUntil", "permissiveUntil": until, "byPolicy": named}),
+        &[],
+    );
+    check(&json!({"strategy": "ByPolicy", "byPolicy": named, "permissiveUntil": null}), &[]);
+    check(&json!({"strategy": "ByPolicy"}), &[("", Code::MissingField)]);
+    check(&json!({"strategy": "RestrictiveUntil"}), &[("", Code::MissingField)]);
+    check(
+        &json!({"strategy": "Permissive", "permissiveUntil": until, "restrictiveUntil": until}),
+        &[("permissiveUntil", Code::Conflict), ("restrictiveUntil", Code::Conflict)],
+    );
+    check(
+        &json!({"strategy": "RestrictiveUntil", "permissiveUntil": until}),
+        &[("", Code::MissingField), ("permissiveUntil", Code::Conflict)],
+    );
+    // A strategy that nobody knows says nothing about the rest.
+    check(
+        &json!({"strategy": "Never", "permissiveUntil": until}),
+        &[("strategy", Code::NotAllowed)],
+    );
+    check(&json!({"strategy": "Permissive", "until": until}), &[("until", Code::UnknownField)]);
+}

@@ -70,8 +70,13 @@ mod tests {
 
     fn check(real: &[&str], other: &[&str], expected: &[&str]) {
         let owned = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>();
-        let step =
-            Step { method: "POST", path: String::new(), content_type: "", body: String::new() };
+        let step = Step {
+            method: "POST",
+            collection: "",
+            path: String::new(),
+            content_type: "",
+            body: String::new(),
+        };
         let found = differences(&[step], &owned(real), &owned(other));
         assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), expected);
     }

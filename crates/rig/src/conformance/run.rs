@@ -1,6 +1,11 @@
 //! How is a sequence of requests sent, and what is written down?
+//!
+//! Each kind that the sequence speaks of is watched twice: by a watch that is open from before the first request, and by one that asks
+//! for everything since then when all is over. Both must tell the same story on both servers.
 
-use futures_util::StreamExt as _;
+use std::{collections::BTreeSet, time::Duration};
+
+use futures_util::{StreamExt as _, stream::BoxStream};
 use kube::{
     Client,
     api::{DynamicObject, WatchEvent, WatchParams},
@@ -8,10 +13,27 @@ use kube::{
 };
 use serde_json::{Value, json};
 
-use super::{Step, seen::Seen};
+use super::{
+    Step,
+    kinds::{KINDS, Kind},
+    seen::Seen,
+};
+
+const JSON: &str = "application/json";
+const BERTHS: &str = include_str!("berths.json");
+
+/// Installs the kind that the sequences need beside those of the kubectl scripts.
+pub async fn prepare(client: &Client) -> Result<(), kube::Error> {
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    send(client, "POST", definitions, JSON, BERTHS).await?;
+    while send(client, "GET", "/apis/example.com/v1/berths", "", "").await?.0 != 200 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(())
+}
 
 /// Sends `steps` to the server, in a namespace of their own, and tells what it answered: one text for each request, then one for each
-/// event that a watch over all tides saw.
+/// event that the watches saw.
 pub async fn transcript(
     client: &Client,
     namespace: &str,
@@ -19,25 +41,29 @@ pub async fn transcript(
 ) -> Result<Vec<String>, kube::Error> {
     let created =
         json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": namespace } });
-    send(client, "POST", "/api/v1/namespaces", "application/json", &created.to_string()).await?;
-    let tides = path(namespace, "tides");
-    let (_, list) = send(client, "GET", &tides, "", "").await?;
-    let list: Value = serde_json::from_str(&list).unwrap_or_default();
-    let start = list["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+    send(client, "POST", "/api/v1/namespaces", JSON, &created.to_string()).await?;
+    let wanted: BTreeSet<&str> = steps.iter().map(|step| step.collection).collect();
+    let mut watches = Vec::new();
+    for (_, kind) in KINDS.iter().filter(|(_, kind)| wanted.contains(kind.plural)) {
+        let path = kind.collection().replace("{case}", namespace);
+        let (_, list) = send(client, "GET", &format!("{path}?limit=1"), "", "").await?;
+        let list: Value = serde_json::from_str(&list).unwrap_or_default();
+        let start = list["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
+        let live = watch(client, &path, &start).await?;
+        watches.push((kind, path, start, live));
+    }
 
     let mut seen = Seen::default();
     let mut lines = Vec::new();
     for step in steps {
-        let collection = step.path.split(['/', '?']).next().unwrap_or_default();
-        let body = seen.fill(collection, &step.body);
-        let (status, answer) =
-            send(client, step.method, &path(namespace, &step.path), step.content_type, &body)
-                .await?;
+        let body = seen.fill(step.collection, &step.body).replace("{case}", namespace);
+        let path = step.path.replace("{case}", namespace);
+        let (status, answer) = send(client, step.method, &path, step.content_type, &body).await?;
         let answer = match serde_json::from_str::<Value>(&answer) {
             Ok(mut value) => {
                 // What a dry run says was never stored.
-                if !step.path.contains("dryRun") {
-                    seen.keep(collection, &value);
+                if !step.path.contains("dryRun") && !step.body.contains("dryRun") {
+                    seen.keep(step.collection, &value);
                 }
                 seen.mask(&mut value);
                 value.to_string()
@@ -47,27 +73,39 @@ pub async fn transcript(
         lines.push(format!("{status} {answer}").replace(namespace, "<namespace>"));
     }
 
-    // The last event is one of our own making, so that the watch need not be given time.
-    let sentinel = json!({
-        "apiVersion": "example.com/v1", "kind": "Tide", "metadata": { "name": "last" }, "spec": { "harbour": "dover" },
-    });
-    send(client, "POST", &tides, "application/json", &sentinel.to_string()).await?;
-    lines.extend(watched(client, &tides, start, &mut seen).await?);
+    for (kind, path, start, live) in watches {
+        // The last event is one of our own making, so that no watch need be given time.
+        let name = kind.name("last").replace("{case}", namespace);
+        let sentinel =
+            format!(r#"{{{},"metadata":{{"name":"{name}"}},{}}}"#, kind.words, kind.valid[0]);
+        send(client, "POST", &path, JSON, &sentinel).await?;
+        let replayed = watch(client, &path, &start).await?;
+        for (word, events) in [("LIVE", live), ("REPLAYED", replayed)] {
+            let told = watched(kind, namespace, events, &mut seen.clone()).await?;
+            lines.extend(told.into_iter().map(|line| format!("{word}-{line}")));
+        }
+    }
     Ok(lines)
 }
 
-/// The events since `start`, up to the object called `last`.
-async fn watched(
-    client: &Client,
-    tides: &str,
-    start: &str,
-    seen: &mut Seen,
-) -> Result<Vec<String>, kube::Error> {
-    let request = kube::core::Request::new(tides)
+type Events = BoxStream<'static, Result<WatchEvent<DynamicObject>, kube::Error>>;
+
+async fn watch(client: &Client, path: &str, start: &str) -> Result<Events, kube::Error> {
+    let request = kube::core::Request::new(path)
         .watch(&WatchParams::default().timeout(30), start)
         .map_err(kube::Error::BuildRequest)?;
-    let events = client.request_events::<DynamicObject>(request).await?;
-    let mut events = std::pin::pin!(events);
+    Ok(client.request_events::<DynamicObject>(request).await?.boxed())
+}
+
+/// The events of this sequence, up to the object called `last`.
+async fn watched(
+    kind: &Kind,
+    namespace: &str,
+    mut events: Events,
+    seen: &mut Seen,
+) -> Result<Vec<String>, kube::Error> {
+    let ours = kind.name("").replace("{case}", namespace);
+    let last = kind.name("last").replace("{case}", namespace);
     let mut lines = Vec::new();
     while let Some(event) = events.next().await {
         let (what, object) = match event? {
@@ -80,21 +118,19 @@ async fn watched(
                 return Ok(lines);
             }
         };
-        if object.metadata.name.as_deref() == Some("last") {
+        let name = object.metadata.name.clone().unwrap_or_default();
+        if name == last {
             return Ok(lines);
         }
-        let namespace = object.metadata.namespace.clone().unwrap_or_default();
+        if !name.starts_with(&ours) {
+            continue;
+        }
         let mut value = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
         seen.mask(&mut value);
-        lines.push(format!("{what} {value}").replace(&namespace, "<namespace>"));
+        lines.push(format!("{what} {value}").replace(namespace, "<namespace>"));
     }
     lines.push("the watch ended early".to_owned());
     Ok(lines)
-}
-
-fn path(namespace: &str, rest: &str) -> String {
-    let group = if rest.starts_with("configmaps") { "/api/v1" } else { "/apis/example.com/v1" };
-    format!("{group}/namespaces/{namespace}/{rest}")
 }
 
 async fn send(

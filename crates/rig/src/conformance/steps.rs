@@ -1,17 +1,22 @@
 //! Which requests are drawn?
 //!
-//! Two kinds (a custom one with a schema, and `ConfigMap`), three names, small pools of values: sequences collide, conflict and repeat
-//! themselves. About one request in four is wrong in some way. `{rv:a}` and `{uid:a}` stand for what the server last said of object
-//! `a`. Reads from a cache (`resourceVersion=0`) are not among them: a real server may answer those with yesterday's truth.
+//! Seven kinds ([`super::kinds`]), three names, small pools of values: sequences collide, conflict and repeat themselves. About one
+//! request in four is wrong in some way. `{rv:a}` and `{uid:a}` stand for what the server last said of object `a`, `{case}` for the
+//! namespace of the sequence. Reads from a cache (`resourceVersion=0`) are not among them: a real server may answer those with
+//! yesterday's truth.
 
-use proptest::{collection::vec, prelude::*, sample::select};
+use proptest::{collection::vec, prelude::*, sample::select, strategy::Union};
+
+use super::kinds::{Deletion, KINDS, Kind, Scope};
 
 /// One request, not yet bound to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The HTTP method.
     pub method: &'static str,
-    /// The path below the namespace, with the query.
+    /// The plural name of the kind that it goes to, for the watch.
+    pub collection: &'static str,
+    /// The path with the query, with placeholders.
     pub path: String,
     /// The content type, empty when there is no body.
     pub content_type: &'static str,
@@ -25,65 +30,43 @@ const JSON_PATCH: &str = "application/json-patch+json";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
-/// Sequences of one to twelve requests.
+/// Sequences of one to twelve requests, most of them to one kind.
 pub fn steps() -> impl Strategy<Value = Vec<Step>> {
-    vec(step(), 1..=12)
+    kind().prop_flat_map(|main| vec(prop_oneof![4 => step(Just(main)), 1 => step(kind())], 1..=12))
 }
 
-fn step() -> impl Strategy<Value = Step> {
+/// A kind, by its weight.
+fn kind() -> impl Strategy<Value = &'static Kind> + Clone {
+    Union::new_weighted(KINDS.iter().map(|(weight, kind)| (*weight, Just(kind))).collect())
+}
+
+fn step(kind: impl Strategy<Value = &'static Kind> + Clone + 'static) -> BoxedStrategy<Step> {
     prop_oneof![
-        4 => create(),
-        2 => replace(),
-        3 => merge(),
-        2 => json_patch(),
-        3 => apply(),
-        2 => status(),
-        2 => delete(),
-        2 => read(),
-        1 => strategic(),
+        4 => create(kind.clone()),
+        2 => replace(kind.clone()),
+        3 => merge(kind.clone()),
+        2 => json_patch(kind.clone()),
+        3 => apply(kind.clone()),
+        2 => status(kind.clone()),
+        2 => delete(kind.clone()),
+        2 => read(kind.clone()),
+        1 => strategic(kind),
         1 => broken(),
     ]
+    .boxed()
 }
 
-fn name() -> impl Strategy<Value = &'static str> {
+fn name() -> impl Strategy<Value = &'static str> + Clone {
     select(vec!["a", "b", "c"])
 }
 
-/// The collections that requests go to, with the words that name the kind in a body.
-fn kind() -> impl Strategy<Value = (&'static str, &'static str)> {
-    prop_oneof![
-        3 => Just(("tides", r#""apiVersion":"example.com/v1","kind":"Tide""#)),
-        1 => Just(("configmaps", r#""apiVersion":"v1","kind":"ConfigMap""#)),
-    ]
+/// What stands beside the metadata.
+fn content(kind: &'static Kind) -> impl Strategy<Value = &'static str> {
+    prop_oneof![3 => select(kind.valid), 1 => select(kind.invalid)]
 }
 
-/// What stands beside the metadata: valid, pruned, defaulted, and invalid in several ways.
-fn content() -> impl Strategy<Value = &'static str> {
-    prop_oneof![
-        6 => select(vec![
-            r#""spec":{"harbour":"dover"}"#,
-            r#""spec":{"harbour":"dover","height":7}"#,
-            r#""spec":{"harbour":"dover","height":7,"boats":[{"name":"x","length":3},{"name":"y"}]}"#,
-            r#""spec":{"harbour":"dover","tags":["p","q"],"gates":{"in":"open","out":"shut"}}"#,
-            r#""data":{"k":"1"}"#,
-            r#""data":{"k":"1","l":"2"}"#,
-        ]),
-        2 => select(vec![
-            r#""spec":{"harbour":"calais"}"#,
-            r#""spec":{"harbour":"dover","height":99}"#,
-            r#""spec":{"harbour":"dover","low":9,"height":2}"#,
-            r#""spec":{"harbour":"dover","unknown":1}"#,
-            r#""spec":{"harbour":7}"#,
-            r#""spec":{}"#,
-            r#""spec":{"harbour":"dover","boats":[{"name":"x"},{"name":"x"}]}"#,
-            r#""data":{"k":1}"#,
-            r#""data":{"not a key":"1"}"#,
-        ]),
-    ]
-}
-
-fn metadata(name: &str) -> impl Strategy<Value = String> + use<> {
-    let name = name.to_owned();
+fn metadata(kind: &'static Kind, name: &'static str) -> impl Strategy<Value = String> {
+    let full = kind.name(name);
     prop_oneof![
         6 => Just(String::new()),
         2 => Just(r#","labels":{"colour":"red"}"#.to_owned()),
@@ -96,14 +79,17 @@ fn metadata(name: &str) -> impl Strategy<Value = String> + use<> {
         1 => Just(r#","uid":"00000000-0000-0000-0000-000000000000""#.to_owned()),
         1 => Just(r#","generation":40"#.to_owned()),
     ]
-    .prop_map(move |more| format!(r#""metadata":{{"name":"{name}"{more}}}"#))
+    .prop_map(move |more| format!(r#""metadata":{{"name":"{full}"{more}}}"#))
 }
 
-fn object() -> impl Strategy<Value = (&'static str, &'static str, String)> {
-    (kind(), name(), content())
-        .prop_flat_map(|(kind, name, content)| (Just((kind, name, content)), metadata(name)))
-        .prop_map(|((kind, name, content), metadata)| {
-            (kind.0, name, format!("{{{},{metadata},{content}}}", kind.1))
+/// A kind, a name, and a whole object.
+fn object(
+    kind: impl Strategy<Value = &'static Kind>,
+) -> impl Strategy<Value = (&'static Kind, &'static str, String)> {
+    (kind, name())
+        .prop_flat_map(|(kind, name)| (Just((kind, name)), content(kind), metadata(kind, name)))
+        .prop_map(|((kind, name), content, metadata)| {
+            (kind, name, format!("{{{},{metadata},{content}}}", kind.words))
         })
 }
 
@@ -117,73 +103,67 @@ fn query() -> impl Strategy<Value = &'static str> {
     ]
 }
 
-fn create() -> impl Strategy<Value = Step> {
-    (object(), query()).prop_map(|((plural, _, body), query)| Step {
+fn to_one(kind: &Kind, name: &str, rest: &str) -> String {
+    format!("{}/{}{rest}", kind.collection(), kind.name(name))
+}
+
+fn patch(kind: &'static Kind, path: String, content_type: &'static str, body: &str) -> Step {
+    let (method, collection, body) = ("PATCH", kind.plural, body.to_owned());
+    Step { method, collection, path, content_type, body }
+}
+
+fn create(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+    (object(kind), query()).prop_map(|((kind, _, body), query)| Step {
         method: "POST",
-        path: format!("{plural}{query}"),
+        collection: kind.plural,
+        path: format!("{}{query}", kind.collection()),
         content_type: JSON,
         body,
     })
 }
 
-fn replace() -> impl Strategy<Value = Step> {
-    (object(), query()).prop_map(|((plural, name, body), query)| Step {
+fn replace(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+    (object(kind), query()).prop_map(|((kind, name, body), query)| Step {
         method: "PUT",
-        path: format!("{plural}/{name}{query}"),
+        collection: kind.plural,
+        path: to_one(kind, name, query),
         content_type: JSON,
         body,
     })
 }
 
-fn merge() -> impl Strategy<Value = Step> {
-    let patches = select(vec![
-        r#"{"spec":{"height":8}}"#,
-        r#"{"spec":{"height":null,"note":"hi"}}"#,
-        r#"{"spec":{"boats":[]}}"#,
-        r#"{"spec":{"height":99}}"#,
-        r#"{"spec":{"harbour":"calais"}}"#,
-        r#"{"data":{"k":"2"}}"#,
-        r#"{"data":{"k":null}}"#,
+fn merge(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+    let common = select(vec![
         r#"{"metadata":{"labels":{"colour":"green"}}}"#,
         r#"{"metadata":{"labels":null,"annotations":{"n":"2"}}}"#,
         r#"{"metadata":{"finalizers":["example.com/hold"]}}"#,
         r#"{"metadata":{"finalizers":null}}"#,
         r#"{"metadata":{"resourceVersion":"1"}}"#,
         r#"{"metadata":{"name":"other"}}"#,
-        r#"{"status":{"level":1}}"#,
         r"{}",
         r"[]",
     ]);
-    (kind(), name(), patches, query()).prop_map(|(kind, name, patch, query)| Step {
-        method: "PATCH",
-        path: format!("{}/{name}{query}", kind.0),
-        content_type: MERGE,
-        body: patch.to_owned(),
+    kind.prop_flat_map(move |kind| {
+        let patches = prop_oneof![select(kind.merges), common.clone()];
+        (Just(kind), name(), patches, query())
     })
+    .prop_map(|(kind, name, body, query)| patch(kind, to_one(kind, name, query), MERGE, body))
 }
 
-fn json_patch() -> impl Strategy<Value = Step> {
-    let patches = select(vec![
+fn json_patch(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+    let common = select(vec![
         r#"[{"op":"add","path":"/metadata/labels","value":{"colour":"black"}}]"#,
-        r#"[{"op":"replace","path":"/spec/height","value":4}]"#,
-        r#"[{"op":"remove","path":"/spec/boats/0"}]"#,
-        r#"[{"op":"add","path":"/spec/boats/-","value":{"name":"z"}}]"#,
         r#"[{"op":"test","path":"/metadata/finalizers","value":null},{"op":"add","path":"/metadata/finalizers","value":["example.com/hold"]}]"#,
         r#"[{"op":"remove","path":"/metadata/finalizers"}]"#,
-        r#"[{"op":"test","path":"/spec/harbour","value":"nowhere"}]"#,
-        r#"[{"op":"copy","from":"/spec/harbour","path":"/spec/note"}]"#,
-        r#"[{"op":"juggle","path":"/spec"}]"#,
         r#"{"op":"remove"}"#,
     ]);
-    (kind(), name(), patches).prop_map(|(kind, name, patch)| Step {
-        method: "PATCH",
-        path: format!("{}/{name}", kind.0),
-        content_type: JSON_PATCH,
-        body: patch.to_owned(),
+    kind.prop_flat_map(move |kind| {
+        (Just(kind), name(), prop_oneof![select(kind.json_patches), common.clone()])
     })
+    .prop_map(|(kind, name, body)| patch(kind, to_one(kind, name, ""), JSON_PATCH, body))
 }
 
-fn apply() -> impl Strategy<Value = Step> {
+fn apply(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
     let managers = select(vec![
         "?fieldManager=captain",
         "?fieldManager=mate",
@@ -191,92 +171,98 @@ fn apply() -> impl Strategy<Value = Step> {
         "?fieldManager=captain&dryRun=All",
         "",
     ]);
-    (object(), managers).prop_map(|((plural, name, body), managers)| Step {
-        method: "PATCH",
-        path: format!("{plural}/{name}{managers}"),
-        content_type: APPLY,
-        body,
+    (object(kind), managers).prop_map(|((kind, name, body), managers)| {
+        patch(kind, to_one(kind, name, managers), APPLY, &body)
     })
 }
 
-fn status() -> impl Strategy<Value = Step> {
-    let patches = select(vec![
-        (MERGE, r#"{"status":{"level":3}}"#),
-        (MERGE, r#"{"spec":{"height":1},"status":{"level":4}}"#),
-        (MERGE, r#"{"status":{"conditions":[{"type":"Ready","status":"True"}]}}"#),
-        (MERGE, r#"{"status":{"conditions":[{"type":"Ready"}]}}"#),
-        (MERGE, r#"{"metadata":{"labels":{"from":"status"}}}"#),
-        (JSON_PATCH, r#"[{"op":"add","path":"/status","value":{"level":5}}]"#),
-    ]);
-    (name(), patches).prop_map(|(name, (content_type, patch))| Step {
-        method: "PATCH",
-        path: format!("tides/{name}/status?fieldManager=gauge"),
-        content_type,
-        body: patch.to_owned(),
+/// A patch to the status; to the object itself where there is none.
+fn status(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+    kind.prop_flat_map(|kind| {
+        let known = if kind.statuses.is_empty() { kind.merges } else { kind.statuses };
+        (Just(kind), name(), select(known))
+    })
+    .prop_map(|(kind, name, body)| {
+        let rest = if kind.statuses.is_empty() {
+            "?fieldManager=gauge"
+        } else {
+            "/status?fieldManager=gauge"
+        };
+        patch(kind, to_one(kind, name, rest), MERGE, body)
     })
 }
 
-fn delete() -> impl Strategy<Value = Step> {
-    (kind(), name())
+fn delete(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+    (kind, name())
         .prop_flat_map(|(kind, name)| {
-            let options = select(vec![
-                String::new(),
-                r#"{"propagationPolicy":"Background"}"#.to_owned(),
-                r#"{"dryRun":["All"]}"#.to_owned(),
-                format!(r#"{{"preconditions":{{"uid":"{{uid:{name}}}"}}}}"#),
-                r#"{"preconditions":{"uid":"00000000-0000-0000-0000-000000000000"}}"#.to_owned(),
-                r#"{"preconditions":{"resourceVersion":"1"}}"#.to_owned(),
-                r#"{"propagationPolicy":"Sideways"}"#.to_owned(),
-            ]);
-            (Just(format!("{}/{name}", kind.0)), options)
+            let options = match kind.deletion {
+                Deletion::Left => vec![r#"{"dryRun":["All"]}"#.to_owned()],
+                Deletion::Drawn => vec![
+                    String::new(),
+                    r#"{"propagationPolicy":"Background"}"#.to_owned(),
+                    r#"{"dryRun":["All"]}"#.to_owned(),
+                    format!(r#"{{"preconditions":{{"uid":"{{uid:{name}}}"}}}}"#),
+                    r#"{"preconditions":{"uid":"00000000-0000-0000-0000-000000000000"}}"#
+                        .to_owned(),
+                    r#"{"preconditions":{"resourceVersion":"1"}}"#.to_owned(),
+                    r#"{"propagationPolicy":"Sideways"}"#.to_owned(),
+                    r#"{"gracePeriodSeconds":0}"#.to_owned(),
+                ],
+            };
+            (Just((kind, name)), select(options))
         })
-        .prop_map(|(path, body)| Step {
+        .prop_map(|((kind, name), body)| Step {
             method: "DELETE",
-            path,
+            collection: kind.plural,
+            path: to_one(kind, name, ""),
             content_type: if body.is_empty() { "" } else { JSON },
             body,
         })
 }
 
-fn read() -> impl Strategy<Value = Step> {
-    let paths = select(vec![
-        "tides",
-        "tides?limit=1",
-        "tides?labelSelector=colour%3Dred",
-        "tides?labelSelector=colour+in+(red",
-        "tides?fieldSelector=metadata.name%3Da",
-        "tides?fieldSelector=spec.harbour%3Ddover",
-        "tides?resourceVersion=x",
-        "tides/a",
-        "tides/b",
-        "tides/a/status",
-        "tides/a/scale",
-        "configmaps/a",
-        "configmaps/a/status",
-        "configmaps",
-        "whirlpools",
-    ]);
-    paths.prop_map(|path| Step {
+/// Objects and lists. A list of a kind without a namespace would hold the objects of every sequence before.
+fn read(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+    kind.prop_flat_map(|kind| {
+        let mut paths: Vec<String> =
+            ["", "/status", "/scale"].iter().map(|rest| to_one(kind, "a", rest)).collect();
+        paths.push(to_one(kind, "b", ""));
+        let queries: &[&str] = match kind.scope {
+            Scope::Cluster => &["fieldSelector=metadata.name%3D{case}-a", "resourceVersion=x"],
+            Scope::Namespaced => &[
+                "",
+                "limit=1",
+                "labelSelector=colour%3Dred",
+                "labelSelector=colour+in+(red",
+                "fieldSelector=metadata.name%3Da",
+                "fieldSelector=spec.harbour%3Ddover",
+                "resourceVersion=x",
+            ],
+        };
+        paths.extend(queries.iter().map(|query| format!("{}?{query}", kind.collection())));
+        paths.push("/apis/example.com/v1/namespaces/{case}/whirlpools".to_owned());
+        (Just(kind), select(paths))
+    })
+    .prop_map(|(kind, path)| Step {
         method: "GET",
-        path: path.to_owned(),
+        collection: kind.plural,
+        path,
         content_type: "",
         body: String::new(),
     })
 }
 
-fn strategic() -> impl Strategy<Value = Step> {
-    let patches = select(vec![
+fn strategic(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+    let common = select(vec![
         r#"{"data":{"k":"3"}}"#,
         r#"{"data":{"$patch":"replace","only":"1"}}"#,
         r#"{"metadata":{"finalizers":["example.com/more"]}}"#,
         r#"{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/hold"]}}"#,
+        r#"{"spec":{"containers":[{"name":"c","image":"s"}]}}"#,
+        r#"{"spec":{"taints":[{"key":"k","effect":"NoSchedule","value":"v"}]}}"#,
+        r#"{"spec":{"holderIdentity":"s"}}"#,
     ]);
-    (kind(), name(), patches).prop_map(|(kind, name, patch)| Step {
-        method: "PATCH",
-        path: format!("{}/{name}", kind.0),
-        content_type: STRATEGIC,
-        body: patch.to_owned(),
-    })
+    kind.prop_flat_map(move |kind| (Just(kind), name(), common.clone()))
+        .prop_map(|(kind, name, body)| patch(kind, to_one(kind, name, ""), STRATEGIC, body))
 }
 
 fn broken() -> impl Strategy<Value = Step> {
@@ -294,11 +280,11 @@ fn broken() -> impl Strategy<Value = Step> {
         ("PUT", "tides/a", JSON, r#"{"apiVersion":"example.com/v1","kind":"Tide","metadata":{"name":"b"},"spec":{"harbour":"dover"}}"#),
         ("POST", "tides/a", JSON, "{}"),
         ("PUT", "tides", JSON, "{}"),
-        ("POST", "configmaps", JSON, r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"elsewhere"}}"#),
     ])
     .prop_map(|(method, path, content_type, body)| Step {
         method,
-        path: path.to_owned(),
+        collection: "tides",
+        path: format!("/apis/example.com/v1/namespaces/{{case}}/{path}"),
         content_type,
         body: body.to_owned(),
     })

@@ -33,18 +33,27 @@ pub fn prepare(cluster: &Cluster) -> io::Result<()> {
     Ok(())
 }
 
-/// Installs the definitions of a folder and of those within, as a person would, and waits until kubectl knows the kinds.
+/// Installs the definitions of a folder and of those within, as a person would, and waits until kubectl knows the kinds. One that is
+/// there already belongs to somebody, and fails the suite instead of being changed.
 pub fn install(cluster: &Cluster, definitions: &Path) -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let stage = Stage::new(cluster, folder.path(), "default")?;
     let path = definitions.canonicalize()?;
-    stage.must(&format!("kubectl apply --recursive -f '{}'", path.display()))?;
+    stage.must(&format!("kubectl create --recursive -f '{}'", path.display()))?;
     let names = format!("kubectl get --recursive -f '{}' -o name", path.display());
     stage.must(&format!("kubectl wait --for=condition=Established $({names}) --timeout=30s"))?;
     let plurals = format!("{names} | cut -d / -f 2");
     stage.must(&format!(
         "for plural in $({plurals}); do eventually \"kubectl explain $plural\"; done"
     ))
+}
+
+/// Takes away what [`install`] installed, for a cluster that outlives the suite.
+pub fn uninstall(cluster: &Cluster, definitions: &Path) -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let stage = Stage::new(cluster, folder.path(), "default")?;
+    let path = definitions.canonicalize()?;
+    stage.must(&format!("kubectl delete --recursive -f '{}'", path.display()))
 }
 
 /// Plays a script and returns it with the answers that were given.

@@ -18,27 +18,52 @@ impl TimeSet {
 
     /// The set of this kind, or simply all or nothing if that is what it comes to.
     pub(super) fn decided(kind: Kind) -> Self {
+        Self::proved(kind, Proof::AnyWay)
+    }
+
+    /// The same, proved by a walk and in no other way.
+    pub(super) fn walked(kind: Kind) -> Self {
+        Self::proved(kind, Proof::Walk)
+    }
+
+    fn proved(kind: Kind, proof: Proof) -> Self {
         if let Some(simple) = simplified(&kind) {
             return simple;
         }
         let set = Self::leaf(kind);
-        let Rhythm { hull, period } = set.rhythm();
+        let Rhythm { hull, before, after } = set.rhythm();
         let (first, last) = hull.unwrap_or((0, 0));
-        let span = period.map_or(0, |days| days.saturating_mul(DAY));
+        let span = |days: Option<i64>| days.map_or(0, |days| days.saturating_mul(DAY));
         // One whole period on either side of what is irregular.
-        let before = first.saturating_sub(1);
-        let early = before.saturating_sub(span).max(Instant::MIN.unix());
-        let late = last.saturating_add(span).min(Instant::MAX.unix());
+        let eve = first.saturating_sub(1);
+        let early = eve.saturating_sub(span(before)).max(Instant::MIN.unix());
+        let late = last.saturating_add(span(after)).min(Instant::MAX.unix());
+        if proof == Proof::AnyWay
+            && late - early > LONG
+            && let Some(constant) = set.surely_constant()
+        {
+            return constant;
+        }
         let settled =
             if set.forward(last, late).1 >= late { set.backward(last, early).1 } else { HIGH };
-        let begun =
-            if set.backward(before, early).1 <= early { set.forward(before, late).1 } else { LOW };
         if settled <= early {
             return if set.has(last) { Self::always() } else { Self::never() };
         }
+        let begun =
+            if set.backward(eve, early).1 <= early { set.forward(eve, late).1 } else { LOW };
         Self(Arc::new(Node { begun, settled, ..Arc::unwrap_or_clone(set.0) }))
     }
 }
+
+/// How a set may be proved constant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Proof {
+    AnyWay,
+    Walk,
+}
+
+/// A walk of more seconds than these takes longer than estimates do, and they may make it needless.
+const LONG: i64 = 100 * 366 * DAY;
 
 /// What needs no proof: operations with all or nothing, and the complement of a complement.
 fn simplified(kind: &Kind) -> Option<TimeSet> {

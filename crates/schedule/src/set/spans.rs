@@ -26,13 +26,27 @@ impl<'a> Spans<'a> {
 impl Iterator for Spans<'_> {
     type Item = Span;
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "a span is cheaper to find than to hand to a caller in memory"
+    )]
+    #[inline(always)]
     fn next(&mut self) -> Option<Span> {
-        let (mut start, mut end) = self.walk.next();
+        let (start, end) = self.walk.next();
+        if self.range.start < start && end < self.range.end {
+            return Some(Span::new(Instant::within_range(start), Instant::within_range(end)));
+        }
+        self.at_rim(start, end)
+    }
+}
+
+impl Spans<'_> {
+    /// Inside the range the walk's edges are true. At its rims they may be cut short: ask the set.
+    #[inline(never)]
+    fn at_rim(&mut self, mut start: i64, mut end: i64) -> Option<Span> {
         if start >= self.range.end {
             return None;
         }
-        // Inside the range the walk's edges are true. At its rims they may be cut short: ask the set.
         if start <= self.range.start {
             start = self.set.backward(self.range.start, LOW).1;
         }
@@ -113,12 +127,19 @@ impl<'a> Walk<'a> {
     /// The first span that ends after an instant. It may start later than it truly does, but not after the instant.
     #[inline]
     fn next_after(&mut self, at: i64) -> (i64, i64) {
-        if let Self::Schedule(spans, end) = self {
-            let span = spans.next_after(at);
-            return if span.0 < *end { span } else { END };
+        match self {
+            Self::Schedule(spans, end) => {
+                let span = spans.next_after(at);
+                if span.0 < *end { span } else { END }
+            }
+            other => other.next_of_others_after(at),
         }
+    }
+
+    #[inline(never)]
+    fn next_of_others_after(&mut self, at: i64) -> (i64, i64) {
         loop {
-            let span = self.next();
+            let span = self.next_of_others();
             if span.1 > at {
                 return span;
             }
@@ -140,6 +161,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Gaps<'_> {
+    #[inline(never)]
     fn next(&mut self) -> (i64, i64) {
         while self.from != HIGH {
             let from = self.from;
@@ -158,6 +180,7 @@ impl Gaps<'_> {
 }
 
 impl Pair<'_> {
+    #[inline(never)]
     fn next_union(&mut self) -> (i64, i64) {
         let (start, mut end) =
             if self.next_a.0 <= self.next_b.0 { self.take_a() } else { self.take_b() };
@@ -173,7 +196,7 @@ impl Pair<'_> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn next_intersection(&mut self) -> (i64, i64) {
         loop {
             let (a, b) = (self.next_a, self.next_b);

@@ -128,6 +128,22 @@ fn all_and_nothing_are_found_when_the_set_is_built() {
     assert!(berlin(Length::RestOfDay).is_always());
     assert!(!berlin(Length::Elapsed(24 * HOUR)).is_always());
     assert!(berlin(Length::Elapsed(25 * HOUR)).is_always());
+    // Two schedules of one zone, whose wall clock tells that they never meet or leave nothing out, whatever DST does.
+    let in_berlin = |days: &[Weekday], start: &str, length: Length| {
+        schedule(&weekly(days), start, length, &[], "Europe/Berlin")
+    };
+    let whole_in_berlin = |days: &[Weekday]| in_berlin(days, "00:00", Length::RestOfDay);
+    let (week, weekend) = ([Monday, Tuesday, Wednesday, Thursday, Friday], [Saturday, Sunday]);
+    assert!(whole_in_berlin(&week).intersection(whole_in_berlin(&weekend)).is_never());
+    assert!(whole_in_berlin(&week).union(whole_in_berlin(&weekend)).is_always());
+    let night = |day| in_berlin(&[day], "20:00", Length::Elapsed(8 * HOUR));
+    assert!(night(Saturday).intersection(night(Wednesday)).is_never());
+    assert!(night(Saturday).intersection(night(Wednesday)).complement().is_always());
+    // What the wall clock cannot tell a walk does: Berlin put its clocks forward on Sundays, and once on a Thursday, in 1945.
+    let hours = |days: &[Weekday]| in_berlin(days, "00:00", Length::Elapsed(24 * HOUR));
+    assert!(!hours(&[Sunday]).intersection(whole_in_berlin(&[Monday])).is_never());
+    assert!(!hours(&[Thursday]).intersection(whole_in_berlin(&[Friday])).is_never());
+    assert!(hours(&[Tuesday]).intersection(whole_in_berlin(&[Wednesday])).is_never());
     // Swallowed by the gap in every year there is one.
     let gap = Recurrence::yearly_by_day(Month::March, &[(Ordinal::Last, Weekday::Sunday)]).unwrap();
     let set = schedule(&gap, "02:10", Length::Until(time("02:50")), &[], "Europe/Berlin");

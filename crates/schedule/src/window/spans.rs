@@ -1,6 +1,8 @@
 //! The windows of a range, one after the other, each cheaper than a query.
 
+use super::repeat::Repeated;
 use super::{HIGH, Windows};
+use crate::civil::DAY;
 use crate::days::{Cursor, Days};
 
 /// What a walk gives once there is no further stretch. Not an `Option`: a pair of words travels in registers, and listing ten years
@@ -11,9 +13,24 @@ pub(crate) const END: (i64, i64) = (HIGH, HIGH);
 /// their true edges.
 #[derive(Debug)]
 pub(crate) struct Openings<'a> {
+    /// The window to look at next, or [`END`].
+    pub(crate) ahead: (i64, i64),
+    following: Source<'a>,
+}
+
+/// Where the windows after the next one come from.
+#[derive(Debug)]
+enum Source<'a> {
+    Repeated(Repeated),
+    Walked(Walked<'a>),
+}
+
+/// Windows found by walking the days of their rule.
+#[derive(Debug)]
+pub(super) struct Walked<'a> {
     windows: &'a Windows,
     days: Cursor<'a>,
-    /// The window after the one given last, or [`END`].
+    /// The window of the next day, or [`END`]. Those of the days after it may touch it.
     ahead: (i64, i64),
     /// The end of the range.
     until: i64,
@@ -22,7 +39,23 @@ pub(crate) struct Openings<'a> {
 impl Windows {
     /// The merged windows that meet a range. The first may start later than it truly does, the last may end earlier.
     pub(crate) fn openings(&self, from: i64, until: i64) -> Openings<'_> {
-        let ended = |ahead| Openings { windows: self, days: Cursor::ENDED, ahead, until };
+        let period = self.days.period().filter(|_| self.zone.is_utc());
+        let period = period.unwrap_or(i64::MAX).saturating_mul(DAY);
+        // To learn the windows of a period takes walking it, which pays if there are several.
+        let long = period < (until - from) / 3;
+        let repeated = long.then(|| Repeated::new(&mut self.walk(from, until), period)).flatten();
+        let following = match repeated {
+            Some(repeated) => Source::Repeated(repeated),
+            None => Source::Walked(self.walk(from, until)),
+        };
+        let mut openings = Openings { ahead: END, following };
+        openings.advance();
+        openings
+    }
+
+    /// The same, always found by walking.
+    pub(super) fn walk(&self, from: i64, until: i64) -> Walked<'_> {
+        let ended = |ahead| Walked { windows: self, days: Cursor::ENDED, ahead, until };
         match &self.days {
             Days::Never => ended(END),
             Days::Always => ended((from, HIGH)),
@@ -37,19 +70,41 @@ impl Windows {
                     let start = self.start_on(day);
                     (start, self.end_of(day, start))
                 });
-                let mut openings =
-                    Openings { windows: self, days: days.cursor(last), ahead: END, until };
-                openings.ahead = match open {
+                let mut walk = Walked { windows: self, days: days.cursor(last), ahead: END, until };
+                walk.ahead = match open {
                     Some((start, end)) if end > from => (start, end),
-                    _ => openings.following(),
+                    _ => walk.following(),
                 };
-                openings
+                walk
             }
         }
     }
 }
 
 impl Openings<'_> {
+    /// Moves on to the next window.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        self.ahead = match &mut self.following {
+            Source::Repeated(windows) => windows.next(),
+            Source::Walked(windows) => windows.next(),
+        };
+    }
+
+    /// Passes over windows that end at or before an instant. The next may start later than it truly does, but not after the instant.
+    #[inline]
+    pub(crate) fn skip(&mut self, at: i64) {
+        if self.ahead.1 <= at {
+            match &mut self.following {
+                Source::Repeated(windows) => windows.skip(at),
+                Source::Walked(windows) => windows.skip(at),
+            }
+            self.advance();
+        }
+    }
+}
+
+impl Walked<'_> {
     /// The window of the next day of the rule.
     #[inline]
     fn following(&mut self) -> (i64, i64) {
@@ -58,17 +113,15 @@ impl Openings<'_> {
         (start, self.windows.end_of(day, start))
     }
 
-    /// The next merged window, or [`END`].
-    #[inline]
-    pub(crate) fn next(&mut self) -> (i64, i64) {
+    #[inline(never)]
+    pub(super) fn next(&mut self) -> (i64, i64) {
         let window = self.ahead;
         self.ahead = self.following();
         if window.0 < window.1 && window.1 < self.ahead.0 { window } else { self.merge(window) }
     }
 
-    /// Passes over windows that end at or before an instant. The next may start later than it truly does, but not after the instant.
     #[inline]
-    pub(crate) fn skip(&mut self, at: i64) {
+    pub(super) fn skip(&mut self, at: i64) {
         if self.ahead.1 <= at {
             self.leap(at);
         }
@@ -83,7 +136,7 @@ impl Openings<'_> {
                 return;
             }
         }
-        *self = self.windows.openings(at, self.until);
+        *self = self.windows.walk(at, self.until);
     }
 
     /// A window that touches the next one, or is the last, or was swallowed whole by a gap of the zone.

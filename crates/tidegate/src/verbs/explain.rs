@@ -17,11 +17,11 @@ use tidegate_core::{
 
 use super::{Listed, Verb, next::headline};
 use crate::{
-    args::{At, Format, Formats, Sources},
+    args::{At, Format, Formats, Sources, load},
     cluster::Reach,
     edge::Edge,
     output::{self, Colour, Exit, Output, Style},
-    source::Loaded,
+    source::Reads,
 };
 
 pub(crate) fn verb() -> Verb {
@@ -93,18 +93,16 @@ struct Answer {
 fn run(args: &Explain, edge: &mut Edge) -> anyhow::Result<Output> {
     let at = args.at.instant(edge);
     let (names, paths) = args.sources.divided();
-    let mut answers = Vec::new();
-    if !names.is_empty() {
-        let world = args.reach.connect()?.world()?;
-        for name in &names {
-            answers.push(named(name, args.reach.namespace(), &world, at)?);
-        }
-    }
-    let mut loaded = Loaded::default();
-    if names.is_empty() || !paths.is_empty() {
-        loaded = args.sources.load_paths(&paths, edge)?;
-        answers.extend(loaded.policies.iter().map(|found| of_policy(&found.policy, at)));
-    }
+    let (answers, loaded) = if names.is_empty() {
+        let loaded = load(&paths, Reads::Policies, edge)?;
+        let answers = loaded.policies.iter().map(|found| of_policy(&found.policy, at)).collect();
+        (answers, loaded)
+    } else {
+        // What is named is looked for in the files, if there are any, and not beside them.
+        let (world, loaded) = args.reach.world(&paths, edge, at)?;
+        let find = |name: &String| named(name, args.reach.namespace(), &world, at);
+        (names.iter().map(find).collect::<anyhow::Result<Vec<_>>>()?, loaded)
+    };
     if args.quiet {
         let mut output = Output::done("");
         if answers.iter().any(|answer| answer.reason.verdict == Verdict::Paused) {
@@ -150,13 +148,10 @@ fn named(
     let Some(seen) = world.policy(&object) else {
         anyhow::bail!("there is no {object} in this cluster");
     };
-    match &seen.judged.policy {
-        Some(policy) => Ok(of_policy(policy, at)),
-        None => {
-            let row = overview::policy(seen, at);
-            anyhow::bail!("{object} {}", row.behavior.current.reason)
-        }
-    }
+    let Some(policy) = &seen.judged.policy else {
+        anyhow::bail!("{object} {}", overview::policy(seen, at).behavior.current.reason);
+    };
+    Ok(of_policy(policy, at))
 }
 
 fn item(answer: &Answer, at: Instant) -> Item {

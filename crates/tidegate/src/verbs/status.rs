@@ -1,6 +1,6 @@
 //! `tidegate status`: what is pending, why does it wait, and when will it start?
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, FromArgMatches as _};
 use schedule::Instant;
@@ -40,6 +40,9 @@ pub(crate) fn verb() -> Verb {
 
 #[derive(Args, Debug)]
 struct Status {
+    /// A file of objects, a folder of them, or - for standard input, instead of a cluster; may be given several times
+    #[arg(short = 'f', long = "file", value_name = "PATH")]
+    files: Vec<PathBuf>,
     #[command(flatten)]
     reach: Reach,
     #[command(flatten)]
@@ -47,7 +50,7 @@ struct Status {
     #[command(flatten)]
     formats: Formats,
     /// Keep looking, and show what changes; Ctrl-C ends it
-    #[arg(short, long, conflicts_with = "at")]
+    #[arg(short, long, conflicts_with_all = ["at", "files"])]
     watch: bool,
 }
 
@@ -79,8 +82,9 @@ fn run(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
         return follow(args, edge);
     }
     let at = args.at.instant(edge);
-    let rows = rows(&args.reach.connect()?.world()?, at);
-    Ok(Output::done(written(&rows, args.formats.output, at, edge.colour)?))
+    let (world, loaded) = args.reach.world(&args.files, edge, at)?;
+    let text = written(&rows(&world, at), args.formats.output, at, edge.colour)?;
+    Ok(Output::done(text).with_problems(&loaded))
 }
 
 /// Shows the cluster again whenever it reads otherwise.

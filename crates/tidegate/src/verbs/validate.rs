@@ -1,4 +1,4 @@
-//! `tidegate validate`: what is wrong with these policies?
+//! `tidegate validate`: what is wrong with these policies, and with the stanzas that name them?
 
 use std::fmt::Write as _;
 
@@ -11,15 +11,16 @@ use crate::{
     args::{Format, Formats, Sources},
     edge::Edge,
     output::{self, Exit, Output},
-    source::{Finding, Loaded},
+    source::{Finding, Loaded, Reads},
 };
 
 pub(crate) fn verb() -> Verb {
     Verb {
         name: "validate",
-        about: "Check policies: every problem of every file, with its place and a hint",
+        about: "Check policies and stanzas: every problem of every file, with its place and a hint",
         more: "Problems go to standard error as file:line:column: field: what. Exit code 1 if a policy cannot be\n\
-               used; warnings alone, such as a rule that never fires, are 0 unless --strict is given.\n\n\
+               used, or the stanza of a ClusterVersion, MachineConfigPool, HostedCluster or NodePool; warnings\n\
+               alone, such as a rule that never fires, are 0 unless --strict is given.\n\n\
                Examples:\n  \
                tidegate validate policies/\n  \
                helm template . | tidegate validate -\n  \
@@ -75,7 +76,7 @@ struct Row {
 }
 
 fn run(args: &Validate, edge: &mut Edge) -> anyhow::Result<Output> {
-    let loaded = args.sources.load(edge)?;
+    let loaded = args.sources.load_all(Reads::Everything, edge)?;
     let valid = !loaded.has_errors() && (!args.strict || loaded.findings.is_empty());
     let exit = if valid { Exit::Done } else { Exit::No };
     let report = || report(&loaded, valid);
@@ -96,7 +97,7 @@ fn summary(loaded: &Loaded) -> String {
         "{} in {}: {} usable, {}",
         count(loaded.documents, "document"),
         count(loaded.files, "file"),
-        loaded.policies.len(),
+        loaded.usable.len(),
         count(errors, "problem"),
     );
     if warnings > 0 {
@@ -108,8 +109,8 @@ fn summary(loaded: &Loaded) -> String {
 
 fn list(loaded: &Loaded) -> String {
     let mut text = String::new();
-    for found in &loaded.policies {
-        let object = output::printable(&found.policy.object.to_string());
+    for found in &loaded.usable {
+        let object = output::printable(&found.object.to_string());
         let _ = writeln!(text, "{}:{}: {object}", found.file, found.place.line);
     }
     text
@@ -121,12 +122,12 @@ fn report(loaded: &Loaded, valid: bool) -> Report {
         files: loaded.files,
         documents: loaded.documents,
         items: loaded
-            .policies
+            .usable
             .iter()
             .map(|found| Item {
-                kind: found.policy.object.kind.clone(),
-                namespace: found.policy.object.namespace.clone(),
-                name: found.policy.object.name.clone().unwrap_or_default(),
+                kind: found.object.kind.clone(),
+                namespace: found.object.namespace.clone(),
+                name: found.object.name.clone().unwrap_or_default(),
                 file: found.file.clone(),
                 line: found.place.line,
             })

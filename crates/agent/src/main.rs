@@ -1,0 +1,115 @@
+//! The program: one agent for one host, until it is ended.
+
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use agent::{host::linux::Linux, rehearse::rehearse, run::Agent};
+use anyhow::{Context as _, bail};
+use runtime::{call::Cluster, client, clock::SystemClock, telemetry::Telemetry};
+
+const HELP: &str = "\
+Makes this host what the desired configuration of its node says.
+
+Usage: tidegate-agent [--node NAME] [--root PATH] [--kubeconfig PATH] [--rehearse]
+
+  --node NAME        the node this host is; NODE_NAME in the environment, if not said
+  --root PATH        where the host's root is mounted; / if not said
+  --kubeconfig PATH  how to reach the cluster; as a pod does, if not said
+  --rehearse         print what would be done, and do nothing
+  --version          print the version
+  --help             print this
+";
+
+/// How long one request may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+struct Arguments {
+    node: Option<String>,
+    root: PathBuf,
+    kubeconfig: Option<PathBuf>,
+    work: Work,
+}
+
+enum Work {
+    Run,
+    Rehearse,
+    Print(String),
+}
+
+fn main() -> ExitCode {
+    match start() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody is left to tell if standard error is closed.
+            let _ = writeln!(io::stderr(), "error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn start() -> anyhow::Result<()> {
+    let arguments = read(env::args_os().skip(1))?;
+    if let Work::Print(text) = &arguments.work {
+        return Ok(io::stdout().write_all(text.as_bytes())?);
+    }
+    let node = arguments.node.or_else(|| env::var("NODE_NAME").ok());
+    let node = node.filter(|node| !node.is_empty());
+    let node = node.context("which node is this?\n  hint: say --node NAME, or set NODE_NAME")?;
+    tracing_subscriber::fmt().with_writer(io::stderr).with_target(false).init();
+    // One thread: the agent does one thing at a time, and waits for most of its life.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let host = Linux::at(&arguments.root)
+            .with_context(|| format!("the root {} cannot be opened", arguments.root.display()))?;
+        let config = client::configuration(arguments.kubeconfig.as_deref()).await?;
+        let client = client::connect(config)?;
+        let telemetry = Arc::new(Telemetry::default());
+        let cluster = Cluster::new(client, Arc::new(SystemClock), telemetry, PATIENCE);
+        if let Work::Rehearse = arguments.work {
+            let lines = rehearse(host, cluster, &node).await?;
+            let mut stdout = io::stdout();
+            for line in lines {
+                writeln!(stdout, "{line}")?;
+            }
+            return Ok(());
+        }
+        Agent::new(host, cluster, &node).run().await;
+        Ok(())
+    })
+}
+
+fn read(mut words: impl Iterator<Item = OsString>) -> anyhow::Result<Arguments> {
+    let mut arguments =
+        Arguments { node: None, root: "/".into(), kubeconfig: None, work: Work::Run };
+    while let Some(word) = words.next() {
+        let mut value =
+            || words.next().with_context(|| format!("{} needs a value", word.display()));
+        match word.to_str() {
+            Some("--node") => {
+                let name = value()?.into_string();
+                let Ok(name) = name else { bail!("the name of a node is text") };
+                arguments.node = Some(name);
+            }
+            Some("--root") => arguments.root = value()?.into(),
+            Some("--kubeconfig") => arguments.kubeconfig = Some(value()?.into()),
+            Some("--rehearse") => arguments.work = Work::Rehearse,
+            Some("--help" | "-h") => arguments.work = Work::Print(HELP.to_owned()),
+            Some("--version") => {
+                let text = concat!("tidegate-agent ", env!("CARGO_PKG_VERSION"), "\n");
+                arguments.work = Work::Print(text.to_owned());
+            }
+            _ => bail!(
+                "there is no argument {}\n  hint: tidegate-agent --help lists them",
+                word.display()
+            ),
+        }
+    }
+    Ok(arguments)
+}

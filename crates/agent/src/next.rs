@@ -1,0 +1,205 @@
+//! What does the agent do next? One pure function of what it sees.
+//!
+//! - POOL-1: a desired configuration that differs from the one in place is the order to change; nothing else is, and no gate stops
+//!   what has begun.
+//! - NODE-2: without a desired configuration nothing is begun.
+//! - The truth about a host is what its own disk says; the annotation is a report of it.
+//! - A change under way goes on before anything else, and needs no cluster for it.
+
+use api::machine::names::NodeState;
+
+use crate::{drift::Drift, journal::Journal, node::NodeView, plan::Plan};
+
+/// What is seen at the moment of the decision.
+#[derive(Clone, Debug)]
+pub struct Observed<'a> {
+    /// What the cluster says of the node.
+    pub node: &'a NodeView,
+    /// Where the host stands.
+    pub standing: Standing<'a>,
+    /// What is known about the way to the desired configuration.
+    pub way: Way<'a>,
+}
+
+/// Where the host stands.
+#[derive(Clone, Debug)]
+pub enum Standing<'a> {
+    /// No configuration was ever taken on.
+    Fresh {
+        /// The one that the host was installed with, if it says so.
+        installed: Option<&'a str>,
+    },
+    /// At a configuration.
+    At {
+        /// Which one.
+        name: &'a str,
+        /// Where the host differs from it.
+        drift: &'a [Drift],
+    },
+    /// Between two.
+    Changing(&'a Journal),
+}
+
+/// What is known about the way to the desired configuration.
+#[derive(Clone, Debug)]
+pub enum Way<'a> {
+    /// Nothing yet.
+    Unknown,
+    /// What has to be done.
+    Known(&'a Plan),
+    /// This host cannot go there.
+    Barred(&'a str),
+    /// It was tried or asked for, and failed; it is not yet time to try again.
+    Failed(&'a str),
+}
+
+/// What the agent does next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing, until something changes.
+    Rest,
+    /// Nothing, until somebody has done their part.
+    Await(Awaited),
+    /// Takes the next step of the change that is under way.
+    GoOn,
+    /// Compares the host with a configuration it was installed with, and takes note of it.
+    Adopt(String),
+    /// Starts from nothing: the host has no configuration.
+    AdoptNothing,
+    /// Finds out what has to be done on the way to a configuration.
+    Plan(String),
+    /// Begins the change.
+    Begin,
+    /// Tells the cluster.
+    Report(Report),
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// Workloads have to leave.
+    Drain,
+    /// Workloads have to be let in again.
+    Uncordon,
+    /// A failure has to be some time ago.
+    Retry,
+}
+
+/// What the annotations of the node should say. What is none is left alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The configuration in place.
+    pub current: Option<String>,
+    /// How far the agent is, and why.
+    pub state: Option<(&'static str, String)>,
+    /// What is asked of whoever drains.
+    pub drain: Option<String>,
+}
+
+/// Decides.
+pub fn next(seen: &Observed<'_>) -> Step {
+    let node = seen.node;
+    let (name, drift) = match &seen.standing {
+        Standing::Changing(_) => return Step::GoOn,
+        Standing::Fresh { installed } => {
+            let known = node.current.as_deref().or(*installed);
+            return known.map_or(Step::AdoptNothing, |name| Step::Adopt(name.to_owned()));
+        }
+        Standing::At { name, drift } => (*name, *drift),
+    };
+    let Some(desired) = node.desired.as_deref() else {
+        return settle(node, name, drift);
+    };
+    if desired == name {
+        return settle(node, name, drift);
+    }
+    // Somebody may have written something else while the agent was away.
+    if let Some(report) = correction(node, name) {
+        return Step::Report(report);
+    }
+    if !drift.is_empty() {
+        return say(node, NodeState::Degraded, drifted(name, drift)).unwrap_or(Step::Rest);
+    }
+    match &seen.way {
+        Way::Barred(why) => {
+            say(node, NodeState::Unreconcilable, (*why).to_owned()).unwrap_or(Step::Rest)
+        }
+        Way::Failed(why) => {
+            say(node, NodeState::Degraded, (*why).to_owned()).unwrap_or(Step::Await(Awaited::Retry))
+        }
+        Way::Unknown => say(node, NodeState::Working, String::new())
+            .unwrap_or_else(|| Step::Plan(desired.to_owned())),
+        Way::Known(plan) => {
+            if let Some(step) = say(node, NodeState::Working, String::new()) {
+                return step;
+            }
+            if plan.needs_drain() && !node.is_single() {
+                let wanted = format!("drain-{desired}");
+                if let Some(step) = ask(node, wanted, Awaited::Drain) {
+                    return step;
+                }
+            }
+            Step::Begin
+        }
+    }
+}
+
+/// The host is where it should be: lets workloads in again, then says so.
+fn settle(node: &NodeView, name: &str, drift: &[Drift]) -> Step {
+    let drained = node.drain.as_deref().unwrap_or_default();
+    if drained.starts_with("drain-")
+        || drained.starts_with("uncordon-") && node.drain != node.drained
+    {
+        // An earlier request to let workloads in is as good as a new one.
+        let wanted = if drained.starts_with("drain-") {
+            format!("uncordon-{}", if name.is_empty() { "none" } else { name })
+        } else {
+            drained.to_owned()
+        };
+        if let Some(step) = ask(node, wanted, Awaited::Uncordon) {
+            return step;
+        }
+    }
+    let (state, reason) = if drift.is_empty() {
+        (NodeState::Done, String::new())
+    } else {
+        (NodeState::Degraded, drifted(name, drift))
+    };
+    let report = Report {
+        current: correction(node, name).and_then(|report| report.current),
+        state: (!node.says(state, &reason)).then(|| (state.as_str(), reason)),
+        drain: None,
+    };
+    if report == Report::default() { Step::Rest } else { Step::Report(report) }
+}
+
+fn correction(node: &NodeView, name: &str) -> Option<Report> {
+    let differs = !name.is_empty() && node.current.as_deref() != Some(name);
+    differs.then(|| Report { current: Some(name.to_owned()), ..Report::default() })
+}
+
+fn say(node: &NodeView, state: NodeState, reason: String) -> Option<Step> {
+    if node.says(state, &reason) {
+        return None;
+    }
+    Some(Step::Report(Report { state: Some((state.as_str(), reason)), ..Report::default() }))
+}
+
+/// Asks whoever drains, and waits for the answer; none once it is there.
+fn ask(node: &NodeView, wanted: String, awaited: Awaited) -> Option<Step> {
+    if node.drain.as_ref() != Some(&wanted) {
+        return Some(Step::Report(Report { drain: Some(wanted), ..Report::default() }));
+    }
+    (node.drained.as_ref() != Some(&wanted)).then_some(Step::Await(awaited))
+}
+
+fn drifted(name: &str, drift: &[Drift]) -> String {
+    // Ten places tell the story; a thousand would fill the annotation and tell no more.
+    let places: Vec<String> = drift.iter().take(10).map(ToString::to_string).collect();
+    let more = drift.len().saturating_sub(places.len());
+    let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+    format!("the host differs from {name}: {}{more}", places.join("; "))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,405 @@
+//! How does the agent live? It looks, decides, does one thing, and looks again; then it waits until its node changes.
+//!
+//! Everything that is decided is decided by [`next`]. Nothing here is remembered that a restart must not lose: plans and failures are
+//! made anew. EXEC-4: a write whose outcome nobody knows is read back, because every turn begins with reading.
+
+use std::time::Duration;
+
+use api::machine::{
+    MachineConfig,
+    disruption::{MachineConfiguration, Policies},
+    names::NodeState,
+};
+use http_body_util::BodyExt as _;
+use runtime::{
+    backoff::Backoff,
+    call::{Ask, CallError, Cluster, Verb},
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tidegate_core::node::disruption;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use crate::{
+    accounts::Accounts,
+    change::obstacles,
+    drift::drift,
+    host::{Entry, Host, HostError},
+    journal::Journal,
+    layout::Layout,
+    next::{Observed, Report, Standing, Step, Way, next},
+    node::{self, NodeView},
+    path::HostPath,
+    plan::Plan,
+    store::{self, Record, StoreError},
+    transaction::{self, ChangeError, Progress},
+};
+
+/// The agent of one node.
+#[derive(Debug)]
+pub struct Agent<H> {
+    host: H,
+    cluster: Cluster,
+    node: String,
+    prepared: Option<Prepared>,
+    failure: Option<Failure>,
+    backoff: Backoff,
+}
+
+/// What was found out about the way from one configuration to another.
+#[derive(Debug)]
+struct Prepared {
+    from: String,
+    to: String,
+    way: Result<(Record, Plan), String>,
+}
+
+/// What failed on the way to a configuration, and when it is tried again.
+#[derive(Debug)]
+struct Failure {
+    to: String,
+    why: String,
+    until: Instant,
+}
+
+/// What came of a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Something was done; there may be more to do.
+    Did(Step),
+    /// There is nothing to do until the node changes from this version, or it is time to look again.
+    Idle {
+        /// Why there is nothing to do.
+        step: Step,
+        /// The version of the node that was seen.
+        version: String,
+    },
+    /// The machine is about to be started anew.
+    Restarting,
+}
+
+/// Why a turn failed.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// The cluster did not answer, or refused.
+    #[error("the cluster cannot be asked for {what}")]
+    Cluster {
+        /// What was asked for.
+        what: String,
+        /// What it said.
+        #[source]
+        source: CallError,
+    },
+    /// The host or the memory of the agent fails.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    /// A configuration that is needed is not there or cannot be read.
+    #[error("MachineConfig {name} {why}")]
+    Config {
+        /// Which one.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The policies that act are about an older specification.
+    #[error(
+        "MachineConfiguration cluster cannot be read, or its status is about an older generation"
+    )]
+    Unsettled,
+}
+
+impl From<StoreError> for AgentError {
+    fn from(error: StoreError) -> Self {
+        Self::Change(error.into())
+    }
+}
+
+impl From<HostError> for AgentError {
+    fn from(error: HostError) -> Self {
+        Self::Change(error.into())
+    }
+}
+
+/// How long the agent waits without looking: drift has no event of its own.
+const LOOK_AGAIN: Duration = Duration::from_mins(1);
+
+/// How much longer than the server promised a watch may be silent.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a host was installed with; whoever served its first configuration put this there.
+const INSTALLED: &str = "/etc/machine-config-daemon/node-annotations.json";
+
+impl<H: Host> Agent<H> {
+    /// The agent of the node of this name.
+    pub fn new(host: H, cluster: Cluster, node: &str) -> Self {
+        // Upstream tries again after five seconds at first and after a minute at last.
+        let backoff = Backoff::new(Duration::from_secs(5), Duration::from_mins(1), node);
+        let node = node.to_owned();
+        Self { host, cluster, node, prepared: None, failure: None, backoff }
+    }
+
+    /// The host.
+    pub fn host(&mut self) -> &mut H {
+        &mut self.host
+    }
+
+    /// Takes turns for ever, or until the machine is started anew.
+    pub async fn run(&mut self) {
+        let mut told = Step::GoOn;
+        loop {
+            match self.turn().await {
+                Ok(Turn::Restarting) => {
+                    tracing::info!("the machine is about to be started anew");
+                    sleep(LOOK_AGAIN).await;
+                }
+                Ok(Turn::Did(step)) => tracing::info!(?step, "done"),
+                Ok(Turn::Idle { step, version }) => {
+                    if step != told {
+                        tracing::info!(?step, "waiting");
+                        told = step;
+                    }
+                    self.wait(&version).await;
+                }
+                Err(error) => {
+                    let why = chain(&error);
+                    tracing::warn!(why, "a turn failed");
+                    self.confess(&error, why).await;
+                    let delay = self.backoff.lengthen();
+                    sleep(delay).await;
+                }
+            }
+        }
+    }
+
+    /// Looks, decides and does one thing.
+    pub async fn turn(&mut self) -> Result<Turn, AgentError> {
+        // A change under way needs no cluster.
+        if let Some(journal) = store::journal(&self.host)? {
+            return self.go_on(&journal);
+        }
+        let current = store::current(&self.host)?;
+        let node = self.look().await?;
+        let installed = installed(&self.host)?;
+        let differing = match &current {
+            Some(record) => drift(&self.host, &transaction::layout(&self.host, record)?.entries),
+            None => Vec::new(),
+        };
+        let standing = match &current {
+            Some(record) => Standing::At { name: &record.name, drift: &differing },
+            None => Standing::Fresh { installed: installed.as_deref() },
+        };
+        let here = current.as_ref().map_or("", |record| record.name.as_str());
+        let desired = node.desired.as_deref().unwrap_or_default();
+        let rejected = store::rejected(&self.host)?.filter(|rejected| rejected.to == desired);
+        let way = match &rejected {
+            Some(rejected) => Way::Failed(&rejected.why),
+            None => self.way(here, desired),
+        };
+        let step = next(&Observed { node: &node, standing, way });
+        self.execute(step, &node, current).await
+    }
+
+    async fn execute(
+        &mut self,
+        step: Step,
+        node: &NodeView,
+        current: Option<Record>,
+    ) -> Result<Turn, AgentError> {
+        let version = node.version.clone();
+        match &step {
+            Step::Rest | Step::Await(_) | Step::GoOn => return Ok(Turn::Idle { step, version }),
+            Step::Report(report) => self.report(&node.uid, report).await?,
+            Step::Adopt(name) => {
+                let record = self.config(name).await?;
+                store::set_current(&mut self.host, &record)?;
+            }
+            Step::AdoptNothing => {
+                store::set_current(&mut self.host, &Record::nothing())?;
+            }
+            Step::Plan(name) => {
+                if let Some(current) = current {
+                    self.prepare(current, name).await?;
+                }
+            }
+            Step::Begin => {
+                let prepared = self.prepared.take().and_then(|prepared| prepared.way.ok());
+                if let (Some(current), Some((coming, plan))) = (current, prepared) {
+                    transaction::begin(&mut self.host, &current, coming, plan.deeds)?;
+                }
+            }
+        }
+        Ok(Turn::Did(step))
+    }
+
+    fn go_on(&mut self, journal: &Journal) -> Result<Turn, AgentError> {
+        match transaction::go_on(&mut self.host, journal)? {
+            Progress::Further(_) => {}
+            Progress::Restarting => return Ok(Turn::Restarting),
+            Progress::AtNew(_) => {
+                self.failure = None;
+                self.backoff.reset();
+            }
+            Progress::AtOld { why } => self.failed(&journal.to, why),
+        }
+        Ok(Turn::Did(Step::GoOn))
+    }
+
+    fn failed(&mut self, to: &str, why: String) {
+        let until = Instant::now() + self.backoff.lengthen();
+        self.prepared = None;
+        self.failure = Some(Failure { to: to.to_owned(), why, until });
+    }
+
+    /// What is known about the way from one configuration to another.
+    fn way(&self, from: &str, to: &str) -> Way<'_> {
+        if let Some(failure) = &self.failure
+            && failure.to == to
+            && Instant::now() < failure.until
+        {
+            return Way::Failed(&failure.why);
+        }
+        match &self.prepared {
+            Some(Prepared { from: known, to: wanted, way }) if known == from && wanted == to => {
+                match way {
+                    Ok((_, plan)) => Way::Known(plan),
+                    Err(why) => Way::Barred(why),
+                }
+            }
+            Some(_) | None => Way::Unknown,
+        }
+    }
+
+    /// Finds out what has to be done on the way to a configuration, and remembers it.
+    async fn prepare(&mut self, current: Record, to: &str) -> Result<(), AgentError> {
+        let from = current.name.clone();
+        match self.find_way(current, to).await {
+            Ok(way) => self.prepared = Some(Prepared { from, to: to.to_owned(), way }),
+            Err(error @ (AgentError::Config { .. } | AgentError::Unsettled)) => {
+                self.failed(to, chain(&error));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// What has to be done on the way to a configuration; why this host cannot go there, if it cannot.
+    pub(crate) async fn find_way(
+        &self,
+        current: Record,
+        to: &str,
+    ) -> Result<Result<(Record, Plan), String>, AgentError> {
+        let coming = self.config(to).await?;
+        let policies = self.disruption_policies().await?.ok_or(AgentError::Unsettled)?;
+        let mut faults = obstacles(&current.spec, &coming.spec);
+        let accounts = Accounts::of(&self.host)?;
+        faults.extend(Layout::of(&coming.spec, &accounts).err().unwrap_or_default());
+        if !faults.is_empty() {
+            return Ok(Err(format!("this host cannot take {to}: {}", faults.join("; "))));
+        }
+        let plan = Plan::between(&current.spec, &coming.spec, &policies);
+        Ok(Ok((coming, plan)))
+    }
+
+    pub(crate) async fn look(&self) -> Result<NodeView, AgentError> {
+        let path = format!("/api/v1/nodes/{}", self.node);
+        let node: Value = self.get(&format!("node {}", self.node), path).await?;
+        Ok(NodeView::of(&node))
+    }
+
+    pub(crate) async fn config(&self, name: &str) -> Result<Record, AgentError> {
+        let path = format!("/apis/machineconfiguration.openshift.io/v1/machineconfigs/{name}");
+        let wrong = |why: String| AgentError::Config { name: name.to_owned(), why };
+        let config: MachineConfig = match self.get(&format!("MachineConfig {name}"), path).await {
+            Err(AgentError::Cluster { source: CallError::Refused { code: 404, .. }, .. }) => {
+                return Err(wrong("does not exist".into()));
+            }
+            Err(AgentError::Cluster { source: CallError::Garbled(error), .. }) => {
+                return Err(wrong(format!("cannot be read: {error}")));
+            }
+            found => found?,
+        };
+        Ok(Record { name: name.to_owned(), spec: config.spec, originals: Vec::new() })
+    }
+
+    /// The policies that act: those of the status, once it is about the newest specification (NDP-1). None until then. A cluster
+    /// without the kind has those of the release.
+    async fn disruption_policies(&self) -> Result<Option<Policies>, AgentError> {
+        let path = "/apis/operator.openshift.io/v1/machineconfigurations/cluster";
+        let found: MachineConfiguration = match self.get("MachineConfiguration", path.into()).await
+        {
+            Err(AgentError::Cluster { source: CallError::Refused { code: 404, .. }, .. }) => {
+                return Ok(Some(disruption::defaults()));
+            }
+            Err(AgentError::Cluster { source: CallError::Garbled(_), .. }) => return Ok(None),
+            found => found?,
+        };
+        Ok(disruption::acting(&found).cloned())
+    }
+
+    async fn report(&self, uid: &str, report: &Report) -> Result<(), AgentError> {
+        let ask = Ask {
+            path: format!("/api/v1/nodes/{}?fieldManager=tidegate-agent", self.node),
+            content_type: "application/merge-patch+json",
+            body: node::patch(uid, report).to_string().into_bytes(),
+        };
+        let written: Result<Value, CallError> = self.cluster.call(Verb::Patch, ask).await;
+        let what = format!("a change of node {}", self.node);
+        written.map(drop).map_err(|source| AgentError::Cluster { what, source })
+    }
+
+    /// Tells the cluster that something is wrong with the host, if that is still possible.
+    async fn confess(&self, error: &AgentError, why: String) {
+        if matches!(error, AgentError::Cluster { .. }) {
+            return;
+        }
+        let Ok(node) = self.look().await else { return };
+        if !node.says(NodeState::Degraded, &why) {
+            let state = Some((NodeState::Degraded.as_str(), why));
+            let report = Report { state, ..Report::default() };
+            if let Err(error) = self.report(&node.uid, &report).await {
+                tracing::warn!(why = chain(&error), "the cluster does not hear");
+            }
+        }
+    }
+
+    async fn get<T: DeserializeOwned>(&self, what: &str, path: String) -> Result<T, AgentError> {
+        let found = self.cluster.call(Verb::Get, Ask::path(path)).await;
+        found.map_err(|source| AgentError::Cluster { what: what.to_owned(), source })
+    }
+
+    /// Waits until the node changes, or it is time to look again.
+    async fn wait(&mut self, version: &str) {
+        let path = format!(
+            "/api/v1/nodes?watch=true&fieldSelector=metadata.name%3D{}&timeoutSeconds={}&resourceVersion={version}",
+            self.node,
+            LOOK_AGAIN.as_secs(),
+        );
+        let retry = self.failure.as_ref().map(|failure| failure.until);
+        let began = Instant::now();
+        let watched = async {
+            let mut body = self.cluster.stream(Ask::path(path)).await.ok()?;
+            body.frame().await?.ok()
+        };
+        let heard = tokio::select! {
+            heard = timeout(LOOK_AGAIN + GRACE, watched) => heard.ok().flatten(),
+            () = sleep_until(retry.unwrap_or_else(Instant::now)), if retry.is_some_and(|at| at > began) => None,
+        };
+        // A watch that ends at once without a word must not be asked in a circle.
+        if heard.is_none() && began.elapsed() < Duration::from_secs(1) {
+            sleep(Duration::from_secs(5)).await;
+        }
+    }
+}
+
+/// The configuration that a host was installed with, if it says so.
+fn installed(host: &impl Host) -> Result<Option<String>, HostError> {
+    let Entry::File(file) = host.read(&HostPath::parse(INSTALLED)?)? else { return Ok(None) };
+    let annotations: Value = serde_json::from_slice(&file.content).unwrap_or_default();
+    let name = annotations.get(api::machine::names::CURRENT_CONFIG).and_then(Value::as_str);
+    Ok(name.filter(|name| !name.is_empty()).map(str::to_owned))
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}

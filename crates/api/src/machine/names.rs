@@ -1,0 +1,124 @@
+//! How are the machine-config kinds, their labels and their annotations called?
+
+/// The group and version of `MachineConfig` and `MachineConfigPool`.
+pub const API_VERSION: &str = "machineconfiguration.openshift.io/v1";
+
+/// The group and version of `MachineConfiguration`.
+pub const OPERATOR_API_VERSION: &str = "operator.openshift.io/v1";
+
+/// A piece of configuration, or the whole that a pool's pieces were merged into.
+pub const MACHINE_CONFIG: &str = "MachineConfig";
+
+/// Settings for all machines of the cluster, node disruption policies among them.
+pub const MACHINE_CONFIGURATION: &str = "MachineConfiguration";
+
+/// The only name that a `MachineConfiguration` may have.
+pub const MACHINE_CONFIGURATION_NAME: &str = "cluster";
+
+/// Label on a `MachineConfig`: the role, and by that usually the pool, that it is for.
+pub const ROLE: &str = "machineconfiguration.openshift.io/role";
+
+/// The pool of the control plane.
+pub const MASTER: &str = "master";
+
+/// The pool that custom pools inherit from.
+pub const WORKER: &str = "worker";
+
+/// The pool of machines that only vote.
+pub const ARBITER: &str = "arbiter";
+
+/// Label on a `Node`: the failure domain it stands in.
+pub const ZONE: &str = "topology.kubernetes.io/zone";
+
+/// Label on a `Node`: its operating system.
+pub const OPERATING_SYSTEM: &str = "kubernetes.io/os";
+
+/// Annotation on a `Node`: the rendered configuration it runs. Written by the agent.
+pub const CURRENT_CONFIG: &str = "machineconfiguration.openshift.io/currentConfig";
+
+/// Annotation on a `Node`: the rendered configuration it must go to. Writing it is the commit point (POOL-1).
+pub const DESIRED_CONFIG: &str = "machineconfiguration.openshift.io/desiredConfig";
+
+/// Annotation on a `Node`: how far the agent is. Written by the agent.
+pub const STATE: &str = "machineconfiguration.openshift.io/state";
+
+/// Annotation on a `Node`: why it is in that state, cut at [`LONGEST_REASON`] characters; empty when done.
+pub const REASON: &str = "machineconfiguration.openshift.io/reason";
+
+/// How many characters of a reason are kept.
+pub const LONGEST_REASON: usize = 2000;
+
+/// Annotation on a `Node`: `drain-<config>` or `uncordon-<config>`, as the agent asks for it.
+pub const DESIRED_DRAIN: &str = "machineconfiguration.openshift.io/desiredDrain";
+
+/// Annotation on a `Node`: the last such request that was satisfied.
+pub const LAST_APPLIED_DRAIN: &str = "machineconfiguration.openshift.io/lastAppliedDrain";
+
+/// Annotation on a `Node` that is cordoned for a drain: since when, and whether it was cordoned before, as a JSON object (DRAIN-1).
+pub const DRAIN_RECORD: &str = "changemanagement.openshift.io/drain";
+
+/// Annotation on a `Node` that is being drained: which pods cannot leave, why, and since when.
+pub const DRAIN_BLOCKED: &str = "changemanagement.openshift.io/drain-blocked";
+
+/// Annotation on a `MachineConfig`: with any non-empty value its pools progress until every machine has its content (POOL-5).
+pub const BYPASS: &str = "machineconfiguration.openshift.io/bypass-change-management";
+
+/// Annotation on a generated `MachineConfig`: which controller made it.
+pub const GENERATED_BY: &str = "machineconfiguration.openshift.io/generated-by-controller-version";
+
+/// Annotation on a rendered `MachineConfig`: the release it belongs to.
+pub const RELEASE_VERSION: &str = "machineconfiguration.openshift.io/release-image-version";
+
+/// Annotation on a rendered `MachineConfig`: each source and the digest of what it held, as a JSON object (POOL-5).
+pub const SOURCE_DIGESTS: &str = "changemanagement.openshift.io/source-digests";
+
+/// Annotation on a `MachineConfigPool`: the machines whose change has begun and not ended, as a JSON list (POOL-2).
+pub const LEDGER: &str = "changemanagement.openshift.io/begun";
+
+/// Annotation on a `MachineConfigPool`: the configuration that a rollback restores (POOL-8).
+pub const PREVIOUS_CONFIG: &str = "changemanagement.openshift.io/previous-machine-config";
+
+/// Annotation on a `Node`: the one rendered configuration that an administrator lets it go to, whatever the gate says (POOL-7).
+pub const ALLOWED_CONFIG: &str = "changemanagement.openshift.io/allowed-config";
+
+/// Annotation on a `Node`, written together with [`DESIRED_CONFIG`]: when the permit for that write ends (GATE-7).
+pub const PERMIT_UNTIL: &str = "changemanagement.openshift.io/permit-until";
+
+/// How far an agent is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeState {
+    /// At its desired configuration.
+    Done,
+    /// On its way.
+    Working,
+    /// A step failed; it is tried again.
+    Degraded,
+    /// The change cannot be made on a running machine.
+    Unreconcilable,
+    /// Not said, or by something newer than this build.
+    Unknown,
+}
+
+impl NodeState {
+    /// The state of this name.
+    pub fn of(name: &str) -> Self {
+        match name {
+            "Done" => Self::Done,
+            "Working" => Self::Working,
+            "Degraded" => Self::Degraded,
+            "Unreconcilable" => Self::Unreconcilable,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "Done",
+            Self::Working => "Working",
+            Self::Degraded => "Degraded",
+            Self::Unreconcilable => "Unreconcilable",
+            Self::Unknown => "Unknown",
+        }
+    }
+}

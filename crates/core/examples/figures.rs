@@ -1,0 +1,179 @@
+//! How long do decisions about machines take? Run with `cargo run --release -p tidegate-core --example figures`.
+//!
+//! Each figure stands beside its limit, and the program fails if one is missed.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    reason = "this program measures the crate and is no part of it"
+)]
+
+use std::{
+    hint::black_box,
+    io::{Write as _, stdout},
+    process::ExitCode,
+    time::{Duration, Instant as Clock},
+};
+
+use api::machine::names;
+use schedule::{Instant, TimeSet};
+use serde_json::{Value, json};
+use tidegate_core::{
+    gate::{Form, Gate},
+    pool::{
+        PoolView, decide,
+        merge::Base,
+        render::{Rendering, chosen, render},
+        seen::{SeenNode, SeenPool},
+        source::{Rendered, SeenConfig, Source},
+    },
+};
+
+const ROUNDS: usize = 51;
+
+fn main() -> ExitCode {
+    let documents: Vec<Value> = (0..500).map(source).collect();
+    let pool = SeenPool::new(&pool(None));
+    let sources = read(&documents);
+    let mut bypassing = sources.clone();
+    bypassing[0].bypass = Some("urgent".into());
+    let rows = [
+        row("read 500 MachineConfigs", 50, || read(&documents).len()),
+        row("render 500 MachineConfigs", 50, || {
+            render(&pool, &sources, &Base::default(), None).config.unwrap().name.len()
+        }),
+        row("read and render 500 MachineConfigs", 50, || {
+            render(&pool, &read(&documents), &Base::default(), None).config.unwrap().name.len()
+        }),
+        plan_row("plan 5,000 machines, all waiting, gate open", &sources, TimeSet::always(), 0),
+        plan_row("plan 5,000 machines, 450 begun, gate open", &sources, TimeSet::always(), 450),
+        plan_row("plan 5,000 machines, all waiting, gate shut", &sources, TimeSet::never(), 0),
+        plan_row("plan 5,000 machines, a bypass, gate shut", &bypassing, TimeSet::never(), 0),
+    ];
+    let met = rows.iter().all(|(_, median, limit)| median <= limit);
+    let mut out = stdout().lock();
+    for (name, median, limit) in rows {
+        writeln!(out, "{name:<46} {median:>10.2?}  (limit {limit:?})").unwrap();
+    }
+    if met { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The median of some rounds, and the limit in milliseconds.
+fn row(
+    name: &'static str,
+    limit: u64,
+    run: impl Fn() -> usize,
+) -> (&'static str, Duration, Duration) {
+    let mut times: Vec<Duration> = (0..ROUNDS)
+        .map(|_| {
+            let start = Clock::now();
+            black_box(run());
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    (name, times[ROUNDS / 2], Duration::from_millis(limit))
+}
+
+fn plan_row(
+    name: &'static str,
+    sources: &[Source],
+    set: TimeSet,
+    begun: usize,
+) -> (&'static str, Duration, Duration) {
+    let first = SeenPool::new(&pool(None));
+    let old = stored(&first, &render(&first, &sources[1..], &Base::default(), None), 1);
+    let rendering = render(&first, sources, &Base::default(), None);
+    let new = stored(&first, &rendering, 2);
+    let mut nodes: Vec<SeenNode> = (0..5000).map(|place| node(place, &old.name)).collect();
+    let mut ledger = Vec::new();
+    for node in nodes.iter_mut().take(begun) {
+        node.desired.clone_from(&new.name);
+        ledger
+            .push(json!({"node": node.name, "config": new.name, "until": "2026-11-15T12:05:00Z"}));
+    }
+    let mut document = pool(Some(&new.name));
+    document["metadata"]["annotations"] = json!({names::LEDGER: json!(ledger).to_string()});
+    let pool = SeenPool::new(&document);
+    let nodes: Vec<&SeenNode> = nodes.iter().collect();
+    let chosen = chosen(&pool, sources);
+    let view = PoolView {
+        pool: &pool,
+        nodes: &nodes,
+        rendered: &[&old, &new],
+        sources: &chosen,
+        rendering: &rendering,
+        base: &Base::default(),
+        operator_node: None,
+        waits_for: None,
+        control_plane_update: None,
+    };
+    let gate = Gate { set, form: Form::Permissive, policy: None, doubt: None };
+    let now = Instant::parse("2026-11-15T12:00:00Z").unwrap();
+    row(name, 5, || {
+        let plan = decide(&view, &gate, now);
+        plan.actions.len() + usize::from(plan.status.is_some())
+    })
+}
+
+fn read(documents: &[Value]) -> Vec<Source> {
+    let read = documents.iter().map(SeenConfig::new).filter_map(|config| match config {
+        SeenConfig::Source(source) => Some(source),
+        SeenConfig::Rendered(_) => None,
+    });
+    read.collect()
+}
+
+fn stored(pool: &SeenPool, rendering: &Rendering, day: u32) -> Rendered {
+    let fresh = rendering.config.as_ref().unwrap();
+    let mut document = fresh.document(pool, &Base::default());
+    document["metadata"]["creationTimestamp"] = format!("2026-11-0{day}T00:00:00Z").into();
+    match SeenConfig::new(&document) {
+        SeenConfig::Rendered(rendered) => rendered,
+        SeenConfig::Source(_) => unreachable!("it is owned by its pool"),
+    }
+}
+
+fn pool(newest: Option<&str>) -> Value {
+    json!({
+        "metadata": {"name": "worker", "uid": "u", "resourceVersion": "1"},
+        "spec": {
+            "machineConfigSelector": {"matchLabels": {names::ROLE: "worker"}},
+            "configuration": {"name": newest},
+            "maxUnavailable": "10%",
+        },
+    })
+}
+
+/// Two files of a kibibyte, and a unit with a drop-in; every tenth writes over one that came before.
+fn source(place: usize) -> Value {
+    let path = if place % 10 == 9 { place - 1 } else { place };
+    let text = "a".repeat(1024);
+    json!({
+        "metadata": {"name": format!("{place:03}-source"), "labels": {names::ROLE: "worker"}},
+        "spec": {"config": {
+            "ignition": {"version": "3.4.0"},
+            "storage": {"files": [
+                {"path": format!("/etc/app/{path}"), "mode": 420, "contents": {"source": format!("data:,{text}")}},
+                {"path": format!("/etc/app.d/{path}"), "mode": 420, "contents": {"source": format!("data:,{text}")}},
+            ]},
+            "systemd": {"units": [{"name": format!("app-{path}.service"), "enabled": true, "contents": "[Unit]",
+                "dropins": [{"name": "10-a.conf", "contents": "[Service]"}]}]},
+        }},
+    })
+}
+
+fn node(place: usize, config: &str) -> SeenNode {
+    SeenNode::new(&json!({
+        "metadata": {
+            "name": format!("node-{place:05}"),
+            "resourceVersion": "1",
+            "creationTimestamp": format!("2026-01-{:02}T00:00:00Z", 1 + place % 28),
+            "labels": {names::ZONE: format!("zone-{}", place % 3)},
+            "annotations": {
+                names::CURRENT_CONFIG: config, names::DESIRED_CONFIG: config, names::STATE: "Done",
+            },
+        },
+        "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+    }))
+}

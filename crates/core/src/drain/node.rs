@@ -1,0 +1,173 @@
+//! What is asked of whoever drains a node, and what does the node remember of it?
+//!
+//! The agent asks by an annotation; the answer is a copy of it. Whether an administrator had cordoned the node before is written down
+//! together with the cordon, in one patch, so that no crash can come between them; the end of the drain leaves such a cordon alone.
+
+use api::machine::names::{DESIRED_DRAIN, DRAIN_BLOCKED, DRAIN_RECORD, LAST_APPLIED_DRAIN};
+use schedule::Instant;
+use serde_json::{Map, Value, json};
+
+/// What of a node a drain looks at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Which very node.
+    pub uid: String,
+    /// The version that was read.
+    pub version: String,
+    /// Whether it takes no new pods.
+    pub is_cordoned: bool,
+    /// Whether its kubelet has not been heard of.
+    pub is_unreachable: bool,
+    asked: String,
+    answered: String,
+    blocked: String,
+    record: Option<Record>,
+}
+
+/// What was written down with the cordon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Record {
+    since: Option<Instant>,
+    before: Before,
+}
+
+/// How the node was before the drain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    /// An administrator had cordoned it.
+    Cordoned,
+    /// It took pods.
+    Open,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Nothing, or nothing new.
+    Nothing,
+    /// Workloads have to leave.
+    Drain,
+    /// Workloads may come back.
+    Uncordon,
+    /// Something that nobody here understands.
+    Unknown(String),
+}
+
+impl Node {
+    /// Reads a node.
+    pub fn of(node: &Value) -> Self {
+        let text = |pointer: &str| {
+            node.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let annotation = |key: &str| {
+            let annotations = node.pointer("/metadata/annotations");
+            let found = annotations.and_then(|annotations| annotations.get(key));
+            found.and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let conditions = node.pointer("/status/conditions").and_then(Value::as_array);
+        let is_unreachable = conditions.into_iter().flatten().any(|one| {
+            one.get("type").is_some_and(|kind| kind == "Ready")
+                && one.get("status").is_some_and(|status| status == "Unknown")
+        });
+        Self {
+            name: text("/metadata/name"),
+            uid: text("/metadata/uid"),
+            version: text("/metadata/resourceVersion"),
+            is_cordoned: node.pointer("/spec/unschedulable") == Some(&Value::Bool(true)),
+            is_unreachable,
+            asked: annotation(DESIRED_DRAIN),
+            answered: annotation(LAST_APPLIED_DRAIN),
+            blocked: annotation(DRAIN_BLOCKED),
+            record: Record::parse(&annotation(DRAIN_RECORD)),
+        }
+    }
+
+    /// What is asked and not yet done.
+    pub fn request(&self) -> Request {
+        if self.asked.is_empty() || self.asked == self.answered {
+            return Request::Nothing;
+        }
+        match self.asked.split_once('-').map(|(verb, _)| verb) {
+            Some("drain") => Request::Drain,
+            Some("uncordon") => Request::Uncordon,
+            _ => Request::Unknown(self.asked.clone()),
+        }
+    }
+
+    /// Since when it is cordoned for the drain.
+    pub fn since(&self) -> Option<Instant> {
+        self.record.and_then(|record| record.since)
+    }
+
+    /// The change that cordons it for a drain; none if that is done. A cordon that somebody took back is put back.
+    pub fn cordon(&self, now: Instant) -> Option<Value> {
+        match (self.record, self.is_cordoned) {
+            (Some(_), true) => None,
+            (Some(_), false) => Some(self.patch(Some(true), &[])),
+            (None, is_cordoned) => {
+                let before = if is_cordoned { Before::Cordoned } else { Before::Open };
+                let record = Record { since: Some(now), before }.to_string();
+                Some(self.patch(Some(true), &[(DRAIN_RECORD, Some(&record))]))
+            }
+        }
+    }
+
+    /// The change that answers a drain.
+    pub fn drained(&self) -> Value {
+        self.patch(None, &[(LAST_APPLIED_DRAIN, Some(&self.asked)), (DRAIN_BLOCKED, None)])
+    }
+
+    /// The change that says what blocks; none if the node says so already.
+    pub fn blocked(&self, told: &str) -> Option<Value> {
+        if self.blocked == told {
+            return None;
+        }
+        let told = (!told.is_empty()).then_some(told);
+        Some(self.patch(None, &[(DRAIN_BLOCKED, told)]))
+    }
+
+    /// The change that lets workloads in again and answers the request. Only a cordon that the drain made is taken away.
+    pub fn uncordoned(&self) -> Value {
+        let ours = self.record.is_some_and(|record| record.before == Before::Open);
+        self.patch(
+            ours.then_some(false),
+            &[(LAST_APPLIED_DRAIN, Some(&self.asked)), (DRAIN_RECORD, None), (DRAIN_BLOCKED, None)],
+        )
+    }
+
+    /// A merge patch of this very node at this very version: an administrator who was faster is not overruled (EXEC-1).
+    fn patch(&self, unschedulable: Option<bool>, annotations: &[(&str, Option<&str>)]) -> Value {
+        let annotations: Map<String, Value> = annotations
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.map_or(Value::Null, Value::from)))
+            .collect();
+        let metadata =
+            json!({"uid": self.uid, "resourceVersion": self.version, "annotations": annotations});
+        match unschedulable {
+            None => json!({"metadata": metadata}),
+            Some(unschedulable) => {
+                json!({"metadata": metadata, "spec": {"unschedulable": unschedulable}})
+            }
+        }
+    }
+}
+
+impl Record {
+    fn parse(text: &str) -> Option<Self> {
+        let record: Value = serde_json::from_str(text).ok()?;
+        let since = record.get("since").and_then(Value::as_str);
+        let cordoned = record.get("cordonedBefore")?.as_bool()?;
+        let before = if cordoned { Before::Cordoned } else { Before::Open };
+        Some(Self { since: since.and_then(|since| Instant::parse(since).ok()), before })
+    }
+}
+
+impl std::fmt::Display for Record {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let since = self.since.map(|since| since.to_string());
+        let record = json!({"since": since, "cordonedBefore": self.before == Before::Cordoned});
+        write!(f, "{record}")
+    }
+}

@@ -1,0 +1,283 @@
+//! What is to be done about a pool of machines now? From what was seen, the gate and an instant to a plan.
+//!
+//! - POOL-1: rendering goes on whatever the gate says; only [`Action::SetDesiredConfig`] is gated, and it owns its permit.
+//! - POOL-2: machines are reserved in the pool's ledger before they are marked, by compare-and-swap.
+//! - POOL-5, POOL-7, CV-2: what may go while the gate is shut, each by a rule of its own.
+//! - POOL-6: what is pending is judged against the newest configuration.
+//! - GATE-8: nothing here asks a node disruption policy.
+//!
+//! Pure and total: a pool that cannot be understood begins nothing and says why. A plan that has been executed leaves nothing to do.
+
+use schedule::Instant;
+use serde_json::{Value, json};
+
+use api::machine::names;
+
+use crate::{
+    gate::{Gate, Permit},
+    pending::Pending,
+    plan::{Note, StatusPatch, Weight},
+    problem::Problem,
+};
+
+pub mod bypass;
+pub mod capacity;
+pub mod consent;
+mod digest;
+mod ignition;
+pub mod ledger;
+pub mod master;
+pub mod membership;
+pub mod merge;
+mod pending;
+pub mod prune;
+pub mod render;
+mod report;
+mod rollout;
+pub mod seen;
+pub mod selector;
+pub mod serve;
+pub mod source;
+pub mod status;
+pub mod steer;
+pub mod target;
+
+use bypass::Bypass;
+use ledger::Ledger;
+use merge::Base;
+use render::{LARGEST, Rendering};
+use rollout::{Mark, Ways, rollout};
+use seen::{Pause, SeenNode, SeenPool};
+use source::{Rendered, Source};
+use target::{Served, Shelf, Target, served};
+
+/// What a decision about a pool looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolView<'a> {
+    /// The pool.
+    pub pool: &'a SeenPool,
+    /// The machines that belong to it, and to it alone (see [`membership`]).
+    pub nodes: &'a [&'a SeenNode],
+    /// Rendered configurations; those of other pools are passed over.
+    pub rendered: &'a [&'a Rendered],
+    /// The sources that it selects (see [`render::chosen`]).
+    pub sources: &'a [&'a Source],
+    /// What its sources come to. Made anew when a source or the pool changes, and kept between decisions.
+    pub rendering: &'a Rendering,
+    /// What the release brings.
+    pub base: &'a Base,
+    /// The machine that hosts the operator.
+    pub operator_node: Option<&'a str>,
+    /// The pool that must settle before this one begins a machine (see [`master::waits_for`]).
+    pub waits_for: Option<&'a str>,
+    /// The release that the control plane is being updated to. Its machines belong to that change (CV-1).
+    pub control_plane_update: Option<&'a str>,
+}
+
+/// What is to be done about a pool.
+#[derive(Clone, Debug, Default)]
+pub struct PoolPlan {
+    /// What is to be done, in this order. Whoever executes it stops at the first that fails and plans again.
+    pub actions: Vec<Action>,
+    /// The change to the status; none if it reads as it should, or if an action writes the pool first.
+    pub status: Option<StatusPatch>,
+    /// What waits, and what is under way.
+    pub pending: Pending,
+    /// What a new machine gets.
+    pub served: Option<Served>,
+    /// What is wrong with the pool.
+    pub problems: Vec<Problem>,
+    /// What people should be told.
+    pub notes: Vec<Note>,
+    /// When the answer changes by itself.
+    pub wake: Option<Instant>,
+}
+
+/// One thing to do. What starts a change owns the permit for it (GATE-7).
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Create a rendered configuration. One that exists already is the same: its name tells its content.
+    CreateRendered(Box<Value>),
+    /// Write on a rendered configuration what its sources hold now: other sources came to the same content.
+    RecordSources {
+        /// The rendered configuration.
+        name: String,
+        /// The digests, as the annotation holds them.
+        digests: String,
+    },
+    /// Point the pool to its newest configuration: a JSON patch of the pool, made from the version that was seen.
+    SetConfiguration(Vec<Value>),
+    /// Write the pool's ledger: a JSON patch of the pool, made from the version that was seen. A conflict means that another planner
+    /// was faster, and then none of the marks below may be written.
+    WriteLedger {
+        /// The ledger as it reads then.
+        ledger: Ledger,
+        /// The operations.
+        operations: Vec<Value>,
+    },
+    /// Give a machine its desired configuration: the commit point.
+    SetDesiredConfig {
+        /// The machine.
+        node: String,
+        /// The identity of the machine: one of the same name that came later is another.
+        uid: String,
+        /// The version of the machine that was seen.
+        resource_version: String,
+        /// The configuration.
+        config: String,
+        /// When the write must have been made: stands beside it, and the server refuses it from then on.
+        until: Instant,
+        /// By what right.
+        permit: Permit,
+    },
+    /// Remove an administrator's consent that has been used (POOL-7).
+    ClearConsent {
+        /// The machine.
+        node: String,
+        /// The version of the machine that was seen.
+        resource_version: String,
+    },
+}
+
+/// What is to be done about a pool.
+pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
+    let shelf = Shelf::new(view.pool, view.rendered.iter().copied());
+    let mut blocked = view.pool.problems.clone();
+    let target = Target::of(view.pool, &shelf, &mut blocked);
+    let mut problems = Vec::new();
+    let bypass = Bypass::new(view.sources, target.as_ref(), &mut problems);
+    let mut plan = PoolPlan {
+        pending: pending::pending(view, &shelf),
+        served: served(view.pool, view.nodes, target.as_ref(), &shelf),
+        ..PoolPlan::default()
+    };
+    render_actions(view, &shelf, &mut plan);
+    let writes_pool =
+        plan.actions.iter().any(|action| matches!(action, Action::SetConfiguration(_)));
+    let ways = target.map(|target| Ways::new(view, (target, &shelf), &bypass, (gate, now)));
+    let progress = report::progress(view, ways.as_ref(), &blocked, (&bypass, &shelf));
+    if !writes_pool {
+        let may = blocked.is_empty()
+            && view.pool.stays()
+            && view.pool.paused == Pause::Running
+            && view.waits_for.is_none();
+        let rollout = rollout(view, &shelf, ways.as_ref().filter(|_| may), now);
+        plan.wake = rollout.wake;
+        node_actions(view, rollout.ledger, rollout.marks, &mut plan);
+        clear_consents(view, &mut plan);
+    }
+    plan.wake = plan.wake.into_iter().chain(gate.set.next_change(now)).min();
+    blocked.extend(problems);
+    if !plan.actions.iter().any(Action::writes_pool) {
+        plan.notes.extend(report::notes(view, &blocked));
+        let facts = status::Facts {
+            pool: view.pool,
+            nodes: view.nodes,
+            target: target.map(|target| target.config),
+            rendering: view.rendering,
+            progress: &progress,
+            blocked: &blocked,
+        };
+        plan.status = status::patch(&facts, now);
+    }
+    plan.problems = blocked;
+    plan.problems.extend(view.rendering.problems.iter().cloned());
+    plan.problems.extend(report::stale_consents(view, target.as_ref()));
+    plan
+}
+
+impl Action {
+    /// Whether it changes the version of the pool, so that nothing else made from that version can be written.
+    fn writes_pool(&self) -> bool {
+        match self {
+            Self::SetConfiguration(_) | Self::WriteLedger { .. } => true,
+            Self::CreateRendered(_)
+            | Self::RecordSources { .. }
+            | Self::SetDesiredConfig { .. }
+            | Self::ClearConsent { .. } => false,
+        }
+    }
+
+    /// What people should be told once it has been done: every initiation with its basis and its end (GATE-7).
+    pub fn note(&self) -> Option<Note> {
+        let Self::SetDesiredConfig { node, config, until, permit, .. } = self else { return None };
+        let basis = permit.basis();
+        Some(Note {
+            weight: Weight::Normal,
+            reason: "SetDesiredConfig",
+            message: format!("Node/{node} goes to {config}; basis: {basis}; permit until {until}"),
+        })
+    }
+}
+
+/// Brings the newest configuration into the world, and then the pool to it. Never asks the gate (POOL-1).
+fn render_actions(view: &PoolView<'_>, shelf: &Shelf<'_>, plan: &mut PoolPlan) {
+    let Some(fresh) = view.rendering.config.as_ref().filter(|_| view.pool.stays()) else { return };
+    match shelf.get(&fresh.name) {
+        None => {
+            let document = fresh.document(view.pool, view.base);
+            plan.actions.push(Action::CreateRendered(Box::new(document)));
+            // Four fifths: early enough to act, late enough to mean something.
+            if fresh.size > LARGEST / 5 * 4 {
+                plan.notes.push(Note {
+                    weight: Weight::Warning,
+                    reason: "RenderedConfigLarge",
+                    message: format!("{} has {} bytes of {LARGEST}", fresh.name, fresh.size),
+                });
+            }
+        }
+        Some(stored) if !fresh.is_recorded_by(stored) => {
+            let (name, digests) = (fresh.name.clone(), fresh.digests());
+            plan.actions.push(Action::RecordSources { name, digests });
+        }
+        Some(_) => {}
+    }
+    if view.pool.newest.as_deref() != Some(fresh.name.as_str()) {
+        let configuration = fresh.reference();
+        plan.actions.push(Action::SetConfiguration(vec![
+            status::version(view.pool),
+            json!({"op": "add", "path": "/spec/configuration", "value": configuration}),
+        ]));
+    }
+}
+
+fn node_actions(view: &PoolView<'_>, ledger: Ledger, marks: Vec<Mark<'_>>, plan: &mut PoolPlan) {
+    if ledger != view.pool.ledger {
+        let operations = annotate(view.pool, names::LEDGER, &ledger.text());
+        plan.actions.push(Action::WriteLedger { ledger, operations });
+    }
+    plan.actions.extend(marks.into_iter().map(|mark| {
+        let Mark { node, config, permit, until } = mark;
+        Action::SetDesiredConfig {
+            node: node.name.clone(),
+            uid: node.uid.clone(),
+            resource_version: node.resource_version.clone(),
+            config: config.name.clone(),
+            until,
+            permit,
+        }
+    }));
+}
+
+/// A JSON patch that writes one annotation of a pool, from the version that was seen.
+fn annotate(pool: &SeenPool, name: &str, value: &str) -> Vec<Value> {
+    let mut operations = vec![status::version(pool)];
+    if !pool.annotated {
+        operations.push(json!({"op": "add", "path": "/metadata/annotations", "value": {}}));
+    }
+    let path = format!("/metadata/annotations/{}", name.replace('~', "~0").replace('/', "~1"));
+    operations.push(json!({"op": "add", "path": path, "value": value}));
+    operations
+}
+
+/// Consent that has been used is taken away: the same content may come again one day under the same name.
+fn clear_consents(view: &PoolView<'_>, plan: &mut PoolPlan) {
+    let used = view.nodes.iter().filter(|node| node.allowed.as_ref() == Some(&node.desired));
+    plan.actions.extend(used.map(|node| Action::ClearConsent {
+        node: node.name.clone(),
+        resource_version: node.resource_version.clone(),
+    }));
+}
+
+#[cfg(test)]
+mod tests;

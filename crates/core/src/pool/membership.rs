@@ -1,0 +1,86 @@
+//! Which pool does a machine belong to? At most one.
+//!
+//! The control plane wins over everything; a custom pool wins over `worker`, whose label its machines usually carry too; two custom
+//! pools are a contradiction, and then the machine belongs to none.
+
+use api::machine::names;
+
+use super::seen::{SeenNode, SeenPool};
+
+/// Where a machine belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Membership<'a> {
+    /// To the pool of this name.
+    Of(&'a str),
+    /// To none.
+    Nowhere,
+    /// Several custom pools claim it, so it belongs to none of them.
+    Disputed(Vec<&'a str>),
+}
+
+/// The pool that a machine belongs to.
+pub fn membership<'a>(
+    node: &SeenNode,
+    pools: impl IntoIterator<Item = &'a SeenPool>,
+) -> Membership<'a> {
+    if node.labels.get(names::OPERATING_SYSTEM).is_some_and(|system| system == "windows") {
+        return Membership::Nowhere;
+    }
+    let mut claims: Vec<&str> = pools
+        .into_iter()
+        .filter(|pool| pool.nodes.chooses(&node.labels))
+        .map(|pool| pool.name.as_str())
+        .collect();
+    claims.sort_unstable();
+    if claims.contains(&names::MASTER) {
+        return Membership::Of(names::MASTER);
+    }
+    let custom: Vec<&str> = claims.iter().copied().filter(|name| is_custom(name)).collect();
+    match (custom.as_slice(), claims.first()) {
+        ([one], _) => Membership::Of(one),
+        ([_, _, ..], _) => Membership::Disputed(custom),
+        ([], Some(built_in)) => Membership::Of(built_in),
+        ([], None) => Membership::Nowhere,
+    }
+}
+
+/// Whether a pool is none of those that every cluster has.
+pub(crate) fn is_custom(name: &str) -> bool {
+    ![names::MASTER, names::WORKER, names::ARBITER].contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn pool(name: &str) -> SeenPool {
+        let label = format!("node-role.kubernetes.io/{name}");
+        SeenPool::new(&json!({
+            "metadata": {"name": name},
+            "spec": {"nodeSelector": {"matchLabels": {label: ""}}},
+        }))
+    }
+
+    #[test]
+    fn a_machine_belongs_to_one_pool_at_most() {
+        let pools = [pool("worker"), pool("master"), pool("infra"), pool("gpu"), pool("arbiter")];
+        let check = |roles: &[&str], system: &str, expected: Membership<'_>| {
+            let mut labels = serde_json::Map::new();
+            labels.insert(names::OPERATING_SYSTEM.into(), system.into());
+            for role in roles {
+                labels.insert(format!("node-role.kubernetes.io/{role}"), "".into());
+            }
+            let node = SeenNode::new(&json!({"metadata": {"name": "n", "labels": labels}}));
+            assert_eq!(membership(&node, &pools), expected, "{roles:?}");
+        };
+        check(&["worker"], "linux", Membership::Of("worker"));
+        check(&["worker", "infra"], "linux", Membership::Of("infra"));
+        check(&["worker", "master", "infra"], "linux", Membership::Of("master"));
+        check(&["infra", "gpu"], "linux", Membership::Disputed(vec!["gpu", "infra"]));
+        check(&["arbiter"], "linux", Membership::Of("arbiter"));
+        check(&["worker"], "windows", Membership::Nowhere);
+        check(&["storage"], "linux", Membership::Nowhere);
+    }
+}

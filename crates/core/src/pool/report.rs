@@ -1,0 +1,105 @@
+//! Why does a pool not go on, and what should people be told about it?
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
+
+use api::machine::names;
+
+use super::{
+    PoolView,
+    bypass::Bypass,
+    pending::listed,
+    rollout::Ways,
+    status::{self, Progress},
+    target::{Shelf, Target},
+};
+use crate::{
+    gate::{Hold, problem_text},
+    plan::{Note, Weight},
+    problem::{Code, FieldPath, Object, Problem},
+};
+
+/// Whether machines may be begun, and if not why, with what goes on all the same (POOL-5).
+pub(crate) fn progress(
+    view: &PoolView<'_>,
+    ways: Option<&Ways<'_>>,
+    blocked: &[Problem],
+    (bypass, shelf): (&Bypass<'_>, &Shelf<'_>),
+) -> Progress {
+    if !blocked.is_empty() {
+        return Progress::Held(problem_text(blocked));
+    }
+    if let Some(other) = view.waits_for {
+        return Progress::Held(format!("MachineConfigPool/{other} must settle first"));
+    }
+    let Some(ways) = ways else { return Progress::Held("nothing has been rendered yet".into()) };
+    let Err(Hold { reason, until }) = ways.gate() else { return Progress::May };
+    let end = until.map_or_else(String::new, |until| format!(" until {until}"));
+    let mut text = format!("changes are held ({reason}){end}");
+    let mut lacking: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut from = BTreeSet::new();
+    for node in view.nodes {
+        if let Some(proof) = ways.lacks(node) {
+            *lacking.entry(proof.source()).or_default() += 1;
+            from.insert(node.desired.as_str());
+        }
+    }
+    for (source, count) in lacking {
+        let _ = write!(text, "; MachineConfig/{source} bypasses that on {count} machines");
+    }
+    let from = from.into_iter().filter_map(|name| shelf.get(name));
+    let riding: BTreeSet<&str> = from.flat_map(|config| bypass.riding(config)).collect();
+    if !riding.is_empty() {
+        let riding = listed(riding.into_iter().map(str::to_owned));
+        let _ = write!(text, "; riding along: {riding}");
+    }
+    Progress::Held(text)
+}
+
+/// What has become wrong since the status was written.
+pub(crate) fn notes(view: &PoolView<'_>, blocked: &[Problem]) -> Vec<Note> {
+    let faults = [
+        (status::RENDER_DEGRADED, view.rendering.problems.as_slice()),
+        (status::ROLLOUT_BLOCKED, blocked),
+    ];
+    let known = |kind: &str| {
+        view.pool.status.condition(kind).is_some_and(|condition| condition.status == "True")
+    };
+    faults
+        .into_iter()
+        .filter(|(kind, problems)| !problems.is_empty() && !known(kind))
+        .map(|(reason, problems)| Note {
+            weight: Weight::Warning,
+            reason,
+            message: problem_text(problems),
+        })
+        .collect()
+}
+
+/// Consent to a configuration that the pool does not go to.
+pub(crate) fn stale_consents(view: &PoolView<'_>, target: Option<&Target<'_>>) -> Vec<Problem> {
+    let target = target.map(|target| target.config.name.as_str());
+    let stale = view.nodes.iter().filter_map(|node| {
+        let allowed = node.allowed.as_deref()?;
+        (Some(allowed) != target && allowed != node.desired).then_some((node, allowed))
+    });
+    stale
+        .map(|(node, allowed)| {
+            let path = FieldPath::of("metadata.annotations").key(names::ALLOWED_CONFIG);
+            let detail =
+                format!("lets the machine go to {allowed}, and its pool does not go there");
+            let hint = match target {
+                Some(target) => format!("name {target}, or remove the annotation"),
+                None => "remove the annotation".to_owned(),
+            };
+            let name = Some(node.name.clone());
+            let object = Object { kind: "Node".into(), namespace: None, name };
+            Problem {
+                object: Some(object),
+                ..Problem::new(&path, Code::Conflict, detail).hint(hint)
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,270 @@
+//! Which machines are begun now? As many as the budget has room for, the oldest configuration first, each with a permit.
+//!
+//! - POOL-1: only giving a machine its desired configuration is gated. Machines past that point are left alone.
+//! - POOL-2: machines begun and machines unavailable count together, each once, and never exceed the limit. What was begun is told by
+//!   the ledger and not by what machines look like, because that may be old.
+//! - POOL-3: oldest rendered configuration, then zone, then age of the machine, then name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::machine::names::{ARBITER, MASTER};
+use schedule::Instant;
+
+use super::{
+    PoolView,
+    bypass::{Bypass, Lacking},
+    consent::Consent,
+    ledger::{Entry, Ledger},
+    seen::{Health, SeenNode},
+    source::Rendered,
+    target::{Begun, Shelf, Target},
+};
+use crate::gate::{Gate, Hold, Permit};
+
+/// A machine that is to get its desired configuration now.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark<'a> {
+    pub(crate) node: &'a SeenNode,
+    pub(crate) config: &'a Rendered,
+    pub(crate) permit: Permit,
+    /// When the mark must have been written: the end of its entry in the ledger.
+    pub(crate) until: Instant,
+}
+
+/// What follows for the machines of a pool.
+#[derive(Debug, Default)]
+pub(crate) struct Rollout<'a> {
+    /// The ledger as it must read before any machine is marked.
+    pub(crate) ledger: Ledger,
+    /// The machines to mark.
+    pub(crate) marks: Vec<Mark<'a>>,
+    /// When a reservation that nobody marked can be given back.
+    pub(crate) wake: Option<Instant>,
+}
+
+/// What lets machines go, asked once for the whole pool.
+pub(crate) struct Ways<'a> {
+    target: Target<'a>,
+    gate: Result<Permit, Hold>,
+    begun: Option<(Begun, &'a Rendered)>,
+    /// What each configuration lacks of that which bypasses change management.
+    lacking: BTreeMap<&'a str, Option<Lacking>>,
+    now: Instant,
+}
+
+impl<'a> Ways<'a> {
+    pub(crate) fn new(
+        view: &PoolView<'a>,
+        (target, shelf): (Target<'a>, &Shelf<'a>),
+        bypass: &Bypass<'a>,
+        (gate, now): (&Gate, Instant),
+    ) -> Self {
+        let begun = (view.pool.name == MASTER).then(|| match view.control_plane_update {
+            Some(release) => Some((Begun::of_update(release), target.config)),
+            None => Begun::of_masters(view.nodes, &target, shelf),
+        });
+        let mut lacking = BTreeMap::new();
+        for node in view.nodes {
+            let desired = node.desired.as_str();
+            lacking.entry(desired).or_insert_with(|| bypass.lacking(shelf.get(desired)));
+        }
+        Self { target, gate: gate.permit(now), begun: begun.flatten(), lacking, now }
+    }
+
+    /// Whether the gate itself is open.
+    pub(crate) fn gate(&self) -> &Result<Permit, Hold> {
+        &self.gate
+    }
+
+    /// The machines that lack something that bypasses.
+    pub(crate) fn lacks(&self, node: &SeenNode) -> Option<&Lacking> {
+        self.lacking.get(node.desired.as_str())?.as_ref()
+    }
+
+    /// Where a machine may go now, and by what right.
+    fn of(&self, node: &SeenNode) -> Option<(&'a Rendered, Permit)> {
+        let target = self.target.config;
+        if let Ok(permit) = &self.gate {
+            return Some((target, permit.clone()));
+        }
+        if let Some((begun, config)) = &self.begun {
+            return Some((config, Permit::already_initiated(begun, self.now)));
+        }
+        if let Some(lacking) = self.lacks(node) {
+            return Some((target, Permit::bypass(lacking, self.now)));
+        }
+        let consent = Consent::of(node, &target.name)?;
+        Some((target, Permit::consent(&consent, self.now)))
+    }
+
+    /// The same for a machine that can take a new configuration at all: one that is where it was told to go, or stuck on its way
+    /// there; and open for workloads, unless an administrator who emptied it asks for it by name.
+    fn begin(&self, node: &SeenNode) -> Option<(&'a Rendered, Permit)> {
+        let settled = node.is_done() || node.is_failing();
+        let named = || Consent::of(node, &self.target.config.name).is_some();
+        let able = node.is_ready() || node.health == Health::Healthy && named();
+        if !settled || !able {
+            return None;
+        }
+        self.of(node).filter(|(config, _)| node.desired != config.name)
+    }
+}
+
+/// Plans the machines of a pool. Without ways nothing new begins, and the ledger is only tidied.
+pub(crate) fn rollout<'a>(
+    view: &PoolView<'a>,
+    shelf: &Shelf<'a>,
+    ways: Option<&Ways<'a>>,
+    now: Instant,
+) -> Rollout<'a> {
+    let known = &view.pool.ledger;
+    let mut plan = Rollout { ledger: known.clone(), ..Rollout::default() };
+    let (mut candidates, mut reserved) = (Vec::new(), Vec::new());
+    let mut occupied = 0;
+    for node in view.nodes {
+        let standing = Standing::of(node, known.get(&node.name), now);
+        if standing == Standing::Over {
+            plan.ledger.release(&node.name);
+        }
+        let counts =
+            node.is_unavailable() || matches!(standing, Standing::Reserved | Standing::Begun);
+        occupied += usize::from(counts);
+        let Some((config, permit)) = ways.and_then(|ways| ways.begin(node)) else { continue };
+        match (standing, known.get(&node.name)) {
+            // Reserved by a planner that did not come to mark it: finished here, and only as it was reserved.
+            (Standing::Reserved, Some(entry)) => {
+                if entry.config == config.name {
+                    let until = permit.write_by().min(entry.until);
+                    reserved.push(Mark { node, config, permit, until });
+                }
+            }
+            _ => candidates.push(Candidate::new(node, config, permit, shelf, counts)),
+        }
+    }
+    occupied += release_strangers(view, &mut plan, now);
+    plan.wake = plan.ledger.iter().map(|(_, entry)| entry.until).filter(|until| *until > now).min();
+    defer_operator(&mut candidates, view);
+    let limit = limit(view);
+    // One that was stuck when it was reserved took no room then; if it is well again, and there is no room now, it is not touched.
+    reserved.retain(|mark| mark.node.is_unavailable() || occupied <= limit);
+    plan.marks = reserved;
+    let room = limit.saturating_sub(occupied);
+    for Candidate { node, config, permit, .. } in first(candidates, room) {
+        let until = permit.write_by();
+        plan.ledger.reserve(&node.name, Entry { config: config.name.clone(), until });
+        plan.marks.push(Mark { node, config, permit, until });
+    }
+    plan
+}
+
+/// How a machine stands with the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Not in it.
+    Free,
+    /// Reserved, not marked, and somebody may still mark it.
+    Reserved,
+    /// Marked, and on its way.
+    Begun,
+    /// Finished, or reserved by somebody who can no longer mark it: the entry can go.
+    Over,
+}
+
+impl Standing {
+    fn of(node: &SeenNode, entry: Option<&Entry>, now: Instant) -> Self {
+        match entry {
+            None => Self::Free,
+            Some(entry) if node.desired == entry.config && node.is_done() => Self::Over,
+            Some(entry) if node.desired == entry.config => Self::Begun,
+            Some(entry) if now < entry.until => Self::Reserved,
+            Some(_) => Self::Over,
+        }
+    }
+}
+
+/// Entries of machines that are not in the pool (any more): kept while somebody may still mark them. How many of them count.
+fn release_strangers(view: &PoolView<'_>, plan: &mut Rollout<'_>, now: Instant) -> usize {
+    if view.pool.ledger.is_empty() {
+        return 0;
+    }
+    let members: BTreeSet<&str> = view.nodes.iter().map(|node| node.name.as_str()).collect();
+    let strangers = view.pool.ledger.iter().filter(|(name, _)| !members.contains(name));
+    let (kept, over): (Vec<_>, Vec<_>) = strangers.partition(|(_, entry)| now < entry.until);
+    for (name, _) in over {
+        plan.ledger.release(name);
+    }
+    kept.len()
+}
+
+fn limit(view: &PoolView<'_>) -> usize {
+    match view.pool.limit {
+        // Two machines that only vote must never be away together.
+        Some(_) if view.pool.name == ARBITER => 1,
+        Some(limit) => limit.of(view.nodes.len()),
+        None => 0,
+    }
+}
+
+/// A machine that could be begun.
+struct Candidate<'a> {
+    node: &'a SeenNode,
+    config: &'a Rendered,
+    permit: Permit,
+    /// What comes first: see POOL-3.
+    rank: Rank<'a>,
+    /// Whether it takes room in the budget already.
+    counted: bool,
+}
+
+impl<'a> Candidate<'a> {
+    fn new(
+        node: &'a SeenNode,
+        config: &'a Rendered,
+        permit: Permit,
+        shelf: &Shelf<'_>,
+        counted: bool,
+    ) -> Self {
+        let zone = node.zone();
+        let rank = Rank {
+            age: shelf.age(&node.current),
+            homeless: zone.is_none(),
+            zone,
+            created: node.created,
+            name: &node.name,
+        };
+        Self { node, config, permit, rank, counted }
+    }
+}
+
+/// The order of machines, field by field: the age of the configuration it runs, its zone with those without one last, its own age,
+/// its name (POOL-3).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank<'a> {
+    age: Instant,
+    homeless: bool,
+    zone: Option<&'a str>,
+    created: Option<Instant>,
+    name: &'a str,
+}
+
+/// The candidates that go, in order: the first for whom there is room, and all that take none, because they count already: machines
+/// that are stuck, or emptied by an administrator who asks for them.
+fn first(candidates: Vec<Candidate<'_>>, room: usize) -> Vec<Candidate<'_>> {
+    let (mut going, mut others): (Vec<_>, Vec<_>) =
+        candidates.into_iter().partition(|candidate| candidate.counted);
+    // Only those that go are put into order: a large pool has thousands that wait.
+    if room < others.len() {
+        others.select_nth_unstable_by_key(room, |candidate| candidate.rank);
+        others.truncate(room);
+    }
+    going.extend(others);
+    going.sort_unstable_by_key(|candidate| candidate.rank);
+    going
+}
+
+/// Of several masters, the one that hosts the operator comes another time: its own update must not be what interrupts the rollout.
+fn defer_operator(candidates: &mut Vec<Candidate<'_>>, view: &PoolView<'_>) {
+    if view.pool.name == MASTER && candidates.len() > 1 {
+        candidates.retain(|candidate| view.operator_node != Some(candidate.node.name.as_str()));
+    }
+}

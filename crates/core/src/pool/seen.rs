@@ -1,0 +1,297 @@
+//! What of a pool and of its machines do decisions read? Narrow values, made once from each document that arrives.
+//!
+//! Total: what cannot be understood becomes a problem, and a pool with one begins nothing new.
+
+use std::collections::BTreeMap;
+
+use api::{
+    machine::names::{self, NodeState},
+    names::MACHINE_CONFIG_POOL,
+};
+use schedule::Instant;
+use serde_json::Value;
+
+use super::{
+    capacity::Limit,
+    ledger::Ledger,
+    selector::Selector,
+    source::{annotation, text, texts},
+    status::SeenStatus,
+};
+use crate::problem::{Code, FieldPath, Object, Problem};
+
+/// A `MachineConfigPool` as it was last seen.
+#[derive(Clone, Debug)]
+pub struct SeenPool {
+    /// Its name.
+    pub name: String,
+    /// The identity of this very object.
+    pub uid: String,
+    /// The version of the stored bytes: every write to the pool is made from it.
+    pub resource_version: String,
+    /// Counts the changes of the specification.
+    pub generation: i64,
+    /// When it was asked to go, if it was.
+    leaving: Option<String>,
+    /// Whether there are annotations at all, which a patch must know.
+    pub(crate) annotated: bool,
+    /// Which configurations it merges.
+    pub configs: Selector,
+    /// Which machines belong to it.
+    pub nodes: Selector,
+    /// Whether somebody paused it, apart from change management.
+    pub paused: Pause,
+    /// How many machines may be unavailable; none if that cannot be understood.
+    pub limit: Option<Limit>,
+    /// The newest rendered configuration, `spec.configuration.name`.
+    pub newest: Option<String>,
+    /// The configuration that all machines last had, `status.configuration.name`.
+    pub converged: Option<String>,
+    /// The configuration that somebody chose, `spec.machineConfig` (POOL-4).
+    pub pin: Option<Pin>,
+    /// The configuration that a rollback restores (POOL-8).
+    pub previous: Option<String>,
+    /// The machines it has begun (POOL-2).
+    pub ledger: Ledger,
+    /// Its status.
+    pub status: SeenStatus,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+/// Whether somebody paused a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// Nobody did.
+    Running,
+    /// `spec.paused` is true.
+    Paused,
+}
+
+/// The configuration that somebody chose for a pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// The rendered configuration.
+    pub name: String,
+    /// When new machines get it.
+    pub valid_after: ValidAfter,
+}
+
+/// When new machines get a configuration that somebody chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValidAfter {
+    /// Once one machine runs it.
+    CanaryUpgrade,
+    /// At once.
+    Immediate,
+}
+
+/// A `Node` as it was last seen.
+#[derive(Clone, Debug)]
+pub struct SeenNode {
+    /// Its name.
+    pub name: String,
+    /// The identity of this very object.
+    pub uid: String,
+    /// The version of the stored bytes.
+    pub resource_version: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// When it joined.
+    pub created: Option<Instant>,
+    /// What the kubelet says of it.
+    pub health: Health,
+    /// Whether it takes workloads.
+    pub cordon: Cordon,
+    /// The configuration it runs; empty if its agent has not said.
+    pub current: String,
+    /// The configuration it must go to.
+    pub desired: String,
+    /// How far its agent is.
+    pub state: NodeState,
+    /// Why it is in that state.
+    pub reason: String,
+    /// The configuration that an administrator lets it go to (POOL-7).
+    pub allowed: Option<String>,
+}
+
+/// What the kubelet says of its machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// Nothing is amiss.
+    Healthy,
+    /// It is not ready, short of disk, or without network.
+    Unhealthy,
+}
+
+/// Whether a machine takes workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cordon {
+    /// It does.
+    Open,
+    /// It does not.
+    Cordoned,
+}
+
+impl SeenPool {
+    /// Reads a pool.
+    pub fn new(document: &Value) -> Self {
+        let own = |path: &str| text(document, path).map(str::to_owned);
+        let named = |path: &str| own(path).filter(|name| !name.is_empty());
+        let spec = FieldPath::of("spec");
+        let mut problems = Vec::new();
+        let name = own("/metadata/name").unwrap_or_default();
+        let mut selector = |key: &str| {
+            let given = document.pointer("/spec").and_then(|spec| spec.get(key));
+            Selector::read(given, &spec.key(key), &mut problems)
+        };
+        let (configs, nodes) = (selector("machineConfigSelector"), selector("nodeSelector"));
+        if nodes == Selector::Everything {
+            let detail = "an empty selector would choose every machine of the cluster";
+            let problem = Problem::new(&spec.key("nodeSelector"), Code::NotAllowed, detail);
+            problems.push(problem.hint("name the role of the machines that belong to the pool"));
+        }
+        let limit = match Limit::read(document.pointer("/spec/maxUnavailable")) {
+            Ok(limit) => Some(limit),
+            Err(problem) => {
+                problems.push(*problem);
+                None
+            }
+        };
+        let ledger = annotation(document, names::LEDGER).unwrap_or_default();
+        let ledger = Ledger::read(ledger).unwrap_or_else(|problem| {
+            problems.push(*problem);
+            Ledger::default()
+        });
+        let mut pool = Self {
+            uid: own("/metadata/uid").unwrap_or_default(),
+            resource_version: own("/metadata/resourceVersion").unwrap_or_default(),
+            generation: document
+                .pointer("/metadata/generation")
+                .and_then(Value::as_i64)
+                .unwrap_or(0),
+            leaving: own("/metadata/deletionTimestamp"),
+            annotated: document.pointer("/metadata/annotations").is_some_and(Value::is_object),
+            configs,
+            nodes,
+            paused: match document.pointer("/spec/paused") {
+                Some(Value::Bool(true)) => Pause::Paused,
+                _ => Pause::Running,
+            },
+            limit,
+            newest: named("/spec/configuration/name"),
+            converged: named("/status/configuration/name"),
+            pin: pin(document, &mut problems),
+            previous: annotation(document, names::PREVIOUS_CONFIG)
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned),
+            ledger,
+            status: SeenStatus::new(document),
+            problems,
+            name,
+        };
+        let object = pool.object();
+        for problem in &mut pool.problems {
+            problem.object = Some(object.clone());
+        }
+        pool
+    }
+
+    /// Whether nobody has asked it to go. One that goes is rendered no more and begins nothing.
+    pub(crate) fn stays(&self) -> bool {
+        self.leaving.is_none()
+    }
+
+    /// Its kind and name.
+    pub fn object(&self) -> Object {
+        Object {
+            kind: MACHINE_CONFIG_POOL.to_owned(),
+            namespace: None,
+            name: Some(self.name.clone()),
+        }
+    }
+}
+
+fn pin(document: &Value, problems: &mut Vec<Problem>) -> Option<Pin> {
+    let given = document.pointer("/spec/machineConfig").filter(|given| !given.is_null())?;
+    let path = FieldPath::of("spec.machineConfig");
+    let name = given.get("name").and_then(Value::as_str).filter(|name| !name.is_empty())?;
+    let valid_after = match given.get("validAfter").and_then(Value::as_str) {
+        None | Some("" | "CanaryUpgrade") => ValidAfter::CanaryUpgrade,
+        Some("Immediate") => ValidAfter::Immediate,
+        Some(_) => {
+            let detail = "the value is not one that this build knows";
+            let problem = Problem::new(&path.key("validAfter"), Code::NotAllowed, detail);
+            problems.push(problem.hint("use CanaryUpgrade or Immediate"));
+            ValidAfter::CanaryUpgrade
+        }
+    };
+    Some(Pin { name: name.to_owned(), valid_after })
+}
+
+impl SeenNode {
+    /// Reads a node.
+    pub fn new(document: &Value) -> Self {
+        let own = |path: &str| text(document, path).unwrap_or_default().to_owned();
+        let noted = |name: &str| annotation(document, name).unwrap_or_default();
+        Self {
+            name: own("/metadata/name"),
+            uid: own("/metadata/uid"),
+            resource_version: own("/metadata/resourceVersion"),
+            labels: texts(document.pointer("/metadata/labels")),
+            created: text(document, "/metadata/creationTimestamp")
+                .and_then(|at| Instant::parse(at).ok()),
+            health: health(document),
+            cordon: match document.pointer("/spec/unschedulable") {
+                Some(Value::Bool(true)) => Cordon::Cordoned,
+                _ => Cordon::Open,
+            },
+            current: noted(names::CURRENT_CONFIG).to_owned(),
+            desired: noted(names::DESIRED_CONFIG).to_owned(),
+            state: NodeState::of(noted(names::STATE)),
+            reason: noted(names::REASON).to_owned(),
+            allowed: Some(noted(names::ALLOWED_CONFIG).to_owned()).filter(|name| !name.is_empty()),
+        }
+    }
+
+    /// The failure domain it stands in.
+    pub fn zone(&self) -> Option<&str> {
+        self.labels.get(names::ZONE).map(String::as_str)
+    }
+
+    /// Healthy and open for workloads.
+    pub fn is_ready(&self) -> bool {
+        self.health == Health::Healthy && self.cordon == Cordon::Open
+    }
+
+    /// At the configuration it was last told to go to.
+    pub fn is_done(&self) -> bool {
+        !self.current.is_empty() && self.current == self.desired && self.state == NodeState::Done
+    }
+
+    /// On its way, and stuck.
+    pub fn is_failing(&self) -> bool {
+        self.current != self.desired
+            && matches!(self.state, NodeState::Degraded | NodeState::Unreconcilable)
+    }
+
+    /// Whether workloads cannot count on it: cordoned, unhealthy, failing, or mid-update (POOL-2).
+    pub fn is_unavailable(&self) -> bool {
+        !self.is_ready() || !self.is_done()
+    }
+}
+
+/// What the conditions say; one that is missing counts as fine, as upstream has it.
+fn health(document: &Value) -> Health {
+    const FINE: &[(&str, &str)] =
+        &[("Ready", "True"), ("DiskPressure", "False"), ("NetworkUnavailable", "False")];
+    let conditions = document.pointer("/status/conditions").and_then(Value::as_array);
+    let text = |condition: &Value, key: &str| {
+        condition.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let amiss = conditions.into_iter().flatten().any(|condition| {
+        let (kind, status) = (text(condition, "type"), text(condition, "status"));
+        FINE.iter().any(|(known, fine)| kind == *known && status != *fine)
+    });
+    if amiss { Health::Unhealthy } else { Health::Healthy }
+}

@@ -1,0 +1,149 @@
+//! Which objects does a label selector choose?
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::problem::{Code, FieldPath, Problem};
+
+/// A label selector, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selector {
+    /// Not given: chooses nothing.
+    Nothing,
+    /// Given and empty. Kubernetes reads it as everything; for a pool nobody can mean that, so it chooses nothing and is reported.
+    Everything,
+    /// All of these.
+    Terms(Vec<Term>),
+}
+
+/// One demand on the labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    key: String,
+    demand: Demand,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Demand {
+    In(Vec<String>),
+    NotIn(Vec<String>),
+    Exists,
+    DoesNotExist,
+}
+
+impl Selector {
+    /// Reads a selector; one that cannot be understood chooses nothing.
+    pub(crate) fn read(
+        given: Option<&Value>,
+        path: &FieldPath,
+        problems: &mut Vec<Problem>,
+    ) -> Self {
+        let Some(given) = given.filter(|given| !given.is_null()) else { return Self::Nothing };
+        let mut terms = Vec::new();
+        let labels = given.get("matchLabels").and_then(Value::as_object);
+        for (key, value) in labels.into_iter().flatten() {
+            let wanted = value.as_str().unwrap_or_default().to_owned();
+            terms.push(Term { key: key.clone(), demand: Demand::In(vec![wanted]) });
+        }
+        let expressions = given.get("matchExpressions").and_then(Value::as_array);
+        for (place, expression) in expressions.into_iter().flatten().enumerate() {
+            match Term::read(expression) {
+                Ok(term) => terms.push(term),
+                Err(detail) => {
+                    let path = path.key("matchExpressions").index(place);
+                    problems.push(
+                        Problem::new(&path, Code::BadFormat, detail)
+                            .hint("use operator In, NotIn, Exists or DoesNotExist, with values for the first two"),
+                    );
+                    return Self::Nothing;
+                }
+            }
+        }
+        if terms.is_empty() { Self::Everything } else { Self::Terms(terms) }
+    }
+
+    /// Whether it chooses an object with these labels.
+    pub fn chooses(&self, labels: &BTreeMap<String, String>) -> bool {
+        match self {
+            Self::Nothing | Self::Everything => false,
+            Self::Terms(terms) => terms.iter().all(|term| term.holds(labels)),
+        }
+    }
+}
+
+impl Term {
+    fn read(expression: &Value) -> Result<Self, String> {
+        let key = expression.get("key").and_then(Value::as_str).unwrap_or_default();
+        if key.is_empty() {
+            return Err("the expression names no label".into());
+        }
+        let values: Vec<String> = expression
+            .get("values")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(|value| Some(value.as_str()?.to_owned()))
+            .collect();
+        let operator = expression.get("operator").and_then(Value::as_str).unwrap_or_default();
+        let demand = match (operator, values.is_empty()) {
+            ("In", false) => Demand::In(values),
+            ("NotIn", false) => Demand::NotIn(values),
+            ("Exists", true) => Demand::Exists,
+            ("DoesNotExist", true) => Demand::DoesNotExist,
+            _ => return Err(format!("the expression about {key} cannot be understood")),
+        };
+        Ok(Self { key: key.to_owned(), demand })
+    }
+
+    fn holds(&self, labels: &BTreeMap<String, String>) -> bool {
+        let found = labels.get(&self.key);
+        match &self.demand {
+            Demand::In(values) => found.is_some_and(|found| values.contains(found)),
+            Demand::NotIn(values) => found.is_none_or(|found| !values.contains(found)),
+            Demand::Exists => found.is_some(),
+            Demand::DoesNotExist => found.is_none(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn selectors_choose_as_kubernetes_does() {
+        let check = |selector: Value, labels: Value, chosen: bool| {
+            let mut problems = Vec::new();
+            let read = Selector::read(Some(&selector), &FieldPath::root(), &mut problems);
+            assert_eq!(problems, [], "{selector}");
+            let labels = super::super::source::texts(Some(&labels));
+            assert_eq!(read.chooses(&labels), chosen, "{selector} {labels:?}");
+        };
+        let role = |operator: &str, values: Value| json!({"matchExpressions": [{"key": "role", "operator": operator, "values": values}]});
+        check(json!({"matchLabels": {"role": "worker"}}), json!({"role": "worker"}), true);
+        check(json!({"matchLabels": {"role": "worker"}}), json!({"role": "infra"}), false);
+        check(
+            json!({"matchLabels": {"role": "worker", "a": "b"}}),
+            json!({"role": "worker"}),
+            false,
+        );
+        check(role("In", json!(["worker", "infra"])), json!({"role": "infra"}), true);
+        check(role("NotIn", json!(["worker"])), json!({}), true);
+        check(role("Exists", json!([])), json!({"role": ""}), true);
+        check(role("DoesNotExist", json!([])), json!({"role": ""}), false);
+        check(json!({}), json!({"role": "worker"}), false);
+    }
+
+    #[test]
+    fn a_selector_that_is_not_understood_chooses_nothing_and_says_where() {
+        let mut problems = Vec::new();
+        let given =
+            json!({"matchExpressions": [{"key": "role", "operator": "Like", "values": ["w*"]}]});
+        let path = FieldPath::of("spec.nodeSelector");
+        assert_eq!(Selector::read(Some(&given), &path, &mut problems), Selector::Nothing);
+        assert_eq!(problems[0].field.to_string(), "spec.nodeSelector.matchExpressions[0]");
+    }
+}

@@ -1,0 +1,344 @@
+//! What should the status of a pool read? Counts and conditions as upstream writes them.
+//!
+//! Meaning unchanged, bytes unchanged (STAT-3): instants are kept where the status of a condition stays, and nothing here counts down.
+
+use api::machine::names;
+use schedule::Instant;
+use serde_json::{Value, json};
+
+use super::{
+    render::Rendering,
+    seen::{Pause, SeenNode, SeenPool},
+    source::{Rendered, text},
+};
+use crate::{gate::problem_text, plan::StatusPatch, problem::Problem, seen::Presence};
+
+/// All machines have the target.
+pub const UPDATED: &str = "Updated";
+/// Machines are on their way to the target.
+pub const UPDATING: &str = "Updating";
+/// Any of the two below.
+pub const DEGRADED: &str = "Degraded";
+/// A machine cannot get to its configuration.
+pub const NODE_DEGRADED: &str = "NodeDegraded";
+/// The sources of the pool cannot be merged.
+pub const RENDER_DEGRADED: &str = "RenderDegraded";
+/// Ours: something about the pool keeps machines from being begun, whatever the gate says.
+pub const ROLLOUT_BLOCKED: &str = "RolloutBlocked";
+
+/// The status of a pool as it was last seen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeenStatus {
+    present: Presence,
+    listed: Presence,
+    counts: Counts,
+    observed_generation: Option<i64>,
+    configuration: Option<Value>,
+    conditions: Vec<(usize, PoolCondition)>,
+}
+
+/// How many machines are how far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All.
+    pub machines: i64,
+    /// Those that have the target.
+    pub updated: i64,
+    /// Those that have the target and are ready.
+    pub ready: i64,
+    /// Those that workloads cannot count on.
+    pub unavailable: i64,
+    /// Those that say they are stuck.
+    pub degraded: i64,
+}
+
+/// A condition as this kind has it: without a generation, and with reasons that may be empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolCondition {
+    /// The aspect.
+    pub kind: String,
+    /// `True`, `False` or `Unknown`.
+    pub status: String,
+    /// Why, for programs.
+    pub reason: String,
+    /// Why, for people.
+    pub message: String,
+    /// When the status last changed.
+    pub since: String,
+}
+
+/// Whether machines may be begun at the moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// They may.
+    May,
+    /// They may not, for this reason.
+    Held(String),
+}
+
+impl SeenStatus {
+    pub(crate) fn new(document: &Value) -> Self {
+        let presence = |there| if there { Presence::Present } else { Presence::Absent };
+        let status = document.get("status");
+        let list = document.pointer("/status/conditions").and_then(Value::as_array);
+        let count = |key: &str| status.and_then(|status| status.get(key)).and_then(Value::as_i64);
+        let ours = [UPDATED, UPDATING, DEGRADED, NODE_DEGRADED, RENDER_DEGRADED, ROLLOUT_BLOCKED];
+        let conditions = list.into_iter().flatten().enumerate().filter_map(|(place, entry)| {
+            let condition = PoolCondition::read(entry);
+            ours.contains(&condition.kind.as_str()).then_some((place, condition))
+        });
+        Self {
+            present: presence(status.is_some_and(Value::is_object)),
+            listed: presence(list.is_some()),
+            counts: Counts {
+                machines: count("machineCount").unwrap_or(-1),
+                updated: count("updatedMachineCount").unwrap_or(-1),
+                ready: count("readyMachineCount").unwrap_or(-1),
+                unavailable: count("unavailableMachineCount").unwrap_or(-1),
+                degraded: count("degradedMachineCount").unwrap_or(-1),
+            },
+            observed_generation: count("observedGeneration"),
+            configuration: document.pointer("/status/configuration").cloned(),
+            conditions: conditions.collect(),
+        }
+    }
+
+    /// A condition of this type.
+    pub fn condition(&self, kind: &str) -> Option<&PoolCondition> {
+        self.conditions.iter().map(|(_, condition)| condition).find(|known| known.kind == kind)
+    }
+}
+
+impl PoolCondition {
+    fn read(entry: &Value) -> Self {
+        let own = |key: &str| text(entry, &format!("/{key}")).unwrap_or_default().to_owned();
+        Self {
+            kind: own("type"),
+            status: own("status"),
+            reason: own("reason"),
+            message: own("message"),
+            since: own("lastTransitionTime"),
+        }
+    }
+
+    fn document(&self) -> Value {
+        json!({
+            "type": self.kind,
+            "status": self.status,
+            "reason": self.reason,
+            "message": self.message,
+            "lastTransitionTime": self.since,
+        })
+    }
+}
+
+/// Counts the machines of a pool against its target.
+pub(crate) fn counts(nodes: &[&SeenNode], target: Option<&str>) -> Counts {
+    let mut counts = Counts { machines: nodes.len() as i64, ..Counts::default() };
+    for node in nodes {
+        let updated = node.is_done() && target == Some(node.desired.as_str());
+        counts.updated += i64::from(updated);
+        counts.ready += i64::from(updated && node.is_ready());
+        counts.unavailable += i64::from(node.is_unavailable());
+        counts.degraded += i64::from(is_degraded(node));
+    }
+    counts
+}
+
+fn is_degraded(node: &SeenNode) -> bool {
+    use api::machine::names::NodeState;
+    matches!(node.state, NodeState::Degraded | NodeState::Unreconcilable)
+}
+
+impl Counts {
+    /// Whether all machines have the target, ready for workloads. A pool without machines has nothing left to do.
+    pub(crate) fn is_converged(&self) -> bool {
+        self.updated == self.machines && self.ready == self.machines && self.unavailable == 0
+    }
+}
+
+/// What the status is made from.
+pub(crate) struct Facts<'a> {
+    pub(crate) pool: &'a SeenPool,
+    pub(crate) nodes: &'a [&'a SeenNode],
+    pub(crate) target: Option<&'a Rendered>,
+    pub(crate) rendering: &'a Rendering,
+    pub(crate) progress: &'a Progress,
+    pub(crate) blocked: &'a [Problem],
+}
+
+/// The change to the status; none if it already reads as it should.
+pub(crate) fn patch(facts: &Facts<'_>, now: Instant) -> Option<StatusPatch> {
+    let known = &facts.pool.status;
+    let counts = counts(facts.nodes, facts.target.map(|target| target.name.as_str()));
+    let mut operations = vec![version(facts.pool)];
+    if known.present == Presence::Absent {
+        operations.push(json!({"op": "add", "path": "/status", "value": {}}));
+    }
+    let idle = operations.len();
+    let mut set = |key: &str, value: Value| {
+        operations.push(json!({"op": "add", "path": format!("/status/{key}"), "value": value}));
+    };
+    for (key, wanted, before) in [
+        ("machineCount", counts.machines, known.counts.machines),
+        ("updatedMachineCount", counts.updated, known.counts.updated),
+        ("readyMachineCount", counts.ready, known.counts.ready),
+        ("unavailableMachineCount", counts.unavailable, known.counts.unavailable),
+        ("degradedMachineCount", counts.degraded, known.counts.degraded),
+    ] {
+        if wanted != before {
+            set(key, wanted.into());
+        }
+    }
+    if known.observed_generation != Some(facts.pool.generation) {
+        set("observedGeneration", facts.pool.generation.into());
+    }
+    if let Some(target) = facts.target.filter(|_| counts.is_converged()) {
+        let reached = known.configuration.as_ref().and_then(|known| known.get("name"));
+        if reached.and_then(Value::as_str) != Some(&target.name) {
+            set("configuration", reference(target));
+        }
+    }
+    let wanted = conditions(facts, counts, now);
+    let stale: Vec<&PoolCondition> =
+        wanted.iter().filter(|wanted| known.condition(&wanted.kind) != Some(wanted)).collect();
+    if known.listed == Presence::Absent && !stale.is_empty() {
+        set("conditions", json!([]));
+    }
+    for condition in stale {
+        let place = known.conditions.iter().find(|(_, known)| known.kind == condition.kind);
+        operations.push(match place {
+            Some((place, _)) => {
+                json!({"op": "replace", "path": format!("/status/conditions/{place}"),
+                                       "value": condition.document()})
+            }
+            None => {
+                json!({"op": "add", "path": "/status/conditions/-", "value": condition.document()})
+            }
+        });
+    }
+    (operations.len() > idle).then_some(StatusPatch { operations })
+}
+
+/// `status.configuration`: a rendered configuration and what it was rendered from.
+fn reference(config: &Rendered) -> Value {
+    let sources: Vec<Value> = config.digests.keys().map(|name| source_reference(name)).collect();
+    json!({"name": config.name, "source": sources})
+}
+
+/// A source, as pools refer to it.
+pub(crate) fn source_reference(name: &str) -> Value {
+    json!({"apiVersion": names::API_VERSION, "kind": names::MACHINE_CONFIG, "name": name})
+}
+
+/// The first operation of every write to a pool: the version it was made from (EXEC-1).
+pub(crate) fn version(pool: &SeenPool) -> Value {
+    json!({"op": "replace", "path": "/metadata/resourceVersion", "value": pool.resource_version})
+}
+
+fn conditions(facts: &Facts<'_>, counts: Counts, now: Instant) -> Vec<PoolCondition> {
+    let target =
+        facts.target.map_or("a configuration that is not there yet", |target| &target.name);
+    let converged = counts.is_converged() && facts.target.is_some();
+    let said = |kind: &str, holds: bool, reason: String, message: String| {
+        let status = if holds { "True" } else { "False" };
+        let same = facts.pool.status.condition(kind).filter(|known| known.status == status);
+        PoolCondition {
+            kind: kind.to_owned(),
+            status: status.to_owned(),
+            reason,
+            message,
+            since: same.map_or_else(|| now.to_string(), |same| same.since.clone()),
+        }
+    };
+    let none = String::new;
+    let (updated, updating) = if converged {
+        let message = format!("All nodes are updated with {target}");
+        (said(UPDATED, true, none(), message), said(UPDATING, false, none(), none()))
+    } else {
+        (said(UPDATED, false, none(), none()), updating(facts, counts, target, said))
+    };
+    let stuck: Vec<&&SeenNode> = facts.nodes.iter().filter(|node| is_degraded(node)).collect();
+    let degraded = match stuck.as_slice() {
+        [] => said(NODE_DEGRADED, false, none(), none()),
+        stuck => {
+            let reason = format!("{} nodes are reporting degraded status on sync", stuck.len());
+            said(NODE_DEGRADED, true, reason, stuck_text(stuck))
+        }
+    };
+    let wrong: Vec<Problem> = facts.rendering.problems.clone();
+    let unrendered = if wrong.is_empty() {
+        said(RENDER_DEGRADED, false, none(), none())
+    } else {
+        said(RENDER_DEGRADED, true, none(), objects_text(&wrong))
+    };
+    let any = degraded.status == "True" || unrendered.status == "True";
+    let mut wanted =
+        vec![updated, updating, said(DEGRADED, any, none(), none()), degraded, unrendered];
+    // Ours appears with the first reason for it, so that a healthy pool looks as upstream leaves it.
+    if !facts.blocked.is_empty() {
+        let reason = facts.blocked.first().map_or_else(none, |first| first.code.as_str().into());
+        wanted.push(said(ROLLOUT_BLOCKED, true, reason, problem_text(facts.blocked)));
+    } else if facts.pool.status.condition(ROLLOUT_BLOCKED).is_some() {
+        wanted.push(said(ROLLOUT_BLOCKED, false, "AsExpected".into(), none()));
+    }
+    wanted
+}
+
+fn updating(
+    facts: &Facts<'_>,
+    counts: Counts,
+    target: &str,
+    said: impl Fn(&str, bool, String, String) -> PoolCondition,
+) -> PoolCondition {
+    let moving = facts.nodes.iter().any(|node| node.current != node.desired);
+    match (facts.pool.paused, facts.progress) {
+        (Pause::Paused, _) => {
+            let message = format!("Pool is paused; will not update to {target}");
+            said(UPDATING, false, String::new(), message)
+        }
+        (Pause::Running, Progress::May) => {
+            let message = format!("All nodes are updating to {target}");
+            said(UPDATING, true, String::new(), message)
+        }
+        (Pause::Running, Progress::Held(why)) => {
+            let waiting = counts.machines - counts.updated;
+            let message = format!("{waiting} of {} machines lack {target}: {why}", counts.machines);
+            said(UPDATING, moving, String::new(), message)
+        }
+    }
+}
+
+/// The first machines that are stuck, with what they say.
+fn stuck_text(stuck: &[&&SeenNode]) -> String {
+    const SHOWN: usize = 3;
+    let mut parts: Vec<String> = stuck
+        .iter()
+        .take(SHOWN)
+        .map(|node| {
+            let state = node.state.as_str();
+            format!("Node {} is {state}: {:?}", node.name, node.reason)
+        })
+        .collect();
+    if stuck.len() > SHOWN {
+        parts.push(format!("and {} more", stuck.len() - SHOWN));
+    }
+    parts.join(", ")
+}
+
+/// Problems of several objects as one line: which object, which field, what.
+fn objects_text(problems: &[Problem]) -> String {
+    const SHOWN: usize = 3;
+    let mut parts: Vec<String> = problems
+        .iter()
+        .take(SHOWN)
+        .map(|problem| match &problem.object {
+            Some(object) => format!("{object}: {}: {}", problem.field, problem.detail),
+            None => format!("{}: {}", problem.field, problem.detail),
+        })
+        .collect();
+    if problems.len() > SHOWN {
+        parts.push(format!("and {} more", problems.len() - SHOWN));
+    }
+    parts.join("; ")
+}

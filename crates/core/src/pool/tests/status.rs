@@ -1,0 +1,177 @@
+//! What the status of a pool reads, and what pending means.
+
+use api::machine::names::NodeState;
+use serde_json::json;
+
+use super::world::{World, file_source, later, noon, open, shut, touch, window};
+use crate::pool::prune::{Reason, prune};
+
+fn counts(world: &World) -> [i64; 5] {
+    let count = |key: &str| world.pool["status"][key].as_i64().unwrap();
+    [
+        count("machineCount"),
+        count("updatedMachineCount"),
+        count("readyMachineCount"),
+        count("unavailableMachineCount"),
+        count("degradedMachineCount"),
+    ]
+}
+
+fn holds(world: &World, kind: &str) -> String {
+    world.condition(kind).0
+}
+
+/// STAT-3
+#[test]
+fn status_follows_a_rollout_as_upstream_writes_it() {
+    let mut world = World::new("worker", 3);
+    let first = world.newest();
+    assert_eq!(counts(&world), [3, 3, 3, 0, 0]);
+    assert_eq!(
+        world.condition("Updated"),
+        ("True".into(), format!("All nodes are updated with {first}"))
+    );
+    assert_eq!(holds(&world, "Updating"), "False");
+    assert_eq!(world.pool["status"]["configuration"]["name"], first.as_str());
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    world.settle(&open(), noon());
+    let second = world.newest();
+    assert_eq!(counts(&world), [3, 0, 0, 1, 0]);
+    assert_eq!(holds(&world, "Updated"), "False");
+    assert_eq!(
+        world.condition("Updating"),
+        ("True".into(), format!("All nodes are updating to {second}"))
+    );
+    assert_eq!(world.pool["status"]["configuration"]["name"], first.as_str());
+    for round in 0..3 {
+        world.finish();
+        world.settle(&open(), later(round));
+    }
+    assert_eq!(counts(&world), [3, 3, 3, 0, 0]);
+    assert_eq!(world.pool["status"]["configuration"]["name"], second.as_str());
+    let before = world.pool.clone();
+    world.settle(&open(), later(99_999));
+    assert_eq!(world.pool, before, "an idle pool is not written");
+}
+
+#[test]
+fn pool_that_goes_is_left_in_peace() {
+    let mut world = World::new("worker", 2);
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    world.set("/metadata/deletionTimestamp", &json!("2026-11-15T11:00:00Z"));
+    assert!(world.plan(&open(), noon()).actions.is_empty());
+}
+
+#[test]
+fn stuck_machines_are_named_with_what_they_say() {
+    let mut world = World::new("worker", 2);
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    world.settle(&open(), noon());
+    let node = world.node("n0");
+    node.state = NodeState::Degraded;
+    node.reason = "disk full".into();
+    touch(node);
+    world.settle(&open(), later(60));
+    assert_eq!(counts(&world), [2, 0, 0, 1, 1]);
+    let (status, message) = world.condition("NodeDegraded");
+    assert_eq!((status.as_str(), message.as_str()), ("True", "Node n0 is Degraded: \"disk full\""));
+    let seen = world.seen();
+    let reason = &seen.status.condition("NodeDegraded").unwrap().reason;
+    assert_eq!(reason, "1 nodes are reporting degraded status on sync");
+    assert_eq!(holds(&world, "Degraded"), "True");
+}
+
+#[test]
+fn pool_without_machines_has_nothing_left_to_do() {
+    let world = World::new("worker", 0);
+    assert_eq!(counts(&world), [0, 0, 0, 0, 0]);
+    assert_eq!(holds(&world, "Updated"), "True");
+}
+
+/// GATE-6
+#[test]
+fn held_pool_says_until_when() {
+    let mut world = World::new("worker", 3);
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    let gate = window(600);
+    world.settle(&gate, later(-3600));
+    let (status, message) = world.condition("Updating");
+    assert_eq!(status, "False");
+    assert!(message.contains("3 of 3 machines lack"), "{message}");
+    assert!(
+        message.contains("changes are held (Restrictive) until 2026-11-15T12:00:00Z"),
+        "{message}"
+    );
+}
+
+/// POOL-6
+#[test]
+fn pending_is_judged_against_the_newest_and_names_sources_and_fields() {
+    let mut world = World::new("worker", 3);
+    let pending = |world: &World| world.plan(&shut(), noon()).pending;
+    assert!(pending(&world).is_empty());
+    let first = world.newest();
+    world.set("/spec/machineConfig", &json!({"name": first}));
+    let mut change = file_source("50-change", "/etc/change", "1");
+    change["spec"]["kernelArguments"] = json!(["nosmt"]);
+    world.put(&change);
+    world.put(&file_source("00-base", "/etc/base", "new"));
+    world.settle(&open(), noon());
+    let newest = world.newest();
+    assert_eq!(world.moving(), [""; 0], "pinned to what it has");
+    assert_eq!(
+        pending(&world).waiting,
+        [format!(
+            "{newest} on 3 of 3 machines: 00-base changed, 50-change added (file /etc/base, file /etc/change, kernelArguments)"
+        )]
+    );
+    world.set("/spec/machineConfig", &serde_json::Value::Null);
+    world.settle(&open(), noon());
+    assert_eq!(pending(&world).begun, [format!("{newest} on 1 of 3 machines")]);
+    assert!(pending(&world).waiting[0].starts_with(&format!("{newest} on 2 of 3 machines")));
+}
+
+/// POOL-9, POOL-4, POOL-8
+#[test]
+fn what_anything_names_is_never_pruned() {
+    let mut world = World::new("worker", 2);
+    let mut configs = vec![world.newest()];
+    for round in 1..8 {
+        world.put(&file_source("50-change", "/etc/change", &round.to_string()));
+        world.settle(&shut(), later(round));
+        configs.push(world.newest());
+    }
+    world.nodes[1].current.clone_from(&configs[1]);
+    world.nodes[1].desired.clone_from(&configs[2]);
+    world.nodes[0].allowed = Some(configs[6].clone());
+    world.set("/spec/machineConfig", &json!({"name": configs[3]}));
+    world.set(
+        "/metadata/annotations",
+        &json!({
+            api::machine::names::PREVIOUS_CONFIG: configs[4],
+        }),
+    );
+    let pools = [world.seen()];
+    let verdicts = prune(&world.rendered, &pools, &world.nodes);
+    let reasons = |name: &str| {
+        let verdict = verdicts.iter().find(|verdict| verdict.config == name).unwrap();
+        verdict.kept_by.clone()
+    };
+    assert_eq!(
+        reasons(&configs[0]),
+        [Reason::Converged("worker"), Reason::Current(1), Reason::Desired(1)]
+    );
+    assert_eq!(reasons(&configs[1]), [Reason::Current(1)]);
+    assert_eq!(reasons(&configs[2]), [Reason::Desired(1)]);
+    assert_eq!(reasons(&configs[3]), [Reason::Pinned("worker")]);
+    assert_eq!(reasons(&configs[4]), [Reason::Previous("worker")]);
+    assert_eq!(reasons(&configs[6]), [Reason::Allowed(1)]);
+    assert_eq!(reasons(&configs[7]), [Reason::Newest("worker")]);
+    let gone: Vec<&str> = verdicts
+        .iter()
+        .filter(|verdict| verdict.may_be_deleted())
+        .map(|verdict| verdict.config)
+        .collect();
+    assert_eq!(gone, [configs[5].as_str()]);
+    assert_eq!(Reason::Current(1).to_string(), "1 machine run it");
+}

@@ -1,0 +1,280 @@
+//! A cluster of one pool, as a value: plans are executed against it the way a server would, conflicts included.
+
+use api::machine::names::{self, NodeState};
+use schedule::{Instant, Span, TimeSet};
+use serde_json::{Value, json};
+
+use crate::{
+    gate::{Form, Gate},
+    pool::{
+        Action, PoolPlan, PoolView, decide,
+        merge::Base,
+        render::{chosen, render},
+        seen::{Cordon, Health, SeenNode, SeenPool},
+        source::{Rendered, SeenConfig, Source},
+    },
+};
+
+#[derive(Clone)]
+pub(super) struct World {
+    pub(super) pool: Value,
+    pub(super) nodes: Vec<SeenNode>,
+    pub(super) sources: Vec<Source>,
+    pub(super) rendered: Vec<Rendered>,
+    pub(super) base: Base,
+    pub(super) operator_node: Option<String>,
+    pub(super) control_plane_update: Option<String>,
+    pub(super) waits_for: Option<&'static str>,
+    pub(super) version: u64,
+}
+
+/// What somebody else wrote first.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Conflict;
+
+pub(super) fn instant(text: &str) -> Instant {
+    Instant::parse(text).unwrap()
+}
+
+/// Noon of the day everything happens.
+pub(super) fn noon() -> Instant {
+    instant("2026-11-15T12:00:00Z")
+}
+
+pub(super) fn later(seconds: i64) -> Instant {
+    noon().saturating_add(seconds)
+}
+
+pub(super) fn open() -> Gate {
+    Gate { set: TimeSet::always(), form: Form::NoStanza, policy: None, doubt: None }
+}
+
+pub(super) fn shut() -> Gate {
+    Gate { set: TimeSet::never(), form: Form::Restrictive, policy: None, doubt: None }
+}
+
+/// Open from noon for so many seconds.
+pub(super) fn window(seconds: i64) -> Gate {
+    let set = TimeSet::ranges([Span::new(noon(), later(seconds))]);
+    Gate { set, form: Form::ByPolicy, policy: None, doubt: None }
+}
+
+/// A source of role worker that writes one file.
+pub(super) fn file_source(name: &str, path: &str, text: &str) -> Value {
+    json!({
+        "metadata": {"name": name, "labels": {names::ROLE: "worker"}},
+        "spec": {"config": {
+            "ignition": {"version": "3.2.0"},
+            "storage": {"files": [{"path": path, "contents": {"source": format!("data:,{text}")}}]},
+        }},
+    })
+}
+
+impl World {
+    /// A pool of so many machines, all at the first configuration.
+    pub(super) fn new(name: &str, machines: usize) -> Self {
+        let mut world = Self {
+            pool: json!({
+                "metadata": {"name": name, "uid": "pool-uid", "generation": 1, "resourceVersion": "1"},
+                "spec": {
+                    "machineConfigSelector": {"matchLabels": {names::ROLE: "worker"}},
+                    "nodeSelector": {"matchLabels": {"node-role.kubernetes.io/worker": ""}},
+                },
+            }),
+            nodes: Vec::new(),
+            sources: Vec::new(),
+            rendered: Vec::new(),
+            base: Base::default(),
+            operator_node: None,
+            control_plane_update: None,
+            waits_for: None,
+            version: 1,
+        };
+        world.put(&file_source("00-base", "/etc/base", "0"));
+        world.settle(&shut(), noon().saturating_add(-86_400));
+        let first = world.newest();
+        world.nodes = (0..machines).map(|place| machine(place, &first)).collect();
+        world.settle(&shut(), noon().saturating_add(-86_400));
+        world
+    }
+
+    /// Creates or replaces a source.
+    pub(super) fn put(&mut self, document: &Value) {
+        let SeenConfig::Source(source) = SeenConfig::new(document) else { panic!("not a source") };
+        self.sources.retain(|known| known.name != source.name);
+        self.sources.push(source);
+    }
+
+    pub(super) fn set(&mut self, path: &str, value: &Value) {
+        self.patch(&[json!({"op": "add", "path": path, "value": value})]).unwrap();
+    }
+
+    pub(super) fn node(&mut self, name: &str) -> &mut SeenNode {
+        self.nodes.iter_mut().find(|node| node.name == name).unwrap()
+    }
+
+    pub(super) fn seen(&self) -> SeenPool {
+        SeenPool::new(&self.pool)
+    }
+
+    pub(super) fn newest(&self) -> String {
+        self.seen().newest.unwrap()
+    }
+
+    pub(super) fn plan(&self, gate: &Gate, now: Instant) -> PoolPlan {
+        let pool = self.seen();
+        let nodes: Vec<&SeenNode> = self.nodes.iter().collect();
+        let rendered: Vec<&Rendered> = self.rendered.iter().collect();
+        let running = pool
+            .newest
+            .as_ref()
+            .and_then(|name| self.rendered.iter().find(|config| config.name == *name));
+        let rendering = render(&pool, &self.sources, &self.base, running);
+        let view = PoolView {
+            pool: &pool,
+            nodes: &nodes,
+            rendered: &rendered,
+            sources: &chosen(&pool, &self.sources),
+            rendering: &rendering,
+            base: &self.base,
+            waits_for: self.waits_for,
+            operator_node: self.operator_node.as_deref(),
+            control_plane_update: self.control_plane_update.as_deref(),
+        };
+        decide(&view, gate, now)
+    }
+
+    /// Executes a plan as its words demand: in order, and no further than the first conflict.
+    pub(super) fn execute(&mut self, plan: &PoolPlan, now: Instant) -> Result<(), Conflict> {
+        for action in &plan.actions {
+            self.act(action, now)?;
+        }
+        plan.status.as_ref().map_or(Ok(()), |status| self.patch(&status.operations))
+    }
+
+    pub(super) fn act(&mut self, action: &Action, now: Instant) -> Result<(), Conflict> {
+        match action {
+            Action::CreateRendered(document) => {
+                let mut document = document.as_ref().clone();
+                document["metadata"]["creationTimestamp"] = now.to_string().into();
+                let SeenConfig::Rendered(rendered) = SeenConfig::new(&document) else {
+                    panic!("a rendered configuration is owned by its pool")
+                };
+                self.rendered.push(rendered);
+            }
+            Action::RecordSources { name, digests } => {
+                let stored = self.rendered.iter_mut().find(|config| config.name == *name).unwrap();
+                stored.digests = serde_json::from_str(digests).unwrap();
+            }
+            Action::SetConfiguration(operations) | Action::WriteLedger { operations, .. } => {
+                self.patch(operations)?;
+            }
+            Action::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
+                // The server's own check, and the executor's before it (GATE-7).
+                if now >= *until || !permit.is_live(now) {
+                    return Err(Conflict);
+                }
+                let found = self.nodes.iter_mut().find(|found| found.name == *node);
+                let Some(found) = found.filter(|found| found.uid == *uid) else {
+                    return Err(Conflict);
+                };
+                if found.resource_version != *resource_version {
+                    return Err(Conflict);
+                }
+                found.desired.clone_from(config);
+                found.state = NodeState::Working;
+                touch(found);
+            }
+            Action::ClearConsent { node, .. } => {
+                let found = self.node(node);
+                found.allowed = None;
+                touch(found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Plans and executes until nothing is left to do; machines stay as they are marked.
+    pub(super) fn settle(&mut self, gate: &Gate, now: Instant) {
+        for _ in 0..20 {
+            let plan = self.plan(gate, now);
+            if plan.actions.is_empty() && plan.status.is_none() {
+                return;
+            }
+            self.execute(&plan, now).unwrap();
+        }
+        panic!("the pool does not settle");
+    }
+
+    /// The names of the machines that were marked and have not finished.
+    pub(super) fn moving(&self) -> Vec<&str> {
+        let moving = self.nodes.iter().filter(|node| node.current != node.desired);
+        moving.map(|node| node.name.as_str()).collect()
+    }
+
+    /// Lets every machine finish what it was told.
+    pub(super) fn finish(&mut self) {
+        for node in self.nodes.iter_mut().filter(|node| node.current != node.desired) {
+            node.current.clone_from(&node.desired);
+            node.state = NodeState::Done;
+            touch(node);
+        }
+    }
+
+    pub(super) fn condition(&self, kind: &str) -> (String, String) {
+        let seen = self.seen();
+        let condition = seen.status.condition(kind).unwrap();
+        (condition.status.clone(), condition.message.clone())
+    }
+
+    /// A JSON patch, under the version it was made from.
+    pub(super) fn patch(&mut self, operations: &[Value]) -> Result<(), Conflict> {
+        let mut changed = self.pool.clone();
+        for operation in operations {
+            let path = operation["path"].as_str().unwrap();
+            let value = operation["value"].clone();
+            if path == "/metadata/resourceVersion" {
+                if value != self.pool["metadata"]["resourceVersion"] {
+                    return Err(Conflict);
+                }
+                continue;
+            }
+            let (parent, key) = path.rsplit_once('/').unwrap();
+            let key = key.replace("~1", "/");
+            let parent = changed.pointer_mut(parent).unwrap_or_else(|| panic!("no {parent}"));
+            match parent {
+                Value::Array(items) if key == "-" => items.push(value),
+                Value::Array(items) => items[key.parse::<usize>().unwrap()] = value,
+                parent => parent[key] = value,
+            }
+        }
+        self.version += 1;
+        changed["metadata"]["resourceVersion"] = self.version.to_string().into();
+        self.pool = changed;
+        Ok(())
+    }
+}
+
+pub(super) fn touch(node: &mut SeenNode) {
+    let version: u64 = node.resource_version.parse().unwrap();
+    node.resource_version = (version + 1).to_string();
+}
+
+/// A healthy machine that runs a configuration.
+pub(super) fn machine(place: usize, config: &str) -> SeenNode {
+    let zones = ["a", "b", "c"];
+    SeenNode {
+        name: format!("n{place}"),
+        uid: format!("uid-{place}"),
+        resource_version: "1".into(),
+        labels: [(names::ZONE.to_owned(), zones[place % 3].to_owned())].into(),
+        created: Some(instant("2026-01-01T00:00:00Z").saturating_add(place as i64)),
+        health: Health::Healthy,
+        cordon: Cordon::Open,
+        current: config.to_owned(),
+        desired: config.to_owned(),
+        state: NodeState::Done,
+        reason: String::new(),
+        allowed: None,
+    }
+}

@@ -1,0 +1,175 @@
+//! Does the operator use every right that its roles grant, and none that they do not? And does it serve every metric that is promised?
+//!
+//! It runs on a real server as the account of the manifests. Each status write is refused once, as if somebody else had been quicker: what
+//! the operator does then needs a right of its own.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the functions beside a test fail as it does"
+)]
+
+use std::{
+    collections::BTreeSet,
+    process::{Command, Stdio},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use api::{
+    metrics::METRICS,
+    schema::{Kind, Role, Scope},
+};
+use http::{Method, Request, Response, StatusCode};
+use kube::{Client, client::Body};
+use operator::run::{Election, Operator, Settings};
+use rig::{
+    Cluster, Controllers, User,
+    rights::{self, Difference, Recorder, Right},
+    suite,
+};
+use runtime::{
+    clock::SystemClock,
+    key::{collection, kinds},
+};
+use serde_json::{Value, json};
+use tidegate_tests::Tree;
+use tokio::time::{Instant, sleep};
+
+const MANIFESTS: &str = "deploy/manifests";
+/// What the manifests call it.
+const NAMESPACE: &str = "tidegate-system";
+/// On a busy machine a round takes seconds; a right that was not used after a minute is not used.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+#[test]
+fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
+    suite::on_real("rights", Controllers::Absent, async |cluster| {
+        for folder in [MANIFESTS, "deploy/crds/upstream"] {
+            kubectl(cluster, &["apply", "--server-side", "-f", &folder_of(folder)]);
+        }
+        kubectl(cluster, &["wait", "--for=condition=Established", "crd", "--all"]);
+        let admin = cluster.client(User::Admin).await.unwrap();
+        for kind in kinds() {
+            send(&admin, Method::POST, &collection(kind, namespace(kind)), &object(kind)).await;
+        }
+
+        let recorder = Recorder::default();
+        let account = cluster.account(NAMESPACE, "tidegate", &recorder).await.unwrap();
+        let election =
+            Election::Lease { namespace: NAMESPACE.into(), name: "tidegate-operator".into() };
+        let settings = Settings { election, ..Settings::alone("one") };
+        let operator = Operator::new(refusing_once(account), Arc::new(SystemClock), settings);
+
+        let granted = granted();
+        assert!(granted.len() > 20, "{granted:?}");
+        let everything_was_used = async {
+            let deadline = Instant::now() + PATIENCE;
+            until(deadline, || {
+                recorder.used().iter().filter(|right| is_status_patch(right)).count() == 6
+            })
+            .await;
+            // Something happens to everything that names a policy, so there is something to tell.
+            for kind in kinds().filter(|kind| kind.role == Role::Policy) {
+                let path = format!("{}/one", collection(kind, namespace(kind)));
+                let closed = json!({ "spec": { "strategy": "Restrictive" } });
+                send(&admin, Method::PATCH, &path, &closed).await;
+            }
+            until(deadline, || granted.is_subset(&recorder.used())).await;
+        };
+        let view = operator.view();
+        operator.run(everything_was_used).await.unwrap();
+        let page = operator::metrics::page(&view);
+        for metric in METRICS {
+            let heading = format!("# TYPE {} {}\n", metric.name, metric.form.as_str());
+            assert!(page.contains(&heading), "{} is not served:\n{page}", metric.name);
+        }
+        let difference = Difference::between(&recorder.used(), &granted);
+        assert!(difference.is_empty(), "the roles in {MANIFESTS} do not fit:\n{difference}");
+    });
+}
+
+fn granted() -> BTreeSet<Right> {
+    let text = std::fs::read_to_string(folder_of(MANIFESTS) + "/operator.yaml").unwrap();
+    let objects: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+    rights::granted(&objects)
+}
+
+fn is_status_patch(right: &Right) -> bool {
+    let text = right.to_string();
+    text.starts_with("patch ") && text.contains("/status")
+}
+
+/// Waits until it is so. Who waits in vain is told by the comparison what is missing.
+async fn until(deadline: Instant, is_so: impl Fn() -> bool) {
+    while !is_so() && Instant::now() < deadline {
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+fn namespace(kind: &Kind) -> Option<&'static str> {
+    (kind.scope == Scope::Namespaced).then_some("default")
+}
+
+/// One object of a kind: a policy that permits everything, or something that names it.
+fn object(kind: &Kind) -> Value {
+    let spec = match kind.role {
+        Role::Policy => json!({ "strategy": "Permissive" }),
+        Role::Gated { .. } => {
+            json!({ "changeManagement": { "strategy": "ByPolicy", "byPolicy": { "name": "one" } } })
+        }
+    };
+    json!({
+        "apiVersion": kind.api_version,
+        "kind": kind.name,
+        "metadata": { "name": "one", "namespace": namespace(kind) },
+        "spec": spec,
+    })
+}
+
+async fn send(client: &Client, method: Method, path: &str, body: &Value) {
+    let content_type = match method {
+        Method::PATCH => "application/merge-patch+json",
+        _ => "application/json",
+    };
+    let request = Request::builder().method(method).uri(path).header("content-type", content_type);
+    let request = request.body(body.to_string().into_bytes()).unwrap();
+    let answer: Result<Value, kube::Error> = client.request(request).await;
+    answer.unwrap_or_else(|no| panic!("{path}: {no}"));
+}
+
+/// A client that answers the first write to each path by itself, with a conflict.
+fn refusing_once(client: Client) -> Client {
+    let refused = Arc::new(Mutex::new(BTreeSet::new()));
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let path = request.uri().path().to_owned();
+        let refuse = request.method() == Method::PATCH && refused.lock().unwrap().insert(path);
+        let client = client.clone();
+        async move {
+            if !refuse {
+                return client.send(request).await;
+            }
+            let status = json!({ "kind": "Status", "code": 409, "reason": "Conflict" });
+            let answer = Response::builder().status(StatusCode::CONFLICT);
+            let answer = answer.header("content-type", "application/json");
+            Ok(answer.body(Body::from(status.to_string().into_bytes())).unwrap())
+        }
+    });
+    Client::new(service, NAMESPACE)
+}
+
+fn folder_of(folder: &str) -> String {
+    Tree::top().join(folder).display().to_string()
+}
+
+fn kubectl(cluster: &Cluster, arguments: &[&str]) {
+    let output = Command::new(cluster.kubectl())
+        .arg("--kubeconfig")
+        .arg(cluster.kubeconfig(User::Admin))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "kubectl {arguments:?}: {said}");
+}

@@ -1,0 +1,177 @@
+//! Which words may a script use? One arm for each command.
+
+use schedule::Instant;
+use serde_json::{Value, json};
+use tidegate_core::{
+    overriding::{self, Wanted},
+    problem::Object,
+    world,
+};
+
+use super::{live::Live, show};
+
+/// Runs a command; gives back what it shows.
+pub(crate) async fn run(
+    command: &str,
+    block: &str,
+    expected: &str,
+    live: &mut Live,
+) -> Result<String, String> {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let nothing = String::new();
+    match words.as_slice() {
+        ["at", instant] => live.at(parsed(instant)?).await,
+        ["advance", length] => live.advance(seconds(length)?).await,
+        ["apply"] => {
+            for document in
+                serde_saphyr::from_multiple::<Value>(block).map_err(|e| e.to_string())?
+            {
+                live.apply(&document).await?;
+            }
+        }
+        ["refused"] => {
+            let document: Value = serde_saphyr::from_str(block).map_err(|e| e.to_string())?;
+            return match live.apply(&document).await {
+                Ok(()) => Err("the server took it".into()),
+                Err(refusal) => Ok(refusal),
+            };
+        }
+        ["policy", name, strategy @ ("permissive" | "restrictive")] => {
+            live.apply(&policy(name, &json!({"strategy": capital(strategy)}))).await?;
+        }
+        ["policy", name, "permits", rest @ ..] => {
+            live.apply(&policy(name, &scheduled(rest)?)).await?;
+        }
+        ["resource", called, stanza @ ..] => {
+            live.apply(&resource(called, &stanza_of(stanza)?)?).await?;
+        }
+        ["spec", called] => live.change(called, "", &json!({"spec": yaml(block)?})).await?,
+        ["status", called] => {
+            live.change(called, "/status", &json!({"status": yaml(block)?})).await?
+        }
+        ["override", called, rest @ ..] => overridden(called, rest, live).await?,
+        ["delete", called] => live.delete(called).await?,
+        ["stop"] => live.stop(),
+        ["start"] => live.start().await,
+        ["show", called] => return show::object(&live.get(called).await?),
+        ["explain", called] => return show::reasons(live, called).await,
+        ["metrics", called] => return show::metrics(live, called),
+        ["metric", name] => return Ok(show::metric(live, name)),
+        ["writes"] => return Ok(live.writes(expected).await),
+        ["events"] => return Ok(live.events(expected).await),
+        _ => return Err("no such command".into()),
+    }
+    Ok(nothing)
+}
+
+fn parsed(text: &str) -> Result<Instant, String> {
+    Instant::parse(text).map_err(|error| error.to_string())
+}
+
+/// `90s`, `5m`, `2h`, `3d`, and `-5m` for a clock that goes back.
+fn seconds(text: &str) -> Result<i64, String> {
+    let (sign, text) = text.strip_prefix('-').map_or((1, text), |text| (-1, text));
+    let (count, unit) = text.split_at_checked(text.len().saturating_sub(1)).unwrap_or_default();
+    let unit = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        _ => return Err(format!("{text} is no length of time")),
+    };
+    count.parse::<i64>().map(|count| sign * count * unit).map_err(|error| error.to_string())
+}
+
+fn yaml(block: &str) -> Result<Value, String> {
+    serde_saphyr::from_str(block).map_err(|error| error.to_string())
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+fn policy(name: &str, spec: &Value) -> Value {
+    json!({"apiVersion": api::names::API_VERSION, "kind": api::names::CHANGE_MANAGEMENT_POLICY,
+        "metadata": {"name": name}, "spec": spec})
+}
+
+/// `Saturday,Sunday`, or `Saturday from 20:00 for 8h`, or either with `except 2025-03-08`.
+fn scheduled(words: &[&str]) -> Result<Value, String> {
+    let [days, rest @ ..] = words else { return Err("which days?".into()) };
+    let days: Vec<&str> = days.split(',').collect();
+    let mut permit = json!({"recurrence": {"frequency": "Weekly", "weekly": {"daysOfWeek": days}}});
+    let mut exclude = Vec::new();
+    for pair in rest.chunks(2) {
+        match pair {
+            ["from", time] => permit["startTime"] = json!(time),
+            ["for", length] => permit["duration"] = json!(length),
+            ["except", date] => exclude.push(json!({"fromDate": date})),
+            _ => return Err(format!("{pair:?} is not understood")),
+        }
+    }
+    let mut schedule = json!({"permit": permit});
+    if !exclude.is_empty() {
+        schedule["exclude"] = json!(exclude);
+    }
+    Ok(json!({"strategy": "MaintenanceSchedule", "maintenanceSchedule": schedule}))
+}
+
+/// `free` for no stanza, `by weekend`, `restrictive`, `permissive until T by weekend`.
+fn stanza_of(words: &[&str]) -> Result<Value, String> {
+    let (words, policy) = match words {
+        [words @ .., "by", policy] => (words, Some(json!({"name": policy}))),
+        words => (words, None),
+    };
+    let mut stanza = match words {
+        ["free"] => return Ok(Value::Null),
+        [] => json!({"strategy": "ByPolicy"}),
+        [strategy @ ("permissive" | "restrictive")] => json!({"strategy": capital(strategy)}),
+        [strategy @ ("permissive" | "restrictive"), "until", instant] => {
+            json!({"strategy": format!("{}Until", capital(strategy)), format!("{strategy}Until"): instant})
+        }
+        _ => return Err(format!("{words:?} is no stanza")),
+    };
+    if let Some(policy) = policy {
+        stanza["byPolicy"] = policy;
+    }
+    Ok(stanza)
+}
+
+/// A resource with as little in it as its definition takes.
+fn resource(called: &str, stanza: &Value) -> Result<Value, String> {
+    let (kind, Object { namespace, name, .. }) = world::named(called, None)?;
+    let mut spec = match kind.name {
+        api::names::CLUSTER_VERSION => json!({"clusterID": "b2b6a1a5-0d4f-4e6e-9a53-3f4f6a5a3c1e"}),
+        api::names::HOSTED_CLUSTER => json!({"release": {"image": "registry/release@a"}}),
+        api::names::NODE_POOL => {
+            json!({"clusterName": "c", "release": {"image": "registry/release@a"}})
+        }
+        _ => json!({}),
+    };
+    spec["changeManagement"] = stanza.clone();
+    Ok(json!({"apiVersion": kind.api_version, "kind": kind.name,
+        "metadata": {"name": name, "namespace": namespace}, "spec": spec}))
+}
+
+/// What `tidegate override` does.
+async fn overridden(called: &str, words: &[&str], live: &mut Live) -> Result<(), String> {
+    let (words, reason) = match words {
+        [words @ .., "because", reason] => (words, Some(*reason)),
+        words => (words, None),
+    };
+    let wanted = match words {
+        ["permissive"] => Wanted::Permissive,
+        ["restrictive"] => Wanted::Restrictive,
+        ["permissive", "until", instant] => Wanted::PermissiveUntil(parsed(instant)?),
+        ["restrictive", "until", instant] => Wanted::RestrictiveUntil(parsed(instant)?),
+        ["clear"] => Wanted::Clear,
+        _ => return Err(format!("{words:?} is no override")),
+    };
+    let world = live.world().await?;
+    let (_, object) = world::named(called, None)?;
+    let seen = world.resource(&object).ok_or("there is no such resource")?;
+    let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
+    let change = overriding::change(seen, policy.as_ref(), wanted, reason, live.now())?;
+    live.change(called, "", &change.patch).await
+}

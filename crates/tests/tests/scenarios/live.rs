@@ -1,0 +1,327 @@
+//! What does a script act on? A cluster, a clock, and an operator that can be stopped.
+
+use std::{sync::Arc, time::Duration};
+
+use api::{
+    crds, names,
+    schema::{GATED, KINDS, Kind, Scope},
+};
+use http::Request;
+use kube::Client;
+use operator::{Operator, Settings, View, controllers::CONTROLLERS};
+use rig::{Cluster, User};
+use runtime::clock::{Clock as _, SetClock};
+use schedule::Instant;
+use serde_json::{Value, json};
+use tidegate_core::world::{self, World};
+use tokio::task::JoinHandle;
+
+/// How long anything may take. Nothing does; a test that waits longer has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Live {
+    client: Client,
+    clock: SetClock,
+    running: Option<(View, JoinHandle<()>)>,
+    /// What operators that have ended wrote.
+    written: u64,
+    /// What has been told of it.
+    counted: u64,
+    started: bool,
+}
+
+impl Live {
+    /// A cluster with all kinds, and no operator yet.
+    pub(crate) async fn new(cluster: &Cluster) -> Self {
+        let client = cluster.client(User::Admin).await.unwrap();
+        let clock = SetClock::starting_at(Instant::EPOCH);
+        clock.speed(0);
+        let live = Self { client, clock, running: None, written: 0, counted: 0, started: false };
+        for kind in KINDS.iter().chain(GATED) {
+            let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+            live.ask("POST", path, &crds::definition(kind)).await.unwrap();
+        }
+        for kind in KINDS.iter().chain(GATED) {
+            live.until(&format!("{} is served", kind.name), async || {
+                live.ask("GET", &live.path(kind, None, ""), &Value::Null).await.is_ok()
+            })
+            .await;
+        }
+        let namespace =
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "clusters"}});
+        live.ask("POST", "/api/v1/namespaces", &namespace).await.unwrap();
+        live
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    pub(crate) async fn at(&mut self, instant: Instant) {
+        self.clock.set(instant);
+        if !self.started {
+            self.start().await;
+        }
+        self.settle().await;
+    }
+
+    pub(crate) async fn advance(&mut self, seconds: i64) {
+        self.clock.step(seconds);
+        self.settle().await;
+    }
+
+    pub(crate) async fn start(&mut self) {
+        self.started = true;
+        let settings = Settings::alone("scenario");
+        let operator = Operator::new(self.client.clone(), Arc::new(self.clock.clone()), settings);
+        let view = operator.view();
+        let task = tokio::spawn(async move {
+            operator.run(std::future::pending()).await.unwrap();
+        });
+        self.running = Some((view, task));
+        self.settle().await;
+    }
+
+    /// Ends the operator as if it had been killed.
+    pub(crate) fn stop(&mut self) {
+        if let Some((view, task)) = self.running.take() {
+            self.written += patches(&view);
+            task.abort();
+        }
+    }
+
+    /// Takes everything away that a script has made.
+    pub(crate) async fn clear(&mut self) {
+        self.stop();
+        for kind in KINDS.iter().chain(GATED) {
+            for object in self.list(kind).await {
+                let metadata = &object["metadata"];
+                let path = self.path(
+                    kind,
+                    metadata["namespace"].as_str(),
+                    metadata["name"].as_str().unwrap(),
+                );
+                self.ask("DELETE", &path, &Value::Null).await.unwrap();
+            }
+        }
+        for namespace in ["default", "clusters"] {
+            let path = format!("/apis/events.k8s.io/v1/namespaces/{namespace}/events");
+            self.ask("DELETE", &path, &Value::Null).await.unwrap();
+        }
+        (self.written, self.counted, self.started) = (0, 0, false);
+    }
+
+    /// Creates an object or changes it to this.
+    pub(crate) async fn apply(&mut self, document: &Value) -> Result<(), String> {
+        let name = document["kind"].as_str().unwrap_or_default();
+        let kind = KINDS.iter().chain(GATED).find(|kind| kind.name == name).ok_or("which kind?")?;
+        let namespace = document.pointer("/metadata/namespace").and_then(Value::as_str);
+        let name =
+            document.pointer("/metadata/name").and_then(Value::as_str).ok_or("which name?")?;
+        let path = self.path(kind, namespace, name);
+        let answer = match self.ask("GET", &path, &Value::Null).await {
+            Ok(known) => {
+                let mut whole = document.clone();
+                whole["metadata"]["resourceVersion"] = known["metadata"]["resourceVersion"].clone();
+                self.ask("PUT", &path, &whole).await?
+            }
+            Err(_) => self.ask("POST", &self.path(kind, namespace, ""), document).await?,
+        };
+        self.seen(kind, &answer).await;
+        Ok(())
+    }
+
+    /// Merges a change into an object.
+    pub(crate) async fn change(
+        &mut self,
+        called: &str,
+        part: &str,
+        change: &Value,
+    ) -> Result<(), String> {
+        let (kind, path) = self.called(called)?;
+        let answer = self.ask("PATCH", &format!("{path}{part}"), change).await?;
+        self.seen(kind, &answer).await;
+        Ok(())
+    }
+
+    pub(crate) async fn delete(&mut self, called: &str) -> Result<(), String> {
+        let (kind, path) = self.called(called)?;
+        self.ask("DELETE", &path, &Value::Null).await?;
+        let (_, object) = world::named(called, None)?;
+        if let Some((view, _)) = &self.running {
+            let gone =
+                || view.caches.store().all().all(|(_, seen)| seen.identity().object != object);
+            self.until(&format!("{} is forgotten", kind.name), async || gone()).await;
+        }
+        self.settle().await;
+        Ok(())
+    }
+
+    pub(crate) async fn get(&self, called: &str) -> Result<Value, String> {
+        let (_, path) = self.called(called)?;
+        self.ask("GET", &path, &Value::Null).await
+    }
+
+    pub(crate) async fn world(&self) -> Result<World, String> {
+        let mut world = World::default();
+        for kind in KINDS.iter().chain(GATED) {
+            for object in self.list(kind).await {
+                world.add(kind, &object);
+            }
+        }
+        Ok(world)
+    }
+
+    /// The page of metrics.
+    pub(crate) fn page(&self) -> String {
+        let (view, _) = self.running.as_ref().expect("the operator runs");
+        operator::metrics::page(view)
+    }
+
+    /// How many statuses were written since this was last asked. An answer may come after the watch has told of the write, so it is
+    /// waited for; one that comes later still is counted the next time.
+    pub(crate) async fn writes(&mut self, expected: &str) -> String {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
+        loop {
+            let total = self.written + self.running.as_ref().map_or(0, |(view, _)| patches(view));
+            let told = format!("{}\n", total - self.counted);
+            if told == expected || tokio::time::Instant::now() > deadline {
+                self.counted = total;
+                return told;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    /// What people were told, oldest first. Events are written after everything else, so they are waited for.
+    pub(crate) async fn events(&self, expected: &str) -> String {
+        let mut told = String::new();
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
+        loop {
+            let page =
+                self.ask("GET", "/apis/events.k8s.io/v1/events", &Value::Null).await.unwrap();
+            let mut lines: Vec<(String, String)> = page["items"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|event| {
+                    let text = |path: &str| {
+                        event.pointer(path).and_then(Value::as_str).unwrap_or_default()
+                    };
+                    let time = text("/eventTime").get(..19).unwrap_or_default().to_owned();
+                    let said = format!(
+                        "{time}Z {} {}/{} {}: {}",
+                        text("/type"),
+                        text("/regarding/kind"),
+                        text("/regarding/name"),
+                        text("/reason"),
+                        text("/note")
+                    );
+                    (time, said)
+                })
+                .collect();
+            lines.sort();
+            told.clear();
+            for (_, line) in lines {
+                told.push_str(&line);
+                told.push('\n');
+            }
+            if told == expected || tokio::time::Instant::now() > deadline {
+                return told;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Waits until the operator has seen a version of an object, and has nothing left to do.
+    async fn seen(&self, kind: &'static Kind, answer: &Value) {
+        let version: u64 = answer["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap();
+        if let Some((view, _)) = &self.running {
+            let known = || {
+                let store = view.caches.store();
+                let mut all = store.all().map(|(_, seen)| seen.identity());
+                let name = answer["metadata"]["name"].as_str();
+                let found = all.find(|identity| {
+                    identity.object.kind == kind.name && identity.object.name.as_deref() == name
+                });
+                found.is_some_and(|identity| {
+                    identity.resource_version.parse().is_ok_and(|known: u64| known >= version)
+                })
+            };
+            self.until(&format!("{} is seen", kind.name), async || known()).await;
+        }
+        self.settle().await;
+    }
+
+    /// Waits until deciding about everything that is known wants nothing written.
+    async fn settle(&self) {
+        let Some((view, _)) = &self.running else { return };
+        let settled = || {
+            // Asked first: it looks into the store too.
+            let ready = view.ready().is_ok();
+            let store = view.caches.store();
+            let idle = store.all().all(|(key, seen)| {
+                let row = CONTROLLERS.iter().find(|row| row.kind.name == key.kind().name).unwrap();
+                (row.decide)(seen, &store, self.clock.now()).status.is_none()
+            });
+            ready && idle
+        };
+        self.until("everything is settled", async || settled()).await;
+    }
+
+    async fn until(&self, what: &str, holds: impl AsyncFn() -> bool) {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        while !holds().await {
+            assert!(tokio::time::Instant::now() < deadline, "{what}: not within {PATIENCE:?}");
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    fn called(&self, called: &str) -> Result<(&'static Kind, String), String> {
+        let (kind, object) = world::named(called, None)?;
+        Ok((
+            kind,
+            self.path(
+                kind,
+                object.namespace.as_deref(),
+                object.name.as_deref().unwrap_or_default(),
+            ),
+        ))
+    }
+
+    async fn list(&self, kind: &Kind) -> Vec<Value> {
+        let page = self.ask("GET", &self.path(kind, None, ""), &Value::Null).await.unwrap();
+        page["items"].as_array().cloned().unwrap_or_default()
+    }
+
+    fn path(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> String {
+        let plural = names::plural(kind.name);
+        let collection = match (kind.scope, namespace) {
+            (Scope::Namespaced, Some(namespace)) => format!("namespaces/{namespace}/{plural}"),
+            (Scope::Namespaced | Scope::Cluster, _) => plural,
+        };
+        format!("/apis/{}/{collection}/{name}", kind.api_version).trim_end_matches('/').to_owned()
+    }
+
+    async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        let content = match method {
+            "PATCH" => "application/merge-patch+json",
+            _ => "application/json",
+        };
+        let bytes = if body.is_null() { Vec::new() } else { serde_json::to_vec(body).unwrap() };
+        let request = Request::builder().method(method).uri(path).header("content-type", content);
+        let answer = self.client.request::<Value>(request.body(bytes).unwrap()).await;
+        answer.map_err(|error| match error {
+            kube::Error::Api(status) => status.message.clone(),
+            other => panic!("{method} {path}: {other}"),
+        })
+    }
+}
+
+fn patches(view: &View) -> u64 {
+    let page = operator::metrics::page(view);
+    let lines = page.lines().filter(|line| line.starts_with("tidegate_api_requests_total{"));
+    let patches =
+        lines.filter(|line| line.contains("verb=\"patch\"") && line.contains("code=\"200\""));
+    patches.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
+}

@@ -1,0 +1,103 @@
+//! What does a script show? Objects, reasons and metrics, in as few words as are needed to judge them.
+
+use std::fmt::Write as _;
+
+use schedule::Zone;
+use serde_json::Value;
+use tidegate_core::{explain::Reason, world};
+
+use super::live::Live;
+
+/// What change management says about an object.
+pub(crate) fn object(object: &Value) -> Result<String, String> {
+    let status = &object["status"];
+    let behavior = status.get("behavior").or_else(|| status.pointer("/changeManagement/behavior"));
+    let mut shown = String::new();
+    let text = |value: &Value, field: &str| value[field].as_str().unwrap_or("-").to_owned();
+    match behavior {
+        None => shown.push_str("no behavior\n"),
+        Some(behavior) => {
+            let current = &behavior["current"];
+            let _ = writeln!(
+                shown,
+                "{} from {} until {}: {}",
+                text(current, "state"),
+                text(current, "startTime"),
+                text(current, "endTime"),
+                text(current, "reason")
+            );
+            if let Some(next) = behavior.get("next").filter(|next| !next.is_null()) {
+                let _ = writeln!(
+                    shown,
+                    "  then {} from {} until {}: {}",
+                    text(next, "state"),
+                    text(next, "startTime"),
+                    text(next, "endTime"),
+                    text(next, "reason")
+                );
+            }
+            for past in behavior["history"].as_array().into_iter().flatten() {
+                let _ = writeln!(
+                    shown,
+                    "  was {} from {} until {} ({})",
+                    text(past, "state"),
+                    text(past, "startTime"),
+                    text(past, "endTime"),
+                    text(past, "strategy")
+                );
+            }
+        }
+    }
+    for condition in status["conditions"].as_array().into_iter().flatten() {
+        let _ = writeln!(
+            shown,
+            "{}={} {}: {}",
+            text(condition, "type"),
+            text(condition, "status"),
+            text(condition, "reason"),
+            text(condition, "message")
+        );
+    }
+    Ok(shown)
+}
+
+/// The tree of reasons of a resource (GATE-9).
+pub(crate) async fn reasons(live: &Live, called: &str) -> Result<String, String> {
+    let world = live.world().await?;
+    let (_, object) = world::named(called, None)?;
+    let seen = world.resource(&object).ok_or("there is no such resource")?;
+    let mut shown = String::new();
+    draw(&world.explain(seen, live.now()), 0, &mut shown);
+    Ok(shown)
+}
+
+fn draw(reason: &Reason, depth: usize, shown: &mut String) {
+    let until = reason.until.map_or_else(String::new, |until| format!(" until {until}"));
+    let indent = "  ".repeat(depth);
+    let _ = writeln!(
+        shown,
+        "{indent}{}{until}: {}",
+        reason.verdict.as_str(),
+        reason.text(&Zone::utc())
+    );
+    reason.because.iter().for_each(|reason| draw(reason, depth + 1, shown));
+}
+
+/// The five metrics of a resource (METR-1, METR-2).
+pub(crate) fn metrics(live: &Live, called: &str) -> Result<String, String> {
+    let (_, object) = world::named(called, None)?;
+    let name = format!("object=\"{}\"", object.name.unwrap_or_default());
+    let kind = format!("kind=\"{}\"", object.kind);
+    let page = live.page();
+    let lines = page.lines().filter(|line| {
+        line.starts_with("change_management_") && line.contains(&name) && line.contains(&kind)
+    });
+    Ok(lines.map(|line| format!("{line}\n")).collect())
+}
+
+/// Every sample of a metric.
+pub(crate) fn metric(live: &Live, name: &str) -> String {
+    let page = live.page();
+    let lines = page.lines().filter(|line| line.split(['{', ' ']).next() == Some(name));
+    lines.map(|line| format!("{line}\n")).collect()
+}
