@@ -57,7 +57,7 @@ pub(crate) async fn run(
         ["explain", called] => return show::reasons(live, called).await,
         ["metrics", called] => return show::metrics(live, called),
         ["metric", name] => return Ok(show::metric(live, name)),
-        ["writes"] => return Ok(format!("{}\n", live.writes())),
+        ["writes"] => return Ok(live.writes(expected).await),
         ["events"] => return Ok(live.events(expected).await),
         _ => return Err("no such command".into()),
     }

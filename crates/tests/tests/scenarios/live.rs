@@ -178,10 +178,19 @@ impl Live {
         operator::metrics::page(view)
     }
 
-    /// How many statuses were written since this was last asked.
-    pub(crate) fn writes(&mut self) -> u64 {
-        let total = self.written + self.running.as_ref().map_or(0, |(view, _)| patches(view));
-        total - std::mem::replace(&mut self.counted, total)
+    /// How many statuses were written since this was last asked. An answer may come after the watch has told of the write, so it is
+    /// waited for; one that comes later still is counted the next time.
+    pub(crate) async fn writes(&mut self, expected: &str) -> String {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
+        loop {
+            let total = self.written + self.running.as_ref().map_or(0, |(view, _)| patches(view));
+            let told = format!("{}\n", total - self.counted);
+            if told == expected || tokio::time::Instant::now() > deadline {
+                self.counted = total;
+                return told;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
     }
 
     /// What people were told, oldest first. Events are written after everything else, so they are waited for.
