@@ -138,14 +138,14 @@ impl Live {
         part: &str,
         change: &Value,
     ) -> Result<(), String> {
-        let (kind, path) = self.called(called)?;
+        let (kind, path) = Self::called(called)?;
         let answer = self.ask("PATCH", &format!("{path}{part}"), change).await?;
         self.seen(kind, &answer).await;
         Ok(())
     }
 
     pub(crate) async fn delete(&mut self, called: &str) -> Result<(), String> {
-        let (kind, path) = self.called(called)?;
+        let (kind, path) = Self::called(called)?;
         self.ask("DELETE", &path, &Value::Null).await?;
         let (_, object) = world::named(called, None)?;
         if let Some((view, _)) = &self.running {
@@ -158,7 +158,7 @@ impl Live {
     }
 
     pub(crate) async fn get(&self, called: &str) -> Result<Value, String> {
-        let (_, path) = self.called(called)?;
+        let (_, path) = Self::called(called)?;
         self.ask("GET", &path, &Value::Null).await
     }
 
@@ -277,7 +277,7 @@ impl Live {
         }
     }
 
-    fn called(&self, called: &str) -> Result<(&'static Kind, String), String> {
+    fn called(called: &str) -> Result<(&'static Kind, String), String> {
         let (kind, object) = world::named(called, None)?;
         Ok((
             kind,
