@@ -16,7 +16,7 @@ use kube::{Client, core::WatchEvent};
 use runtime::client;
 use schedule::Instant;
 use serde_json::Value;
-use tidegate_core::{problem::Object, world::World};
+use tidegate_core::{fleet::Fleet, problem::Object, world::World};
 
 use crate::{
     args,
@@ -84,7 +84,7 @@ impl Cluster {
     async fn listed(&self) -> anyhow::Result<World> {
         let mut world = World::default();
         for kind in KINDS.iter().chain(GATED) {
-            for mut item in self.list(kind).await? {
+            for mut item in self.list(&collection(kind, None)).await? {
                 // The items of a list need not say what they are.
                 if let Some(fields) = item.as_object_mut() {
                     fields.insert("apiVersion".into(), kind.api_version.into());
@@ -96,16 +96,35 @@ impl Cluster {
         Ok(world)
     }
 
-    async fn list(&self, kind: &Kind) -> anyhow::Result<Vec<Value>> {
+    /// Every pool, machine and configuration.
+    pub(crate) fn fleet(&self) -> anyhow::Result<Fleet> {
+        let kinds: [(&str, fn(&mut Fleet, &Value)); 3] = [
+            ("/apis/machineconfiguration.openshift.io/v1/machineconfigpools", Fleet::add_pool),
+            ("/apis/machineconfiguration.openshift.io/v1/machineconfigs", Fleet::add_config),
+            ("/api/v1/nodes", Fleet::add_node),
+        ];
+        let mut fleet = Fleet::default();
+        for (path, add) in kinds {
+            for item in self.runtime.block_on(self.list(path))? {
+                add(&mut fleet, &item);
+            }
+        }
+        Ok(fleet)
+    }
+
+    /// Everything in a collection; nothing if the server does not have it.
+    async fn list(&self, collection: &str) -> anyhow::Result<Vec<Value>> {
         let mut items = Vec::new();
         let mut more = String::new();
         loop {
-            let path = format!("{}?limit=500{more}", collection(kind, None));
-            let request = Request::get(path).body(Vec::new())?;
+            let request = Request::get(format!("{collection}?limit=500{more}")).body(Vec::new())?;
             let mut page = match self.ask(request).await {
                 Ok(page) => page,
                 Err(Refusal { code: 404, .. }) => return Ok(Vec::new()),
-                Err(refusal) => bail!("cannot list {}: {refusal}", names::plural(kind.name)),
+                Err(refusal) => {
+                    let plural = collection.rsplit('/').next().unwrap_or_default();
+                    bail!("cannot list {plural}: {refusal}")
+                }
             };
             if let Some(Value::Array(found)) = page.get_mut("items").map(Value::take) {
                 items.extend(found);
@@ -118,13 +137,13 @@ impl Cluster {
     }
 
     /// Changes an object by a merge patch.
-    pub(crate) fn patch(&self, kind: &Kind, object: &Object, change: &Value) -> anyhow::Result<()> {
+    pub(crate) fn patch(&self, object: &Object, change: &Value) -> anyhow::Result<()> {
         let name = object.name.as_deref().unwrap_or_default();
-        let path = format!(
-            "{}/{name}?fieldManager=tidegate",
-            collection(kind, object.namespace.as_deref())
-        );
-        let request = Request::patch(path)
+        let path = match KINDS.iter().chain(GATED).find(|kind| kind.name == object.kind) {
+            Some(kind) => collection(kind, object.namespace.as_deref()),
+            None => format!("/api/v1/{}", names::plural(&object.kind)),
+        };
+        let request = Request::patch(format!("{path}/{name}?fieldManager=tidegate"))
             .header(http::header::CONTENT_TYPE, "application/merge-patch+json")
             .body(serde_json::to_vec(change)?)?;
         self.runtime
