@@ -118,8 +118,12 @@ async fn figures(cluster: &Cluster, size: Size) {
         share * 100.0,
         replica.count().await - before
     );
-    let (scrape, bytes) = replica.scrape();
-    println!("scrape {:.1} ms at the median, {bytes} bytes", scrape.as_secs_f64() * 1000.0);
+    let (scrape, worked, bytes) = replica.scrape();
+    println!(
+        "scrape {:.1} ms at the median, {:.1} ms of a core, {bytes} bytes",
+        scrape.as_secs_f64() * 1000.0,
+        worked.as_secs_f64() * 1000.0
+    );
     println!("memory {} KiB at most, {} KiB at rest", replica.peak_memory(), replica.memory());
 }
 

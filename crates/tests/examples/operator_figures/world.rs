@@ -120,7 +120,7 @@ impl World {
                 let row = CONTROLLERS.iter().find(|row| row.kind.name == key.kind().name)?;
                 let patch = (row.decide)(seen, &store, now).status?;
                 Some(Ask {
-                    path: format!("{}?fieldManager=bare", key.status_path()),
+                    path: format!("{}?fieldManager=tidegate", key.status_path()),
                     content_type: "application/json-patch+json",
                     body: Value::Array(patch.operations).to_string().into_bytes(),
                 })
