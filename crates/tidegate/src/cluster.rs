@@ -106,16 +106,19 @@ impl Cluster {
 
     /// Every pool, machine and configuration.
     pub(crate) fn fleet(&self) -> anyhow::Result<Fleet> {
-        let kinds: [(&str, fn(&mut Fleet, &Value)); 3] = [
-            ("/apis/machineconfiguration.openshift.io/v1/machineconfigpools", Fleet::add_pool),
-            ("/apis/machineconfiguration.openshift.io/v1/machineconfigs", Fleet::add_config),
-            ("/api/v1/nodes", Fleet::add_node),
-        ];
+        let items = |path: &str| -> anyhow::Result<Vec<Value>> {
+            Ok(self.runtime.block_on(self.list(path))?.items)
+        };
+        let group = format!("/apis/{}", api::machine::names::API_VERSION);
         let mut fleet = Fleet::default();
-        for (path, add) in kinds {
-            for item in self.runtime.block_on(self.list(path))?.items {
-                add(&mut fleet, &item);
-            }
+        for pool in items(&format!("{group}/machineconfigpools"))? {
+            fleet.add_pool(&pool);
+        }
+        for config in items(&format!("{group}/machineconfigs"))? {
+            fleet.add_config(&config);
+        }
+        for node in items("/api/v1/nodes")? {
+            fleet.add_node(&node);
         }
         Ok(fleet)
     }

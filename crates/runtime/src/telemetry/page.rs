@@ -76,7 +76,9 @@ impl Page {
     /// One value, with labels that were written before by [`written`]: for those who have thousands.
     pub fn prepared(&mut self, metric: &Metric, labels: &[&str], value: i64) {
         self.text.push_str(metric.name);
-        labels.iter().for_each(|label| self.text.push_str(label));
+        for label in labels {
+            self.text.push_str(label);
+        }
         let _ = writeln!(self.text, " {value}");
     }
 
