@@ -126,9 +126,8 @@ impl Fleet {
 
     /// The name of the configuration that a pool goes to.
     pub fn target(&self, pool: &SeenPool) -> Option<&str> {
-        let shelf = self.shelf(pool);
-        let target = Target::of(pool, &shelf, &mut Vec::new());
-        target.map(|target| target.config.name.as_str())
+        let target = Target::of(pool, &self.shelf(pool), &mut Vec::new())?;
+        Some(&target.config.name)
     }
 
     /// The pool that a machine belongs to.

@@ -101,12 +101,12 @@ fn sandbox_keeps_statuses_true() {
     let sandbox = Sandbox::start(&["--at", "2026-11-16T12:00:00Z"]);
     let path = "/apis/changemanagement.openshift.io/v1alpha1/changemanagementpolicies/weekend";
     // It is written a moment after the start; asking again is all there is to wait for.
-    let mut object = String::new();
-    for _ in 0..5_000 {
-        object = sandbox.ask("GET", path, "");
-        if object.contains("\"status\"") {
-            break;
-        }
-    }
-    assert!(object.contains("2026-11-21T00:00:00Z"), "{object}");
+    let read = || sandbox.object("GET", path, &serde_json::Value::Null);
+    let object = (0..5_000).map(|_| read()).find(|object| object.get("status").is_some());
+    let until = object.unwrap()["status"]["behavior"]["current"]["endTime"].clone();
+    assert_eq!(until, "2026-11-21T00:00:00Z");
+    let shown = sandbox.verb(&["status", "--at", "2026-11-16T12:00:10Z"]);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("ChangeManagementPolicy/weekend"), "{shown}");
+    assert!(!shown.contains("unknown"), "every policy has been read: {shown}");
 }

@@ -9,6 +9,11 @@
 #[path = "support/sandbox.rs"]
 mod sandbox;
 
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
+};
+
 use sandbox::Sandbox;
 use serde_json::{Value, json};
 
@@ -195,4 +200,29 @@ fn pause_resume_and_allow_write_what_they_say() {
     assert!(
         refused(&sandbox, &["node", "allow", "worker-9"]).contains("there is no Node/worker-9")
     );
+}
+
+#[test]
+fn a_follower_shows_what_changes() {
+    let sandbox = held_pool();
+    let kubeconfig = sandbox.kubeconfig.to_str().unwrap().to_owned();
+    let mut follower = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+        .args(["status", "-w", "--kubeconfig", &kubeconfig])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
+    let mut until = |wanted: &str| {
+        lines.by_ref().map(Result::unwrap).find(|line| line.contains(wanted)).unwrap()
+    };
+    assert!(until("MachineConfigPool/worker").contains("held"));
+    text(&sandbox, &["worker-nodes", "resume"]);
+    assert!(until("MachineConfigPool/worker").contains("open"));
+    let pool = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+        "metadata": {"name": "infra"}, "spec": {"changeManagement": {"strategy": "Restrictive"}}});
+    sandbox.object("POST", POOLS, &pool);
+    assert!(until("MachineConfigPool/infra").contains("held"));
+    follower.kill().unwrap();
+    follower.wait().unwrap();
+    assert_eq!(sandbox.interrupt().0, 0);
 }

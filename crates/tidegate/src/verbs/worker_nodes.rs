@@ -137,8 +137,8 @@ fn run(args: &WorkerNodes, edge: &mut Edge) -> anyhow::Result<Output> {
                 return follow(&cluster, pool, formats.output, edge);
             }
             let at = at.instant(edge);
-            let text = written(&seen(&cluster, pool, at)?, formats.output, at, edge.colour)?;
-            Ok(Output::done(text))
+            let seen = seen(&cluster.world()?, &cluster.fleet()?, pool, at)?;
+            Ok(Output::done(written(&seen, formats.output, at, edge.colour)?))
         }
     }
 }
@@ -261,13 +261,17 @@ struct Seat {
     desired: String,
 }
 
-fn seen(cluster: &Cluster, pool: Option<&str>, at: Instant) -> anyhow::Result<Vec<Seen>> {
-    let (world, fleet) = (cluster.world()?, cluster.fleet()?);
+fn seen(
+    world: &World,
+    fleet: &Fleet,
+    pool: Option<&str>,
+    at: Instant,
+) -> anyhow::Result<Vec<Seen>> {
     if let Some(name) = pool {
-        found(&fleet, name)?;
+        found(fleet, name)?;
     }
     let wanted = fleet.pools().iter().filter(|seen| pool.is_none_or(|name| seen.name == name));
-    Ok(wanted.map(|pool| look(pool, &world, &fleet, at)).collect())
+    Ok(wanted.map(|pool| look(pool, world, fleet, at)).collect())
 }
 
 fn look(pool: &SeenPool, world: &World, fleet: &Fleet, at: Instant) -> Seen {
@@ -296,7 +300,8 @@ fn follow(
     let mut shown = String::new();
     loop {
         let now = (edge.clock)();
-        let seen = seen(cluster, pool, now)?;
+        let (world, versions) = cluster.look()?;
+        let seen = seen(&world, &cluster.fleet()?, pool, now)?;
         let facts = written(&seen, Format::Json, now, Colour::Off)?;
         if facts != shown {
             let text = written(&seen, format, now, edge.colour)?;
@@ -308,7 +313,7 @@ fn follow(
             edge.stdout.flush()?;
             shown = facts;
         }
-        cluster.wait(LONGEST_SLEEP);
+        cluster.wait(&versions, LONGEST_SLEEP);
     }
 }
 
