@@ -5,6 +5,7 @@
 
 pub mod controllers;
 pub mod metrics;
+pub mod rollout;
 pub mod run;
 pub mod serve;
 

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
+use api::schema::Kind;
 use kube::Client;
 use runtime::{
     caches::Caches,
     call::Cluster,
     clock::Clock,
     freshness,
-    key::kinds,
     lease::{Candidate, Elector, Leadership},
     observe::Observer,
     progress::Progress,
@@ -113,7 +113,7 @@ impl Operator {
         };
         let (leadership, seen) = watch::channel(first);
         let view = View {
-            caches: Arc::default(),
+            caches: Arc::new(Caches::of(observed(settings.controllers))),
             clock,
             telemetry,
             progress: Arc::default(),
@@ -134,7 +134,7 @@ impl Operator {
         let Settings { identity, election, tempo, controllers } = settings;
         let reports = Reports::default();
         let mut parts = JoinSet::new();
-        for kind in kinds() {
+        for kind in view.caches.observed().iter().copied() {
             let observer = Observer::new(kind, cluster.clone(), Arc::clone(&view.caches), tempo);
             parts.spawn(async move {
                 observer.run().await;
@@ -214,6 +214,17 @@ impl Operator {
         drop(leadership);
         outcome
     }
+}
+
+/// Everything that the rows look at or read, each kind once.
+fn observed(controllers: &[Controller]) -> Vec<&'static Kind> {
+    let mut observed: Vec<&'static Kind> = controllers.iter().map(|row| row.kind).collect();
+    for kind in controllers.iter().flat_map(|row| row.reads) {
+        if observed.iter().all(|known| known.name != kind.name) {
+            observed.push(kind);
+        }
+    }
+    observed
 }
 
 impl View {

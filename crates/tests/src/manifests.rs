@@ -4,8 +4,7 @@ use crate::graph::Member;
 use crate::{Finding, Tree};
 
 /// The programs we ship. The node agent is the second: it is root on hosts, so it stands alone.
-const BINARIES: &[(&str, &str)] =
-    &[("tidegate", "tidegate"), ("tidegate-agent", "tidegate-agent")];
+const BINARIES: &[(&str, &str)] = &[("tidegate", "tidegate"), ("tidegate-agent", "tidegate-agent")];
 
 /// Every dependency of the workspace without a sentence above it that names it: `# name, name: why`.
 /// Our own crates, which have a path, need none.

@@ -118,6 +118,7 @@ fn object(kind: &Kind) -> Value {
         Role::Gated { .. } => {
             json!({ "changeManagement": { "strategy": "ByPolicy", "byPolicy": { "name": "one" } } })
         }
+        Role::Part => json!({}),
     };
     json!({
         "apiVersion": kind.api_version,
