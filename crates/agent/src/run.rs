@@ -189,7 +189,12 @@ impl<H: Host> Agent<H> {
             None => Standing::Fresh { installed: installed.as_deref() },
         };
         let here = current.as_ref().map_or("", |record| record.name.as_str());
-        let way = self.way(here, node.desired.as_deref().unwrap_or_default());
+        let desired = node.desired.as_deref().unwrap_or_default();
+        let rejected = store::rejected(&self.host)?.filter(|rejected| rejected.to == desired);
+        let way = match &rejected {
+            Some(rejected) => Way::Failed(&rejected.why),
+            None => self.way(here, desired),
+        };
         let step = next(&Observed { node: &node, standing, way });
         self.execute(step, &node, current).await
     }

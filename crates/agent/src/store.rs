@@ -102,6 +102,30 @@ pub fn set_journal(host: &mut impl Host, journal: &Journal) -> Result<()> {
     save(host, "journal.json", journal)
 }
 
+/// A configuration that the host came back from: it is not tried again by itself, or the machine would restart for ever.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejected {
+    /// Which configuration.
+    pub to: String,
+    /// What happened.
+    pub why: String,
+}
+
+/// The configuration that the host came back from, if the last change ended so.
+pub fn rejected(host: &impl Host) -> Result<Option<Rejected>> {
+    load(host, "rejected.json")
+}
+
+/// Takes note of a configuration that the host came back from.
+pub fn set_rejected(host: &mut impl Host, rejected: &Rejected) -> Result<()> {
+    save(host, "rejected.json", rejected)
+}
+
+/// Forgets that the host came back from anything: it has arrived somewhere else.
+pub fn clear_rejected(host: &mut impl Host) -> Result<()> {
+    Ok(host.remove(&place("rejected.json")?)?)
+}
+
 /// Forgets a change that has ended, and every content that nothing needs any more. The journal goes first and decides: without it
 /// the rest is litter, which can wait for the end of the next change.
 pub fn forget_change(host: &mut impl Host) -> Result<()> {

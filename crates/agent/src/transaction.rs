@@ -2,7 +2,8 @@
 //!
 //! [`begin`] writes down what is meant and what stood there. From then on whoever finds the journal calls [`go_on`], which takes the
 //! step of its phase. Every step may be cut off anywhere and taken again. One that fails before the machine is started anew sends
-//! everything back; a loss of power sends nothing anywhere.
+//! everything back, and so does a machine that comes up with another operating system than it was given; a loss of power sends
+//! nothing anywhere.
 
 use crate::{
     accounts::{self, Accounts},
@@ -12,7 +13,7 @@ use crate::{
     journal::{Journal, Kept, Phase, System},
     layout::{CORE, Layout},
     path::HostPath,
-    store::{self, Record, StoreError},
+    store::{self, Record, Rejected, StoreError},
 };
 
 /// Why a change stands still.
@@ -132,7 +133,15 @@ pub fn go_on(host: &mut impl Host, journal: &Journal) -> Result<Progress> {
         Phase::Applying => apply(host, journal).map(Progress::Further),
         Phase::Acting => act(host, journal),
         Phase::Rebooting { boot } if *boot == host.boot_id()? => return restart(host, journal),
-        Phase::Rebooting { .. } => return finish(host, journal).map(Progress::AtNew),
+        Phase::Rebooting { .. } => match finish(host, journal) {
+            Err(error @ ChangeError::OtherImage { .. }) => {
+                let (to, why) = (journal.to.clone(), chain(&error));
+                store::set_rejected(host, &Rejected { to, why })?;
+                Err(error)
+            }
+            // Whatever else fails now passes by itself, and the host is new already.
+            finished => return finished.map(Progress::AtNew),
+        },
         Phase::RollingBack { why } => {
             roll_back(host, journal)?;
             return Ok(Progress::AtOld { why: why.clone() });
@@ -277,6 +286,7 @@ fn finish(host: &mut impl Host, journal: &Journal) -> Result<Record> {
     {
         return Err(ChangeError::OtherImage { found, wanted: coming.spec.os_image_url });
     }
+    store::clear_rejected(host)?;
     store::set_current(host, &coming)?;
     store::forget_change(host)?;
     Ok(coming)

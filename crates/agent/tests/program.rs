@@ -87,15 +87,15 @@ impl Stage {
         assert_eq!(self.server.ask(http::Method::PATCH, NODE, kind, body.as_bytes()).0, 200);
     }
 
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate-agent"));
+        command.args(["--node", "n1", "--root"]).arg(self.root());
+        command.arg("--kubeconfig").arg(self.folder.path().join("kubeconfig"));
+        command
+    }
+
     fn start(&mut self) {
-        let child = Command::new(env!("CARGO_BIN_EXE_tidegate-agent"))
-            .args(["--node", "n1", "--root"])
-            .arg(self.folder.path().join("root"))
-            .arg("--kubeconfig")
-            .arg(self.folder.path().join("kubeconfig"))
-            .stderr(Stdio::null())
-            .spawn();
-        self.child = Some(child.unwrap());
+        self.child = Some(self.command().stderr(Stdio::null()).spawn().unwrap());
     }
 
     fn kill(&mut self) {
@@ -167,6 +167,36 @@ fn the_program_brings_a_host_to_its_desired_configuration() {
     stage.until_done("rendered-b");
     assert_eq!(read(&stage.root(), 0), Some(text("b")));
     assert_eq!(read(&stage.root(), 2), None);
+}
+
+#[test]
+fn a_rehearsal_says_what_would_be_done_and_does_nothing() {
+    let stage = Stage::new();
+    stage.config("rendered-a", "a", 2);
+    stage.desire("rendered-a");
+    let before = stage.server.resource_version();
+    let output = stage.command().arg("--rehearse").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "write /etc/nmstate/openshift/0.yml\nwrite /etc/nmstate/openshift/1.yml\n"
+    );
+    assert_eq!(stage.server.resource_version(), before, "the cluster is not written");
+    assert_eq!(fs::read_dir(stage.root()).unwrap().count(), 1, "nor is the host");
+    assert_eq!(fs::read_dir(stage.root().join("etc")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_program_that_does_not_know_its_node_says_so() {
+    let output = Command::new(env!("CARGO_BIN_EXE_tidegate-agent"))
+        .env_remove("NODE_NAME")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        "error: which node is this?\n  hint: say --node NAME, or set NODE_NAME\n"
+    );
 }
 
 /// NODE-1

@@ -285,6 +285,18 @@ async fn a_namesake_of_the_node_refuses_what_was_meant_for_another() {
     assert_eq!(play.says("currentConfig"), "rendered-a");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_memory_that_cannot_be_read_is_confessed() {
+    let mut play = settled().await;
+    put(&mut play, "/var/lib/tidegate-agent/current.json", "{");
+    let living = tokio::time::timeout(Duration::from_secs(2), play.agent.run()).await;
+    assert!(living.is_err(), "it goes on living");
+    assert_eq!(play.says("state"), "Degraded");
+    let reason = play.says("reason");
+    assert!(reason.contains("current.json cannot be read") && reason.contains("hint:"), "{reason}");
+    assert!(!reason.contains('\n'), "one line: {reason}");
+}
+
 /// STAT-3
 #[tokio::test(start_paused = true)]
 async fn a_node_that_is_done_is_never_written() {

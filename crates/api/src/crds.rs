@@ -98,7 +98,7 @@ fn column(name: &str, path: &str, description: &str) -> Value {
 
 /// The schema in the form an API server takes: no closed objects (it prunes), no null types (it has a word for them), metadata left
 /// to itself, rules in CEL.
-fn structural(schema: &Value) -> Value {
+pub(crate) fn structural(schema: &Value) -> Value {
     let mut schema = convert(schema);
     if let Some(metadata) = schema.pointer_mut("/properties/metadata") {
         *metadata = json!({"type": "object"});

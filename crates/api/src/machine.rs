@@ -3,6 +3,7 @@
 //!
 //! `MachineConfigPool` is a resource under change management and stands with those.
 
+pub mod definitions;
 pub mod disruption;
 pub mod ignition;
 pub mod names;

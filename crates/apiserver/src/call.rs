@@ -61,6 +61,35 @@ pub(crate) struct Call<'a> {
 
 pub(crate) type Answer = Result<Response<Body>, Refusal>;
 
+impl<'a> Call<'a> {
+    /// The deletion of an object by one of the cluster's own controllers.
+    pub(crate) fn of_controller(
+        inner: &'a Arc<Inner>,
+        state: &'a mut State,
+        kind: Resolved,
+        (namespace, name): &Key,
+        user: User,
+    ) -> Self {
+        let path = ResourcePath {
+            group: kind.ty.group.clone(),
+            version: kind.version.name.clone(),
+            namespace: Some(namespace.clone()).filter(|n| !n.is_empty()),
+            resource: kind.ty.plural.clone(),
+            name: Some(name.clone()),
+            subresource: None,
+        };
+        let incoming = Incoming {
+            method: Method::DELETE,
+            uri: Uri::default(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        };
+        let query = Query::parse(None).of_method(&Method::DELETE);
+        let (render, now, warnings) = (Render::default(), inner.now(), Vec::new());
+        Self { inner, state, kind, path, query, render, incoming, now, user, warnings }
+    }
+}
+
 impl Call<'_> {
     pub(crate) fn key(&self) -> Key {
         let namespace = self.path.namespace.clone().unwrap_or_default();

@@ -9,13 +9,19 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
+    call::{Call, User},
     deletion::{self, CLEANUP, Outcome, Propagation},
     disruption, meta,
     registry::{Nature, crd},
     server::{Inner, State},
+    status::Refusal,
     store::{Happening, Place},
-    verbs::advance::finished,
+    verbs::{advance::finished, delete},
 };
+
+/// The accounts under which a cluster's controllers delete.
+const COLLECTOR: &str = "generic-garbage-collector";
+const NAMESPACES: &str = "namespace-controller";
 
 /// Something to look at after a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,17 +38,28 @@ pub(crate) enum Concern {
     Budgets(String),
 }
 
-/// Works off everything that has to be looked at.
-pub(crate) fn settle(inner: &Inner, state: &mut State) {
+/// Works off everything that has to be looked at, and once more what admission refused before.
+pub(crate) fn settle(inner: &Arc<Inner>, state: &mut State) {
     let now = inner.now();
+    let refused = std::mem::take(&mut state.refused_concerns);
+    state.concerns.extend(refused);
     while let Some(concern) = state.concerns.pop_front() {
-        match concern {
-            Concern::OwnerGone(uid) => owner_gone(state, &uid, now),
-            Concern::Deleting(place) => deleting(state, &place, now),
-            Concern::Owned(place) => owned(state, &place, now),
-            Concern::Namespace(name) => namespace(state, &name, now),
-            Concern::Definition(name) => definition(state, &name, now),
-            Concern::Budgets(namespace) => disruption::account(state, &namespace, now),
+        let answer = match concern.clone() {
+            Concern::OwnerGone(uid) => owner_gone(inner, state, &uid),
+            Concern::Deleting(place) => deleting(inner, state, &place),
+            Concern::Owned(place) => owned(inner, state, &place),
+            Concern::Namespace(name) => namespace(inner, state, &name),
+            Concern::Definition(name) => {
+                definition(state, &name, now);
+                Ok(())
+            }
+            Concern::Budgets(namespace) => {
+                disruption::account(state, &namespace, now);
+                Ok(())
+            }
+        };
+        if answer.is_err() && !state.refused_concerns.contains(&concern) {
+            state.refused_concerns.push(concern);
         }
     }
 }
@@ -65,7 +82,35 @@ fn nature(state: &State, shelf: &str) -> Nature {
     state.registry.by_shelf(shelf).map_or(Nature::Custom, |t| t.nature)
 }
 
-/// Deletes an object as far as it can go.
+/// A deletion that a controller wishes, as any other client's: admission is asked, in the controller's name.
+fn wish(
+    inner: &Arc<Inner>,
+    state: &mut State,
+    place: &Place,
+    propagation: Propagation,
+    controller: &str,
+) -> Result<(), Refusal> {
+    let Some(stored) = state.store.get(&place.0, &place.1).cloned() else {
+        return Ok(());
+    };
+    let Some(kind) = state.registry.stored_as(&place.0) else {
+        return Ok(());
+    };
+    let user = User {
+        name: format!("system:serviceaccount:kube-system:{controller}"),
+        groups: [
+            "system:serviceaccounts",
+            "system:serviceaccounts:kube-system",
+            "system:authenticated",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    };
+    let mut call = Call::of_controller(inner, state, kind, &place.1, user);
+    delete::remove(&mut call, &stored, &delete::Options::of_controller(propagation)).map(drop)
+}
+
+/// Deletes an object as far as it can go, without asking: what only the server itself does.
 fn remove(state: &mut State, place: &Place, propagation: Propagation, now: Timestamp) {
     let Some(mut object) = load(state, place) else {
         return;
@@ -116,29 +161,31 @@ fn owners(object: &Value) -> Vec<Value> {
     meta::field(object, "ownerReferences").and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
-fn owner_gone(state: &mut State, uid: &str, now: Timestamp) {
+fn owner_gone(inner: &Arc<Inner>, state: &mut State, uid: &str) -> Result<(), Refusal> {
+    let mut answer = Ok(());
     for place in state.store.dependents_of(uid) {
-        owned(state, &place, now);
+        answer = owned(inner, state, &place).and(answer);
     }
+    answer
 }
 
 /// A dependent goes when all its owners are gone, and forgets those that are gone otherwise.
-fn owned(state: &mut State, place: &Place, now: Timestamp) {
+fn owned(inner: &Arc<Inner>, state: &mut State, place: &Place) -> Result<(), Refusal> {
     let Some(mut object) = load(state, place) else {
-        return;
+        return Ok(());
     };
     let all = owners(&object);
     let left: Vec<Value> =
         all.iter().filter(|o| presence(state, &object, o) != Presence::Gone).cloned().collect();
     if all.is_empty() || left.len() == all.len() {
-        return;
+        return Ok(());
     }
     if left.is_empty() {
-        remove(state, place, Propagation::Unspecified, now);
-    } else {
-        meta::set(&mut object, "ownerReferences", left);
-        put(state, place, &mut object);
+        return wish(inner, state, place, Propagation::Unspecified, COLLECTOR);
     }
+    meta::set(&mut object, "ownerReferences", left);
+    put(state, place, &mut object);
+    Ok(())
 }
 
 fn without_finalizer(object: &mut Value, finalizer: &str) {
@@ -154,10 +201,11 @@ fn without_finalizer(object: &mut Value, finalizer: &str) {
     }
 }
 
-fn deleting(state: &mut State, place: &Place, now: Timestamp) {
+fn deleting(inner: &Arc<Inner>, state: &mut State, place: &Place) -> Result<(), Refusal> {
     let Some(object) = load(state, place).filter(meta::is_deleting) else {
-        return;
+        return Ok(());
     };
+    let mut answer = Ok(());
     let uid = meta::uid(&object).to_owned();
     let finalizers: Vec<String> =
         meta::strings(&object, "finalizers").into_iter().map(str::to_owned).collect();
@@ -186,7 +234,7 @@ fn deleting(state: &mut State, place: &Place, now: Timestamp) {
             };
             let parent = !state.store.dependents_of(meta::uid(&child)).is_empty();
             let how = if parent { Propagation::Foreground } else { Propagation::Unspecified };
-            remove(state, &dependent, how, now);
+            answer = wish(inner, state, &dependent, how, COLLECTOR).and(answer);
         }
         let blocked = state.store.dependents_of(&uid).iter().any(|dependent| {
             load(state, dependent).is_some_and(|child| {
@@ -200,6 +248,7 @@ fn deleting(state: &mut State, place: &Place, now: Timestamp) {
             release(state, place, "foregroundDeletion");
         }
     }
+    answer
 }
 
 fn release(state: &mut State, place: &Place, finalizer: &str) {
@@ -209,11 +258,12 @@ fn release(state: &mut State, place: &Place, finalizer: &str) {
     }
 }
 
-fn namespace(state: &mut State, name: &str, now: Timestamp) {
+fn namespace(inner: &Arc<Inner>, state: &mut State, name: &str) -> Result<(), Refusal> {
     let place: Place = ("namespaces".into(), (String::new(), name.to_owned()));
     if !load(state, &place).as_ref().is_some_and(meta::is_deleting) {
-        return;
+        return Ok(());
     }
+    let mut answer = Ok(());
     let contents = |state: &State| -> Vec<Place> {
         let all = state.store.shelves().flat_map(|(shelf, s)| {
             s.objects
@@ -225,7 +275,7 @@ fn namespace(state: &mut State, name: &str, now: Timestamp) {
     };
     for content in contents(state) {
         if load(state, &content).is_some_and(|o| !meta::is_deleting(&o)) {
-            remove(state, &content, Propagation::Background, now);
+            answer = wish(inner, state, &content, Propagation::Background, NAMESPACES).and(answer);
         }
     }
     if contents(state).is_empty()
@@ -234,6 +284,7 @@ fn namespace(state: &mut State, name: &str, now: Timestamp) {
         meta::entry(&mut object, "spec").remove("finalizers");
         put(state, &place, &mut object);
     }
+    answer
 }
 
 /// Group and plural of a definition.

@@ -68,7 +68,7 @@ pub(crate) fn begin(
             .and_then(Value::as_i64)
             .unwrap_or_default();
         if left > grace {
-            mark(object, grace, now);
+            mark(nature, object, grace, now);
             return if grace == 0 && !held { Outcome::Gone } else { Outcome::Marked };
         }
         if !held && grace == 0 {
@@ -88,8 +88,11 @@ pub(crate) fn begin(
     if !held && grace == 0 && nature != Nature::Pod {
         return Outcome::Gone;
     }
-    mark(object, grace, now);
-    if let Some(generation) = meta::field(object, "generation").and_then(Value::as_i64) {
+    mark(nature, object, grace, now);
+    let counted = nature != Nature::Namespace;
+    if let Some(generation) = meta::field(object, "generation").and_then(Value::as_i64)
+        && counted
+    {
         meta::set(object, "generation", generation + 1);
     }
     if !held && grace == 0 {
@@ -101,10 +104,12 @@ pub(crate) fn begin(
     Outcome::Marked
 }
 
-fn mark(object: &mut Value, grace: i64, now: Timestamp) {
+fn mark(nature: Nature, object: &mut Value, grace: i64, now: Timestamp) {
     let at = now.saturating_add(SignedDuration::from_secs(grace)).unwrap_or(now);
     meta::set(object, "deletionTimestamp", rfc3339_seconds(at));
-    meta::set(object, "deletionGracePeriodSeconds", grace);
+    if nature != Nature::Namespace {
+        meta::set(object, "deletionGracePeriodSeconds", grace);
+    }
 }
 
 /// Pods that run on a node get time to end; everything else goes at once.

@@ -183,6 +183,15 @@ fn described(registry: &Registry, group: &str, version: &str) -> Vec<Value> {
     found
 }
 
+/// By which clients see that objects are stored in another version than before.
+fn storage_hash(ty: &ResourceType) -> String {
+    // Both groups of events are stored in one form.
+    let group = if ty.nature == Nature::Event { "" } else { &ty.group };
+    let stored = format!("{group}/{}/{}", ty.storage_version, ty.kind);
+    let digest = ring::digest::digest(&ring::digest::SHA256, stored.as_bytes());
+    crate::base64::encode(digest.as_ref().get(..8).unwrap_or_default())
+}
+
 fn resources(registry: &Registry, group: &str, version: &str) -> Answer {
     let known = groups(registry).iter().any(|(g, v)| g == group && v.iter().any(|x| x == version));
     if !known {
@@ -197,6 +206,7 @@ fn resources(registry: &Registry, group: &str, version: &str) -> Answer {
                 about[key] = json!(names);
             }
         }
+        about["storageVersionHash"] = storage_hash(ty).into();
         list.push(about);
         if ty.nature == Nature::Pod {
             list.push(json!({"name": "pods/binding", "singularName": "", "namespaced": true, "kind": "Binding", "verbs": ["create"]}));

@@ -149,6 +149,49 @@ impl Managers {
     }
 }
 
+/// As many writers as are told apart without applying.
+const MOST_UPDATERS: usize = 10;
+/// Who stands for those that wrote before them.
+const ANCIENT: &str = "ancient-changes";
+
+impl Managers {
+    /// Merges the oldest entries of ordinary writers, version by version, until few enough are left.
+    fn merge_oldest(&mut self) {
+        let mut updaters: Vec<(String, Manager)> = self
+            .0
+            .iter()
+            .filter(|(manager, _)| manager.operation == Operation::Update)
+            .map(|(manager, owned)| (owned.time.clone(), manager.clone()))
+            .collect();
+        updaters.sort();
+        let mut left = updaters.len();
+        let mut first_of: BTreeMap<String, Manager> = BTreeMap::new();
+        for (_, manager) in updaters {
+            if left <= MOST_UPDATERS {
+                return;
+            }
+            let version = manager.api_version.clone();
+            let Some(first) = first_of.get(&version) else {
+                first_of.insert(version, manager);
+                continue;
+            };
+            let bucket = Manager {
+                operation: Operation::Update,
+                name: ANCIENT.to_owned(),
+                api_version: version,
+                subresource: String::new(),
+            };
+            let older = self.0.remove(&bucket).or_else(|| self.0.remove(first));
+            let Some(mut owned) = self.0.remove(&manager) else { continue };
+            if let Some(older) = older {
+                owned.fields = owned.fields.union(&older.fields);
+            }
+            self.0.insert(bucket, owned);
+            left -= 1;
+        }
+    }
+}
+
 /// Which part of an object a write may own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
@@ -201,8 +244,8 @@ pub(crate) fn record_update(
         (None, Some(old)) => Managers::read(old),
         (None, None) => Some(Managers::default()),
     };
-    // An object that never had a record is not tracked until somebody applies.
-    let tracked = old.is_none_or(|o| Managers::read(o).is_some()) && !(wiped && old.is_some());
+    // An object without a record, its own or one that the client sends, is not tracked until somebody applies.
+    let tracked = old.is_none() || managers.as_ref().is_some_and(|m| !m.0.is_empty());
     if !tracked {
         meta::remove(new, "managedFields");
         return;
@@ -223,6 +266,7 @@ pub(crate) fn record_update(
     if !written.is_empty() {
         stamp.clone_into(&mut entry.time);
     }
+    managers.merge_oldest();
     managers.write(new);
 }
 

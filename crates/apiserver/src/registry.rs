@@ -172,6 +172,14 @@ impl Registry {
         self.types.values().find(|t| &*t.shelf == shelf)
     }
 
+    /// The kind that lies on a shelf, in the version in which it lies there if that is served.
+    pub(crate) fn stored_as(&self, shelf: &str) -> Option<Resolved> {
+        let ty = self.by_shelf(shelf)?;
+        let stored = ty.versions.iter().find(|v| v.name == ty.storage_version);
+        let version = stored.or(ty.versions.first())?.clone();
+        Some(Resolved { ty: Arc::clone(ty), version })
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<ResourceType>> {
         self.types.values()
     }

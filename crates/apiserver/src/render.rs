@@ -32,6 +32,12 @@ pub(crate) struct Render {
     columns_told: bool,
 }
 
+impl Default for Render {
+    fn default() -> Self {
+        Self { form: Form::Plain, include: Include::Metadata, columns_told: false }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Include {
     Metadata,

@@ -26,15 +26,10 @@ pub(crate) const BODY_LIMIT: usize = 3 * 1024 * 1024;
 
 /// Whether a real server has a subresource that this one has not: only there is it named as the reason.
 fn is_left_out(kind: &str, subresource: &str) -> bool {
-    match (kind, subresource) {
-        (
-            "pods",
-            "attach" | "ephemeralcontainers" | "exec" | "log" | "portforward" | "proxy" | "resize",
-        )
-        | ("nodes", "proxy")
-        | ("serviceaccounts", "token") => true,
-        _ => false,
-    }
+    let of_pods =
+        ["attach", "ephemeralcontainers", "exec", "log", "portforward", "proxy", "resize"];
+    kind == "pods" && of_pods.contains(&subresource)
+        || matches!((kind, subresource), ("nodes", "proxy") | ("serviceaccounts", "token"))
 }
 
 /// Answers one request.
@@ -72,6 +67,13 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
         Target::Resource(path) if reviews::is_review(&path) => {
             reviews::answer(&incoming, &path, &user)
         }
+        Target::Resource(path) if is_empty_list(&incoming.method, &path) => {
+            let kind = if path.resource == "limitranges" { "LimitRange" } else { "ResourceQuota" };
+            let version = state.store.version().to_string();
+            let list = json!({"kind": format!("{kind}List"), "apiVersion": "v1",
+                "metadata": {"resourceVersion": version}, "items": []});
+            Ok(json_response(StatusCode::OK, Bytes::from(list.to_string())))
+        }
         Target::Resource(path) => {
             let kind = state
                 .registry
@@ -98,10 +100,21 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
     }
 }
 
+/// There are no limits here and none can be made; to say so is true, and kubectl asks when it describes a namespace.
+fn is_empty_list(method: &Method, path: &ResourcePath) -> bool {
+    *method == Method::GET
+        && (path.group.as_str(), path.version.as_str()) == ("", "v1")
+        && matches!(path.resource.as_str(), "limitranges" | "resourcequotas")
+        && path.name.is_none()
+}
+
 /// Kinds and versions that are not served: said in the server's own name, because a real cluster may well have them.
 fn unknown(path: &ResourcePath) -> Refusal {
     if !is_standard(&path.group) {
         return Refusal::no_such_page();
+    }
+    if path.group.is_empty() && !LEFT_OUT.contains(&path.resource.as_str()) {
+        return Refusal::no_such_path();
     }
     let version = crate::registry::api_version(&path.group, &path.version);
     Refusal::new(
@@ -111,6 +124,20 @@ fn unknown(path: &ResourcePath) -> Refusal {
     )
     .with_details(json!({}))
 }
+
+/// What a full server has in its core group and this one has not.
+const LEFT_OUT: [&str; 10] = [
+    "bindings",
+    "componentstatuses",
+    "endpoints",
+    "limitranges",
+    "persistentvolumeclaims",
+    "persistentvolumes",
+    "podtemplates",
+    "replicationcontrollers",
+    "resourcequotas",
+    "services",
+];
 
 /// Groups of Kubernetes itself, which a full server may serve where this one does not.
 pub(crate) fn is_standard(group: &str) -> bool {
@@ -265,7 +292,7 @@ fn found_document(state: &State, incoming: &Incoming, parts: &[&str]) -> Answer 
         ["api", "..", ..] | ["version", ..] => Err(Refusal::no_such_path()),
         ["apis", "", ..] => Err(Refusal::no_such_page()),
         ["api" | "apis"] | ["api" | "apis", ..] => {
-            discovery::answer(&state.registry, incoming, &parts)
+            discovery::answer(&state.registry, incoming, parts)
         }
         [] => Ok(discovery::paths(&state.registry)),
         _ => Err(Refusal::no_such_page()),

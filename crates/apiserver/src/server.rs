@@ -86,6 +86,8 @@ pub(crate) struct State {
     pub(crate) faults: Faults,
     pub(crate) trace: Trace,
     pub(crate) concerns: VecDeque<Concern>,
+    /// What the controllers wished and admission refused: they try again with the next request.
+    pub(crate) refused_concerns: Vec<Concern>,
     pub(crate) watchers: u64,
 }
 
@@ -113,6 +115,7 @@ impl Server {
             faults: Faults::none(settings.seed),
             trace: Trace::default(),
             concerns: VecDeque::new(),
+            refused_concerns: Vec::new(),
             watchers: 0,
         };
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {

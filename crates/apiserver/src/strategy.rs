@@ -3,8 +3,9 @@
 mod node;
 mod pod;
 mod problems;
+mod texts;
 
-pub(crate) use problems::problems;
+pub(crate) use problems::{problems, repeats};
 
 use serde_json::{Map, Value, json};
 
@@ -30,6 +31,12 @@ fn fill(map: &mut Map<String, Value>, key: &str, value: Value) {
 pub(crate) fn default(nature: Nature, object: &mut Value) {
     match nature {
         Nature::Namespace => {
+            let conditions = meta::entry(object, "status").get_mut("conditions");
+            for condition in conditions.and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(condition) = condition.as_object_mut() {
+                    fill(condition, "lastTransitionTime", Value::Null);
+                }
+            }
             let name = meta::name(object).to_owned();
             if !name.is_empty() {
                 let metadata = meta::of(object);
@@ -57,7 +64,10 @@ pub(crate) fn default(nature: Nature, object: &mut Value) {
         }
         Nature::Pod => default_pod(object),
         Nature::Node => {
-            meta::entry(object, "spec");
+            let spec = meta::entry(object, "spec");
+            if let Some(range) = spec.get("podCIDR").filter(|range| *range != "").cloned() {
+                fill(spec, "podCIDRs", json!([range]));
+            }
             let status = meta::entry(object, "status");
             if let Some(capacity) = status.get("capacity").cloned() {
                 fill(status, "allocatable", capacity);
@@ -166,19 +176,7 @@ pub(crate) fn on_create(kind: &Resolved, object: &mut Value) {
             let spec = meta::entry(object, "spec");
             fill(spec, "priority", json!(0));
             fill(spec, "preemptionPolicy", json!("PreemptLowerPriority"));
-            let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
-            if let Some(list) = tolerations.as_array_mut() {
-                for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
-                    let known = list.iter().any(|t| {
-                        let k = t.get("key").and_then(Value::as_str).unwrap_or_default();
-                        let effect = t.get("effect").and_then(Value::as_str).unwrap_or_default();
-                        (k == key || k.is_empty()) && matches!(effect, "" | "NoExecute")
-                    });
-                    if !known {
-                        list.push(json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}));
-                    }
-                }
-            }
+            tolerate(spec);
         }
         Nature::Definition => {
             let stored = crd::established(object, "")["storedVersions"].clone();
@@ -198,6 +196,36 @@ pub(crate) fn on_create(kind: &Resolved, object: &mut Value) {
             }
         }
         _ => {}
+    }
+}
+
+/// What admission adds to a changed object again, because its author cannot know of it.
+pub(crate) fn on_update(nature: Nature, old: &Value, new: &mut Value) {
+    if nature != Nature::Pod {
+        return;
+    }
+    let spec = meta::entry(new, "spec");
+    for key in ["priority", "preemptionPolicy"] {
+        if let Some(value) = meta::at(old, &["spec", key]) {
+            fill(spec, key, value.clone());
+        }
+    }
+    tolerate(spec);
+}
+
+/// Every pod bears for five minutes that its node is away.
+fn tolerate(spec: &mut Map<String, Value>) {
+    let tolerations = spec.entry("tolerations").or_insert_with(|| json!([]));
+    let Some(list) = tolerations.as_array_mut() else { return };
+    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+        let known = list.iter().any(|t| {
+            let k = t.get("key").and_then(Value::as_str).unwrap_or_default();
+            let effect = t.get("effect").and_then(Value::as_str).unwrap_or_default();
+            (k == key || k.is_empty()) && matches!(effect, "" | "NoExecute")
+        });
+        if !known {
+            list.push(json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}));
+        }
     }
 }
 

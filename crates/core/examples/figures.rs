@@ -35,6 +35,8 @@ fn main() -> ExitCode {
     let documents: Vec<Value> = (0..500).map(source).collect();
     let pool = SeenPool::new(&pool(None));
     let sources = read(&documents);
+    let mut bypassing = sources.clone();
+    bypassing[0].bypass = Some("urgent".into());
     let rows = [
         row("read 500 MachineConfigs", 50, || read(&documents).len()),
         row("render 500 MachineConfigs", 50, || {
@@ -43,8 +45,10 @@ fn main() -> ExitCode {
         row("read and render 500 MachineConfigs", 50, || {
             render(&pool, &read(&documents), &Base::default(), None).config.unwrap().name.len()
         }),
-        plan_row("plan 5,000 machines, all waiting, gate open", &sources, TimeSet::always()),
-        plan_row("plan 5,000 machines, all waiting, gate shut", &sources, TimeSet::never()),
+        plan_row("plan 5,000 machines, all waiting, gate open", &sources, TimeSet::always(), 0),
+        plan_row("plan 5,000 machines, 450 begun, gate open", &sources, TimeSet::always(), 450),
+        plan_row("plan 5,000 machines, all waiting, gate shut", &sources, TimeSet::never(), 0),
+        plan_row("plan 5,000 machines, a bypass, gate shut", &bypassing, TimeSet::never(), 0),
     ];
     let met = rows.iter().all(|(_, median, limit)| median <= limit);
     let mut out = stdout().lock();
@@ -75,13 +79,22 @@ fn plan_row(
     name: &'static str,
     sources: &[Source],
     set: TimeSet,
+    begun: usize,
 ) -> (&'static str, Duration, Duration) {
     let first = SeenPool::new(&pool(None));
     let old = stored(&first, &render(&first, &sources[1..], &Base::default(), None), 1);
     let rendering = render(&first, sources, &Base::default(), None);
     let new = stored(&first, &rendering, 2);
-    let pool = SeenPool::new(&pool(Some(&new.name)));
-    let nodes: Vec<SeenNode> = (0..5000).map(|place| node(place, &old.name)).collect();
+    let mut nodes: Vec<SeenNode> = (0..5000).map(|place| node(place, &old.name)).collect();
+    let mut ledger = Vec::new();
+    for node in nodes.iter_mut().take(begun) {
+        node.desired.clone_from(&new.name);
+        ledger
+            .push(json!({"node": node.name, "config": new.name, "until": "2026-11-15T12:05:00Z"}));
+    }
+    let mut document = pool(Some(&new.name));
+    document["metadata"]["annotations"] = json!({names::LEDGER: json!(ledger).to_string()});
+    let pool = SeenPool::new(&document);
     let nodes: Vec<&SeenNode> = nodes.iter().collect();
     let chosen = chosen(&pool, sources);
     let view = PoolView {

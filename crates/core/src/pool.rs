@@ -157,8 +157,10 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
     let ways = target.map(|target| Ways::new(view, (target, &shelf), &bypass, (gate, now)));
     let progress = report::progress(view, ways.as_ref(), &blocked, (&bypass, &shelf));
     if !writes_pool {
-        let may =
-            blocked.is_empty() && view.pool.paused == Pause::Running && view.waits_for.is_none();
+        let may = blocked.is_empty()
+            && view.pool.stays()
+            && view.pool.paused == Pause::Running
+            && view.waits_for.is_none();
         let rollout = rollout(view, &shelf, ways.as_ref().filter(|_| may), now);
         plan.wake = rollout.wake;
         node_actions(view, rollout.ledger, rollout.marks, &mut plan);
@@ -166,13 +168,12 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
     }
     plan.wake = plan.wake.into_iter().chain(gate.set.next_change(now)).min();
     blocked.extend(problems);
-    plan.notes.extend(report::notes(view, &blocked));
-    let writes_pool = plan.actions.iter().any(Action::writes_pool);
-    if !writes_pool {
+    if !plan.actions.iter().any(Action::writes_pool) {
+        plan.notes.extend(report::notes(view, &blocked));
         let facts = status::Facts {
             pool: view.pool,
             nodes: view.nodes,
-            target: target.map(|target| target.config.name.as_str()),
+            target: target.map(|target| target.config),
             rendering: view.rendering,
             progress: &progress,
             blocked: &blocked,
@@ -211,7 +212,7 @@ impl Action {
 
 /// Brings the newest configuration into the world, and then the pool to it. Never asks the gate (POOL-1).
 fn render_actions(view: &PoolView<'_>, shelf: &Shelf<'_>, plan: &mut PoolPlan) {
-    let Some(fresh) = &view.rendering.config else { return };
+    let Some(fresh) = view.rendering.config.as_ref().filter(|_| view.pool.stays()) else { return };
     match shelf.get(&fresh.name) {
         None => {
             let document = fresh.document(view.pool, view.base);

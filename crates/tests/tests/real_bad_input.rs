@@ -18,10 +18,16 @@ use rig::{
 };
 use serde_json::{Value, json};
 
-#[path = "bad_input/requests.rs"]
-mod requests;
+mod bad_input {
+    pub(crate) mod requests;
 
-use requests::{Bad, bad_requests};
+    mod bodies;
+    mod names;
+    mod patches;
+    mod paths;
+}
+
+use bad_input::requests::{Bad, bad_requests};
 
 #[test]
 fn real_server_refuses_bad_input_as_recorded() {
@@ -31,7 +37,7 @@ fn real_server_refuses_bad_input_as_recorded() {
 #[test]
 fn embedded_server_refuses_bad_input_as_recorded() {
     suite::on_embedded("bad-input-embedded", Kubectl::Pinned, async |cluster| {
-        everything(cluster).await
+        everything(cluster).await;
     });
 }
 

@@ -35,8 +35,8 @@ fn weather(seed: u64) {
         "no fault struck: {:#?}",
         left.tail
     );
-    writeln!(std::io::stdout(), "{MARK}{seed}: {:016x} after {} commits", left.trace, left.commits)
-        .unwrap();
+    let mut output = std::io::stdout();
+    writeln!(output, "{MARK}{seed}: {:016x} after {} commits", left.trace, left.commits).unwrap();
 }
 
 /// Runs one test of this very program in a process of its own.

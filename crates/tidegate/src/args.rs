@@ -51,9 +51,9 @@ impl Sources {
             let (kind, _) = text.split_once('/')?;
             kind_called(kind).map(|_| text.to_owned())
         };
-        let names = self.paths.iter().filter_map(|path| named(path)).collect();
+        let objects = self.paths.iter().filter_map(|path| named(path)).collect();
         let paths = self.paths.iter().filter(|path| named(path).is_none());
-        (names, self.files.iter().chain(paths).cloned().collect())
+        (objects, self.files.iter().chain(paths).cloned().collect())
     }
 }
 

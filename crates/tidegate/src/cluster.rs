@@ -118,7 +118,7 @@ impl Cluster {
     }
 
     /// Changes an object by a merge patch.
-    pub(crate) fn patch(&self, kind: &Kind, object: &Object, patch: &Value) -> anyhow::Result<()> {
+    pub(crate) fn patch(&self, kind: &Kind, object: &Object, change: &Value) -> anyhow::Result<()> {
         let name = object.name.as_deref().unwrap_or_default();
         let path = format!(
             "{}/{name}?fieldManager=tidegate",
@@ -126,7 +126,7 @@ impl Cluster {
         );
         let request = Request::patch(path)
             .header(http::header::CONTENT_TYPE, "application/merge-patch+json")
-            .body(serde_json::to_vec(patch)?)?;
+            .body(serde_json::to_vec(change)?)?;
         self.runtime
             .block_on(self.ask(request))
             .map(drop)

@@ -26,11 +26,14 @@ struct Fated {
     rest: Recording,
     operations: usize,
     fate: Option<(usize, Fate)>,
+    /// Whether a new start takes the operating system that was asked for.
+    takes_images: bool,
 }
 
 impl Fated {
     fn at(root: &Path, fate: Option<(usize, Fate)>) -> Self {
-        Self { files: Linux::at(root).unwrap(), rest: Recording::default(), operations: 0, fate }
+        let (files, rest) = (Linux::at(root).unwrap(), Recording::default());
+        Self { files, rest, operations: 0, fate, takes_images: true }
     }
 
     /// Power is back; the disk is as it was, and the units are what they were.
@@ -110,6 +113,9 @@ impl Host for Fated {
     fn reboot(&mut self, warrant: &Warrant) -> HostResult<()> {
         self.strike()?;
         self.rest.reboot(warrant)?;
+        if !self.takes_images {
+            self.rest.forget_os_changes()?;
+        }
         self.rest.restart();
         Ok(())
     }
@@ -408,6 +414,33 @@ fn a_service_that_refuses_the_new_file_gets_the_old_one_back() {
     assert_eq!(disk(root.path()), before);
     let lines = host.rest.performed();
     assert_eq!(lines.last().unwrap(), "restart changes.service", "with the old file: {lines:?}");
+}
+
+/// NODE-1
+#[test]
+fn a_machine_that_comes_up_with_another_system_goes_back_and_does_not_try_for_ever() {
+    let root = installed();
+    let mut host = Fated::at(root.path(), None);
+    let image = |number: u8| new(&json!({"osImageURL": format!("os@sha256:{number}")}));
+    assert_eq!(go(&mut host, image(1), deeds(true)).unwrap(), End::New);
+    let before = disk(root.path());
+    host.takes_images = false;
+    let mut coming = image(2);
+    coming.name = "rendered-third".into();
+    let files = &mut coming.spec.config.as_mut().unwrap().storage.files;
+    files.pop();
+    assert_eq!(go(&mut host, coming, deeds(true)).unwrap(), End::Old);
+    assert_eq!(disk(root.path()), before, "files and system belong together");
+    let rejected = store::rejected(&host).unwrap().unwrap();
+    assert_eq!(rejected.to, "rendered-third");
+    assert_eq!(rejected.why, "the host came up with os@sha256:1, not with os@sha256:2");
+    // Another configuration is another matter.
+    host.takes_images = true;
+    let mut coming = image(3);
+    coming.name = "rendered-fourth".into();
+    go(&mut host, coming, deeds(true)).unwrap();
+    assert_eq!(store::current(&host).unwrap().unwrap().name, "rendered-fourth");
+    assert_eq!(store::rejected(&host).unwrap(), None);
 }
 
 fn both_ends(

@@ -36,6 +36,7 @@ pub struct MachineConfiguration {
 pub struct MachineConfigurationSpec {
     /// What is done on a machine after a change, in place of a reboot.
     #[serde(default, deserialize_with = "or_default")]
+    #[schemars(extend("x-tidegate-rules" = wish_rules()))]
     pub node_disruption_policy: Policies,
 }
 
@@ -189,6 +190,28 @@ fn action_rules() -> serde_json::Value {
         {
             "rule": "self.size() == 1 || !self.exists(a, a.type == 'None')",
             "message": "None stands alone: remove the other actions",
+        },
+    ])
+}
+
+/// What an administrator may not ask for, though a status may hold it: more entries than leave room for those of the release, and what
+/// only a release can do.
+fn wish_rules() -> serde_json::Value {
+    let special = |list: &str| {
+        format!(
+            "!has(self.{list}) || !self.{list}.exists(p, has(p.actions) && p.actions.exists(a, a.type == 'Special'))"
+        )
+    };
+    serde_json::json!([
+        {
+            "rule": "(!has(self.files) || self.files.size() <= 50) && (!has(self.units) || self.units.size() <= 50)",
+            "message": "at most 50 entries: a directory stands for all that lies in it",
+        },
+        { "rule": special("files"), "message": "Special cannot be asked for" },
+        { "rule": special("units"), "message": "Special cannot be asked for" },
+        {
+            "rule": "!has(self.sshkey) || !has(self.sshkey.actions) || !self.sshkey.actions.exists(a, a.type == 'Special')",
+            "message": "Special cannot be asked for",
         },
     ])
 }

@@ -30,11 +30,10 @@ fn walk(schema: Option<&Schema>, value: &Value, path: &str, found: &mut Vec<Stri
         }
         "string" if !value.is_string() && !quantity => Some(format!("expected string, got {got}")),
         "boolean" if !value.is_boolean() => {
-            let plain = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            Some(format!("expected boolean, got &{{{plain}}}"))
+            Some(format!("expected boolean, got &{{{}}}", go(value)))
         }
-        "array" if !value.is_array() => Some(format!("expected list, got {got}")),
-        "object" if !value.is_object() => Some(format!("expected map, got {got}")),
+        "array" if !value.is_array() => Some(format!("expected list, got &{{{}}}", go(value))),
+        "object" if !value.is_object() => Some(format!("expected map, got &{{{}}}", go(value))),
         _ => None,
     };
     if let Some(problem) = problem {
@@ -57,11 +56,27 @@ fn walk(schema: Option<&Schema>, value: &Value, path: &str, found: &mut Vec<Stri
     }
 }
 
+/// A value as Go prints it.
+fn go(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(go).collect::<Vec<_>>().join(" "))
+        }
+        Value::Object(map) => {
+            let mut fields: Vec<String> =
+                map.iter().map(|(key, value)| format!("{key}:{}", go(value))).collect();
+            fields.sort();
+            format!("map[{}]", fields.join(" "))
+        }
+        other => other.to_string(),
+    }
+}
+
 /// The texts that a Go struct must have are empty when nobody gives them: a built-in list knows such an item by the empty text.
 fn goes_without(schema: &Schema, key: &str) -> bool {
     let item = schema.items.as_deref().filter(|item| !item.definition.is_empty());
-    let field = item.filter(|item| item.required.iter().any(|name| name == key));
-    field.and_then(|item| item.properties.get(key)).is_some_and(|field| field.kind == "string")
+    item.and_then(|item| item.properties.get(key)).is_some_and(|field| field.kind == "string")
 }
 
 fn identities(schema: &Schema, value: &Value, path: &str, found: &mut Vec<String>) {

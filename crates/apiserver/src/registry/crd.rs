@@ -80,11 +80,15 @@ pub(crate) fn problems(definition: &Value) -> Vec<Cause> {
         causes.push(Cause::invalid("spec.conversion.strategy", "\"Webhook\"", &detail));
     }
     let versions = versions(definition);
+    let shared = share(&versions, "schema");
     let stored = versions.iter().filter(|v| v.get("storage") == Some(&Value::Bool(true))).count();
     if stored != 1 {
         let detail = "must have exactly one version marked as storage version";
-        let shown = serde_json::to_string(&versions).unwrap_or_default();
-        causes.push(Cause::invalid("spec.versions", &shown, detail));
+        causes.push(Cause::invalid("spec.versions", &internal(&versions), detail));
+        if stored == 0 {
+            let detail = "must have at least one stored version";
+            causes.push(Cause::invalid("status.storedVersions", "null", detail));
+        }
     }
     for (index, version) in versions.iter().enumerate() {
         let at = format!("spec.versions[{index}]");
@@ -92,14 +96,17 @@ pub(crate) fn problems(definition: &Value) -> Vec<Cause> {
         if !crate::name::is_label(name) {
             causes.push(Cause::invalid(format!("{at}.name"), &format!("{name:?}"), "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"));
         }
+        // What all versions share the real server judges once, where its internal form has it.
+        let at_schema = if shared { "spec.validation".to_owned() } else { format!("{at}.schema") };
         match meta::at(version, &["schema", "openAPIV3Schema"]) {
+            Some(_) if shared && index > 0 => {}
             None => causes.push(Cause::required(
-                format!("{at}.schema.openAPIV3Schema"),
+                format!("{at_schema}.openAPIV3Schema"),
                 "schemas are required",
             )),
             Some(schema) => {
-                causes
-                    .extend(structural::problems(schema, &format!("{at}.schema.openAPIV3Schema")));
+                let path = format!("{at_schema}.openAPIV3Schema");
+                causes.extend(structural::problems(schema, &path));
             }
         }
         if meta::at(version, &["subresources", "scale"]).is_some() {
@@ -109,6 +116,31 @@ pub(crate) fn problems(definition: &Value) -> Vec<Cause> {
         }
     }
     causes
+}
+
+/// Whether all versions say the same of this part.
+fn share(versions: &[Value], part: &str) -> bool {
+    versions.iter().all(|version| version.get(part) == versions.first().and_then(|v| v.get(part)))
+}
+
+/// The versions as the real server shows them in refusals: its own structures, without what all versions share.
+fn internal(versions: &[Value]) -> String {
+    let part = |version: &Value, name: &str| match version.get(name) {
+        Some(value) if !share(versions, name) => value.clone(),
+        _ => Value::Null,
+    };
+    let flag = |version: &Value, name: &str| version.get(name) == Some(&Value::Bool(true));
+    let shown = versions.iter().map(|version| {
+        json!({
+            "Name": version.get("name"), "Served": flag(version, "served"),
+            "Storage": flag(version, "storage"), "Deprecated": flag(version, "deprecated"),
+            "DeprecationWarning": version.get("deprecationWarning"), "Schema": part(version, "schema"),
+            "Subresources": part(version, "subresources"),
+            "AdditionalPrinterColumns": part(version, "additionalPrinterColumns"),
+            "SelectableFields": part(version, "selectableFields"),
+        })
+    });
+    shown.collect::<Value>().to_string()
 }
 
 /// What may not change once the kind is there.

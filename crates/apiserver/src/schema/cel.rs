@@ -18,6 +18,10 @@ use serde_json::Value;
 use super::{ListKind, Schema, join};
 use crate::status::{Cause, SERVER_NAME};
 
+mod fields;
+
+pub(crate) use fields::Place;
+
 /// One compiled rule.
 #[derive(Debug)]
 pub(crate) struct Rule {
@@ -26,7 +30,7 @@ pub(crate) struct Rule {
     reason: String,
     field_path: String,
     program: Result<Program, String>,
-    message_program: Option<Program>,
+    message_program: Option<Result<Program, String>>,
     transition: bool,
     optional_old: bool,
 }
@@ -47,7 +51,7 @@ impl Rule {
             message: text("message"),
             reason: text("reason").unwrap_or_default(),
             field_path: text("fieldPath").unwrap_or_default(),
-            message_program: text("messageExpression").and_then(|e| compile(&e).ok()),
+            message_program: text("messageExpression").map(|e| compile(&e)),
             transition,
             optional_old: rule.get("optionalOldSelf").and_then(Value::as_bool).unwrap_or_default(),
             program,
@@ -55,9 +59,26 @@ impl Rule {
         }
     }
 
-    /// Why the rule cannot be used, if so.
-    pub(crate) fn problem(&self) -> Option<(&str, &str)> {
-        self.program.as_ref().err().map(|e| (self.expression.as_str(), e.as_str()))
+    /// Why the rule cannot be used on values of `schema`, if so: the field of the rule, and the fault.
+    pub(crate) fn problem(&self, schema: &Schema, place: Place) -> Option<(&'static str, String)> {
+        let fault = |program: &Result<Program, String>| match program {
+            Err(fault) => Some(fault.clone()),
+            Ok(program) => {
+                let fault = fields::unknown_word(program.expression(), schema, place)?;
+                Some(format!("ERROR: <input>: {fault}"))
+            }
+        };
+        let rule =
+            fault(&self.program).map(|fault| ("rule", format!("compilation failed: {fault}")));
+        rule.or_else(|| {
+            let fault = fault(self.message_program.as_ref()?)?;
+            Some(("messageExpression", format!("messageExpression compilation failed: {fault}")))
+        })
+    }
+
+    /// The expression as it was written.
+    pub(crate) fn expression(&self) -> &str {
+        &self.expression
     }
 }
 
@@ -165,7 +186,8 @@ fn evaluate(
     match program.execute(scope) {
         Ok(Cel::Bool(true)) => None,
         Ok(Cel::Bool(false)) => {
-            let computed = rule.message_program.as_ref().and_then(|p| match p.execute(scope) {
+            let program = rule.message_program.as_ref().and_then(|p| p.as_ref().ok());
+            let computed = program.and_then(|p| match p.execute(scope) {
                 Ok(Cel::String(text)) if !text.trim().is_empty() => Some(text.trim().to_owned()),
                 _ => None,
             });

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::{Schema, join};
+use super::{Schema, cel::Place, join};
 use crate::status::Cause;
 
 /// What is wrong with the schema at `path` (the path inside the CRD).
@@ -23,12 +23,12 @@ pub(crate) fn problems(schema: &Value, path: &str) -> Vec<Cause> {
             ));
         }
     }
-    walk(schema, path, &mut causes);
-    rules(&Schema::parse(schema), path, &mut causes);
+    walk(schema, path, Place::Root, &mut causes);
+    rules(&Schema::parse(schema), path, Place::Root, &mut causes);
     causes
 }
 
-fn walk(node: &Value, path: &str, causes: &mut Vec<Cause>) {
+fn walk(node: &Value, path: &str, place: Place, causes: &mut Vec<Cause>) {
     let Some(map) = node.as_object() else { return };
     let has = |key: &str| map.contains_key(key);
     let flag = |key: &str| map.get(key).and_then(Value::as_bool).unwrap_or_default();
@@ -37,6 +37,7 @@ fn walk(node: &Value, path: &str, causes: &mut Vec<Cause>) {
         causes.push(Cause::forbidden(format!("{path}.$ref"), "$ref is not supported"));
     }
     if kind.is_empty()
+        && place == Place::Below
         && !flag("x-kubernetes-int-or-string")
         && !flag("x-kubernetes-preserve-unknown-fields")
     {
@@ -80,34 +81,37 @@ fn walk(node: &Value, path: &str, causes: &mut Vec<Cause>) {
     }
     if let Some(fields) = map.get("properties").and_then(Value::as_object) {
         for (name, child) in fields {
-            walk(child, &format!("{path}.properties[{name}]"), causes);
+            walk(child, &format!("{path}.properties[{name}]"), Place::Below, causes);
         }
     }
     for key in ["items", "additionalProperties"] {
         if let Some(child) = map.get(key).filter(|c| c.is_object()) {
-            walk(child, &format!("{path}.{key}"), causes);
+            walk(child, &format!("{path}.{key}"), Place::Below, causes);
         }
     }
 }
 
-fn rules(schema: &Schema, path: &str, causes: &mut Vec<Cause>) {
+fn rules(schema: &Schema, path: &str, place: Place, causes: &mut Vec<Cause>) {
     for (index, rule) in schema.rules.iter().enumerate() {
-        if let Some((expression, error)) = rule.problem() {
-            let field = format!("{path}.x-kubernetes-validations[{index}].rule");
-            let detail = format!("compilation failed: {error}");
-            causes.push(Cause::invalid(field, &format!("{expression:?}"), &detail));
+        let at = format!("{path}.x-kubernetes-validations[{index}]");
+        let expression = rule.expression();
+        if expression.trim().is_empty() {
+            causes.push(Cause::required(format!("{at}.rule"), "rule is not specified"));
+        } else if let Some((field, detail)) = rule.problem(schema, place) {
+            let shown = format!("{expression:?}");
+            causes.push(Cause::invalid(format!("{at}.{field}"), &shown, &detail));
         }
     }
     if !schema.has_rules {
         return;
     }
     for (name, child) in &schema.properties {
-        rules(child, &join(path, &format!("properties[{name}]")), causes);
+        rules(child, &join(path, &format!("properties[{name}]")), Place::Below, causes);
     }
     if let Some(child) = &schema.items {
-        rules(child, &join(path, "items"), causes);
+        rules(child, &join(path, "items"), Place::Below, causes);
     }
     if let Some(child) = &schema.values {
-        rules(child, &join(path, "additionalProperties"), causes);
+        rules(child, &join(path, "additionalProperties"), Place::Below, causes);
     }
 }

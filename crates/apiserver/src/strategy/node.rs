@@ -1,6 +1,6 @@
 //! What may a node say?
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, net::IpAddr};
 
 use serde_json::{Value, json};
 
@@ -8,8 +8,36 @@ use crate::{meta, name, status::Cause};
 
 /// On an update the real server judges the taints twice, and says so twice.
 pub(super) fn problems(object: &Value, old: Option<&Value>) -> Vec<Cause> {
-    let once = taint_problems(object);
-    if old.is_some() { once.iter().chain(&once).cloned().collect() } else { once }
+    let mut causes = taint_problems(object);
+    if old.is_some() {
+        causes.extend(causes.clone());
+    }
+    let ranges = meta::at(object, &["spec", "podCIDRs"]).and_then(Value::as_array);
+    for (index, range) in ranges.into_iter().flatten().filter_map(Value::as_str).enumerate() {
+        if !is_range(range) {
+            let why = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+            let field = format!("spec.podCIDRs[{index}]");
+            causes.push(Cause::invalid(field, &format!("{range:?}"), why));
+        }
+    }
+    for (key, name) in [("podCIDRs", "podCIDR"), ("providerID", "providerID")] {
+        let Some(was) = old.and_then(|old| meta::at(old, &["spec", key])) else { continue };
+        if was != "" && meta::at(object, &["spec", key]) != Some(was) {
+            let why = format!("node updates may not change {name} except from \"\" to valid");
+            causes.push(Cause::forbidden(format!("spec.{key}"), &why));
+        }
+    }
+    causes
+}
+
+fn is_range(text: &str) -> bool {
+    let Some((address, length)) = text.split_once('/') else { return false };
+    let most = match address.parse() {
+        Ok(IpAddr::V4(_)) => 32,
+        Ok(IpAddr::V6(_)) => 128,
+        Err(_) => return false,
+    };
+    length.parse::<u8>().is_ok_and(|length| length <= most)
 }
 
 fn taint_problems(object: &Value) -> Vec<Cause> {

@@ -47,6 +47,10 @@ pub(super) fn problems(object: &Value, old: Option<&Value>) -> Vec<Cause> {
         causes.push(Cause::forbidden("spec.containers", why));
         return causes;
     }
+    // Images may change, so they are looked at once more.
+    let again: Vec<Cause> =
+        causes.iter().filter(|cause| cause.field.ends_with("].image")).cloned().collect();
+    causes.extend(again);
     // Of a pod's spec only images, deadlines, tolerations and gates may change.
     let masked = |pod: &Value| {
         let mut spec = pod.get("spec").cloned().unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! The real server has them in code, kind by kind, and so has this one: what its clients meet in practice, in its words.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     meta,
@@ -19,42 +19,7 @@ pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> V
     match nature {
         Nature::Pod => causes.extend(super::pod::problems(object, old)),
         Nature::ConfigMap | Nature::Secret => {
-            for part in ["data", "binaryData"] {
-                let keys = object.get(part).and_then(Value::as_object);
-                for key in keys.into_iter().flat_map(Map::keys) {
-                    if key.is_empty()
-                        || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
-                    {
-                        causes.push(Cause::invalid(format!("{part}[{key}]"), &format!("{key:?}"), "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"));
-                    }
-                }
-            }
-            size_problem(nature, object, &mut causes);
-            if nature == Nature::ConfigMap {
-                let has =
-                    |part: &str, key: &str| object.get(part).and_then(|p| p.get(key)).is_some();
-                let keys = object.get("data").and_then(Value::as_object);
-                for key in keys.into_iter().flat_map(Map::keys).filter(|k| has("binaryData", k)) {
-                    let why = "duplicate of key present in binaryData";
-                    causes.push(Cause::invalid(format!("data[{key}]"), &format!("{key:?}"), why));
-                }
-            }
-            if old.is_some_and(|o| o.get("immutable") == Some(&Value::Bool(true))) {
-                for part in ["immutable", "data", "binaryData"] {
-                    if old.and_then(|o| o.get(part)) != object.get(part) {
-                        causes.push(Cause::forbidden(
-                            part,
-                            "field is immutable when `immutable` is set",
-                        ));
-                    }
-                }
-            }
-            if let (Nature::Secret, Some(old)) = (nature, old)
-                && old.get("type") != object.get("type")
-            {
-                let shown = object.get("type").map(Value::to_string).unwrap_or_default();
-                causes.push(Cause::invalid("type", &shown, "field is immutable"));
-            }
+            causes.extend(super::texts::problems(nature, object, old));
         }
         Nature::DisruptionBudget => {
             let has = |key: &str| meta::at(object, &["spec", key]).is_some();
@@ -122,7 +87,7 @@ pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> V
 }
 
 /// The kinds of the core group share a stricter rule for finalizers.
-pub(crate) fn is_core(nature: Nature) -> bool {
+fn is_core(nature: Nature) -> bool {
     matches!(
         nature,
         Nature::Namespace
@@ -141,34 +106,21 @@ fn unqualified(finalizer: &str) -> Option<&'static str> {
         .then_some("name is neither a standard finalizer name nor is it fully qualified")
 }
 
+/// How often the real server says what is wrong with the metadata of a changed object: as often as its layers look.
+pub(crate) fn repeats(nature: Nature, cause: &Cause) -> usize {
+    match (cause.field.as_str(), is_core(nature)) {
+        ("metadata.labels" | "metadata.annotations", true) => 4,
+        ("metadata.labels" | "metadata.annotations", false) => 3,
+        ("metadata.finalizers", true) => 2,
+        _ => 1,
+    }
+}
+
 fn finalizer_problems(object: &Value, causes: &mut Vec<Cause>) {
     for (index, finalizer) in meta::strings(object, "finalizers").into_iter().enumerate() {
         if let Some(why) = unqualified(finalizer) {
             let field = format!("metadata.finalizers[{index}]");
             causes.push(Cause::invalid(field, &format!("{finalizer:?}"), why));
         }
-    }
-}
-
-/// As large as the texts of one object may be together.
-const MOST_BYTES: usize = 1024 * 1024;
-
-fn size_problem(nature: Nature, object: &Value, causes: &mut Vec<Cause>) {
-    let size = |part: &str, bytes: fn(&str) -> usize| -> usize {
-        let values = object.get(part).and_then(Value::as_object);
-        values.into_iter().flat_map(Map::values).filter_map(Value::as_str).map(bytes).sum()
-    };
-    let decoded = |text: &str| text.trim_end_matches('=').len() * 3 / 4;
-    let (field, total) = if nature == Nature::Secret {
-        ("data", size("data", decoded))
-    } else {
-        ("", size("data", str::len) + size("binaryData", decoded))
-    };
-    if total > MOST_BYTES {
-        causes.push(Cause {
-            reason: "FieldValueTooLong",
-            field: field.into(),
-            message: format!("Too long: may not be more than {MOST_BYTES} bytes"),
-        });
     }
 }

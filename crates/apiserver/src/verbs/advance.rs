@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::create::{dry, judge, warn_about_finalizers};
+use super::create::{dry, refuse, violations, warn_about_finalizers};
 use crate::{
     admission,
     call::Call,
@@ -15,6 +15,7 @@ use crate::{
     render::{for_storage, presented},
     status::{Cause, Refusal},
     store::{Happening, Stored},
+    strategy,
 };
 
 /// Which part of the object a request may change.
@@ -50,6 +51,12 @@ pub(crate) fn store(
 ) -> Result<Stored, Refusal> {
     let ty = std::sync::Arc::clone(&call.kind.ty);
     let old = presented(&call.kind, old_stored.value());
+    // Applied configurations name their object as a field among others.
+    let foreign = Some(meta::uid(&new).to_owned())
+        .filter(|uid| manager.is_none() && !uid.is_empty() && uid != meta::uid(&old));
+    if foreign.is_some() {
+        meta::copy(&mut new, &old, "uid");
+    }
     check_preconditions(call, &old, &new)?;
     for key in [
         "uid",
@@ -63,6 +70,9 @@ pub(crate) fn store(
         meta::copy(&mut new, &old, key);
     }
     confine(call, &old, &mut new, scope);
+    if scope == Scope::Main {
+        strategy::on_update(ty.nature, &old, &mut new);
+    }
     if ty.counts_generations() && scope == Scope::Main && spec_changed(call, &old, &new) {
         let generation =
             meta::field(&old, "generation").and_then(Value::as_i64).unwrap_or_default() + 1;
@@ -72,8 +82,18 @@ pub(crate) fn store(
         let stamp = call.stamp();
         managed::record_update(&call.kind, Some(&old), &mut new, manager, scope.reach(), &stamp);
     }
+    if ty.nature == Nature::Namespace && scope == Scope::Main {
+        // Only after the record: whoever tries to write it owns it, and changes nothing.
+        new["spec"] = old["spec"].clone();
+    }
     refuse_new_finalizers(call, &old, &new)?;
-    judge(call, &new, Some(&old), scope.subresource())?;
+    let mut causes = Vec::new();
+    if let Some(uid) = foreign {
+        let cause = Cause::invalid("metadata.uid", &format!("{uid:?}"), "field is immutable");
+        causes.extend([cause.clone(), cause]);
+    }
+    causes.extend(violations(call, &new, Some(&old), scope.subresource()));
+    refuse(call, &new, &causes)?;
     warn_about_finalizers(call, &new, Some(&old));
     admission::admit(call, admission::Verb::Update(scope.subresource()), Some(&new), Some(&old))?;
     let mut stored_form = for_storage(&call.kind, new);
@@ -119,9 +139,6 @@ fn confine(call: &Call<'_>, old: &Value, new: &mut Value, scope: Scope) {
         Scope::Main => {
             if call.kind.version.status {
                 take(new, "status");
-            }
-            if call.kind.ty.nature == Nature::Namespace {
-                take(new, "spec");
             }
         }
         Scope::Status if custom => {
@@ -214,8 +231,10 @@ pub(super) fn wrong_uid(call: &Call<'_>, wanted: &str, has: &str) -> Refusal {
         Nature::Node => "minions".to_owned(),
         _ => ty.plural.clone(),
     };
+    // A dry run does not get as far as the folder of everything.
+    let root = if call.query.dry_run().unwrap_or_default() { "" } else { "/registry" };
     let why = format!(
-        "StorageError: invalid object, Code: 4, Key: /registry/{folder}/{place}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {has}"
+        "StorageError: invalid object, Code: 4, Key: {root}/{folder}/{place}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {has}"
     );
     Refusal::conflict(&ty.plural, &ty.group, &name, &why)
 }

@@ -80,16 +80,16 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
     };
     let uid = meta::uid(&config).to_owned();
     let Some(old) = existing else {
+        let empty = json!({"apiVersion": call.kind.api_version(), "kind": call.kind.ty.kind, "metadata": {}});
+        let applied = apply::apply(&call.kind, &empty, &config, &me, scope.reach(), on_conflict)?;
+        let mut object = applied.object;
+        intake::normalise(call, &mut object, Source::Applied)?;
         if !uid.is_empty() {
             let why = format!(
                 "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             );
             return Err(Refusal::conflict(&call.kind.ty.plural, &call.kind.ty.group, &name, &why));
         }
-        let empty = json!({"apiVersion": call.kind.api_version(), "kind": call.kind.ty.kind, "metadata": {}});
-        let applied = apply::apply(&call.kind, &empty, &config, &me, scope.reach(), on_conflict)?;
-        let mut object = applied.object;
-        intake::normalise(call, &mut object, Source::Applied)?;
         let mut managers = applied.managers;
         managers.0.entry(me).or_default().time = call.stamp();
         managers.write(&mut object);

@@ -156,24 +156,41 @@ fn check_namespace(call: &Call<'_>, object: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Metadata, schema, expressions and the kind's own checks; all violations at once.
+/// All violations at once.
 pub(crate) fn judge(
     call: &Call<'_>,
     object: &Value,
     old: Option<&Value>,
     subresource: &str,
 ) -> Result<(), Refusal> {
+    refuse(call, object, &violations(call, object, old, subresource))
+}
+
+/// A refusal for these reasons, if there are any.
+pub(crate) fn refuse(call: &Call<'_>, object: &Value, causes: &[Cause]) -> Result<(), Refusal> {
+    let ty = &call.kind.ty;
+    if causes.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::invalid(&ty.kind, &ty.group, meta::name(object), causes))
+}
+
+/// What metadata, schema, expressions and the kind's own checks find.
+pub(crate) fn violations(
+    call: &Call<'_>,
+    object: &Value,
+    old: Option<&Value>,
+    subresource: &str,
+) -> Vec<Cause> {
     let ty = &call.kind.ty;
     let mut causes = Vec::new();
     if meta::name(object).is_empty() {
         causes.push(Cause::required("metadata.name", "name or generateName is required"));
     } else {
-        let found = name::metadata_problems(object, ty.name_rule);
-        if ty.nature == Nature::Node && old.is_some() {
-            // The real server judges changed nodes twice, and says so twice.
-            causes.extend(found.clone());
+        for cause in name::metadata_problems(object, ty.name_rule) {
+            let times = if old.is_some() { strategy::repeats(ty.nature, &cause) } else { 1 };
+            causes.extend(std::iter::repeat_n(cause, times));
         }
-        causes.extend(found);
     }
     let schema = call.kind.schema();
     if call.kind.is_custom() {
@@ -202,10 +219,7 @@ pub(crate) fn judge(
     }
     let stored_shape = for_storage(&call.kind, object.clone());
     causes.extend(strategy::problems(ty.nature, &stored_shape, old));
-    if causes.is_empty() {
-        return Ok(());
-    }
-    Err(Refusal::invalid(&ty.kind, &ty.group, meta::name(object), &causes))
+    causes
 }
 
 /// Finalizers without a domain are accepted with a warning.

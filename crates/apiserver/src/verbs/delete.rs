@@ -83,6 +83,12 @@ impl Options {
         })
     }
 
+    /// What a controller asks for.
+    pub(crate) fn of_controller(propagation: Propagation) -> Self {
+        let (uid, version) = (String::new(), String::new());
+        Self { propagation, grace: None, uid, version, dry_run: false }
+    }
+
     pub(crate) fn is_dry_run(&self) -> bool {
         self.dry_run
     }

@@ -20,7 +20,7 @@ use crate::{
 mod duplicates;
 mod go_types;
 
-use go_types::{bad_base64, quantities, strip_nulls, wrong_type};
+use go_types::{bad_base64, bad_quantity, drop_hollow, quantities, strip_nulls, wrong_type};
 
 /// Decodes the body of a create or replace.
 pub(crate) fn decode(call: &mut Call<'_>) -> Result<Value, Refusal> {
@@ -284,15 +284,19 @@ fn strip_nulls_of_metadata(object: &mut Value) {
 /// Built-in kinds are Go structs on the real server: a value of the wrong type does not even decode.
 fn decode_types(kind: &Resolved, object: &mut Value, source: Source) -> Result<(), Refusal> {
     let problem = wrong_type(kind.schema(), object, "", &kind.ty.kind)
-        .or_else(|| bad_base64(kind.schema(), object));
+        .or_else(|| bad_base64(kind.schema(), object))
+        .or_else(|| bad_quantity(kind.schema(), object));
     strip_nulls(object);
     quantities(kind.schema(), object);
+    drop_hollow(kind.schema(), object);
     let Some(text) = problem else { return Ok(()) };
     Err(match source {
         Source::Body => undecodable(kind, &text),
         Source::Patch => undecodable_patch(object, &text),
         Source::Applied => {
             let what = kind.go_name();
+            let base64 = text.starts_with("illegal base64");
+            let text = if base64 { format!("error decoding from json: {text}") } else { text };
             Refusal::internal(format!(
                 "failed to convert new object (/{}; {what}) to proper version: unable to convert unstructured object to {what}: {text}",
                 meta::name(object)

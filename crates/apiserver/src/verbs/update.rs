@@ -55,8 +55,10 @@ pub(crate) fn replace(call: &mut Call<'_>, scope: Scope) -> Answer {
             if !uid.is_empty() {
                 return Err(wrong_uid(call, uid, ""));
             }
-            // Whatever version is replaced, there is none.
-            meta::remove(&mut object, "resourceVersion");
+            // Whatever version is replaced, there is none; a dry run shows what was said.
+            if !call.query.dry_run()? {
+                meta::remove(&mut object, "resourceVersion");
+            }
             let stored = create::insert(call, object, Some(manager))?;
             return Ok(call.reply(StatusCode::CREATED, &stored.bytes));
         }

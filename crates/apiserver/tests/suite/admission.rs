@@ -154,3 +154,26 @@ fn hook_refuses_what_its_function_refuses() {
     );
     assert_eq!(get(&server, &format!("{WIDGETS}/bad")).0, 404);
 }
+
+#[test]
+fn garbage_collection_asks_admission_and_tries_again() {
+    let server = server();
+    policy(
+        &server,
+        &json!({"matchConstraints": rules(&["DELETE"], &["configmaps"]),
+                "validations": [{"expression": "oldObject.data.held != 'yes' || !request.userInfo.username.endsWith(':generic-garbage-collector')",
+                                 "message": "held"}]}),
+        &json!({"policyName": "p", "validationActions": ["Deny"]}),
+    );
+    let (_, owner) = post(&server, WIDGETS, &widget("a", 1));
+    let configs = "/api/v1/namespaces/default/configmaps";
+    let child = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"held": "yes"},
+        "metadata": {"name": "c", "ownerReferences": [{"apiVersion": "example.com/v1", "kind": "Widget",
+            "name": "a", "uid": owner["metadata"]["uid"]}]}});
+    post(&server, configs, &child);
+    let c = format!("{configs}/c");
+    assert_eq!(delete(&server, &format!("{WIDGETS}/a"), &Value::Null).0, 200);
+    assert_eq!(get(&server, &c).0, 200, "the policy holds the dependent");
+    assert_eq!(patch(&server, &c, "merge", &json!({"data": {"held": "no"}})).0, 200);
+    assert_eq!(get(&server, &c).0, 404, "and lets it go");
+}

@@ -54,11 +54,11 @@ fn strike(server: &Server, verb: &str, fault: Fault) {
     server.script_fault(Scripted { matching, nth: 1, fault });
 }
 
-/// Code and reason of a refusal.
+/// Code and reason of a refusal; zero if there was no answer at all.
 fn refusal<T: std::fmt::Debug>(answer: kube::Result<T>) -> (u16, String) {
-    match answer {
-        Err(kube::Error::Api(status)) => (status.code, status.reason.clone()),
-        other => panic!("not a refusal: {other:?}"),
+    match answer.expect_err("the server refuses") {
+        kube::Error::Api(status) => (status.code, status.reason.clone()),
+        other => (0, other.to_string()),
     }
 }
 

@@ -18,6 +18,7 @@ use super::{
     seen::SeenPool,
     selector::Selector,
     source::{Rendered, Source},
+    status::source_reference,
 };
 use crate::problem::{Code, FieldPath, Problem};
 
@@ -205,13 +206,8 @@ impl Fresh {
 
     /// `spec.configuration` of the pool.
     pub(crate) fn reference(&self) -> Value {
-        let sources: Vec<Value> = self
-            .sources
-            .iter()
-            .map(|(name, _)| {
-                json!({"apiVersion": names::API_VERSION, "kind": names::MACHINE_CONFIG, "name": name})
-            })
-            .collect();
+        let sources: Vec<Value> =
+            self.sources.iter().map(|(name, _)| source_reference(name)).collect();
         json!({"name": self.name, "source": sources})
     }
 }

@@ -31,6 +31,8 @@ pub struct SeenPool {
     pub resource_version: String,
     /// Counts the changes of the specification.
     pub generation: i64,
+    /// When it was asked to go, if it was.
+    leaving: Option<String>,
     /// Whether there are annotations at all, which a patch must know.
     pub(crate) annotated: bool,
     /// Which configurations it merges.
@@ -168,6 +170,7 @@ impl SeenPool {
                 .pointer("/metadata/generation")
                 .and_then(Value::as_i64)
                 .unwrap_or(0),
+            leaving: own("/metadata/deletionTimestamp"),
             annotated: document.pointer("/metadata/annotations").is_some_and(Value::is_object),
             configs,
             nodes,
@@ -192,6 +195,11 @@ impl SeenPool {
             problem.object = Some(object.clone());
         }
         pool
+    }
+
+    /// Whether nobody has asked it to go. One that goes is rendered no more and begins nothing.
+    pub(crate) fn stays(&self) -> bool {
+        self.leaving.is_none()
     }
 
     /// Its kind and name.

@@ -2,13 +2,14 @@
 //!
 //! Meaning unchanged, bytes unchanged (STAT-3): instants are kept where the status of a condition stays, and nothing here counts down.
 
+use api::machine::names;
 use schedule::Instant;
 use serde_json::{Value, json};
 
 use super::{
     render::Rendering,
     seen::{Pause, SeenNode, SeenPool},
-    source::text,
+    source::{Rendered, text},
 };
 use crate::{gate::problem_text, plan::StatusPatch, problem::Problem, seen::Presence};
 
@@ -160,7 +161,7 @@ impl Counts {
 pub(crate) struct Facts<'a> {
     pub(crate) pool: &'a SeenPool,
     pub(crate) nodes: &'a [&'a SeenNode],
-    pub(crate) target: Option<&'a str>,
+    pub(crate) target: Option<&'a Rendered>,
     pub(crate) rendering: &'a Rendering,
     pub(crate) progress: &'a Progress,
     pub(crate) blocked: &'a [Problem],
@@ -169,7 +170,7 @@ pub(crate) struct Facts<'a> {
 /// The change to the status; none if it already reads as it should.
 pub(crate) fn patch(facts: &Facts<'_>, now: Instant) -> Option<StatusPatch> {
     let known = &facts.pool.status;
-    let counts = counts(facts.nodes, facts.target);
+    let counts = counts(facts.nodes, facts.target.map(|target| target.name.as_str()));
     let mut operations = vec![version(facts.pool)];
     if known.present == Presence::Absent {
         operations.push(json!({"op": "add", "path": "/status", "value": {}}));
@@ -193,10 +194,9 @@ pub(crate) fn patch(facts: &Facts<'_>, now: Instant) -> Option<StatusPatch> {
         set("observedGeneration", facts.pool.generation.into());
     }
     if let Some(target) = facts.target.filter(|_| counts.is_converged()) {
-        let configuration = json!({"name": target});
         let reached = known.configuration.as_ref().and_then(|known| known.get("name"));
-        if reached != configuration.get("name") {
-            set("configuration", configuration);
+        if reached.and_then(Value::as_str) != Some(&target.name) {
+            set("configuration", reference(target));
         }
     }
     let wanted = conditions(facts, counts, now);
@@ -220,13 +220,25 @@ pub(crate) fn patch(facts: &Facts<'_>, now: Instant) -> Option<StatusPatch> {
     (operations.len() > idle).then_some(StatusPatch { operations })
 }
 
+/// `status.configuration`: a rendered configuration and what it was rendered from.
+fn reference(config: &Rendered) -> Value {
+    let sources: Vec<Value> = config.digests.keys().map(|name| source_reference(name)).collect();
+    json!({"name": config.name, "source": sources})
+}
+
+/// A source, as pools refer to it.
+pub(crate) fn source_reference(name: &str) -> Value {
+    json!({"apiVersion": names::API_VERSION, "kind": names::MACHINE_CONFIG, "name": name})
+}
+
 /// The first operation of every write to a pool: the version it was made from (EXEC-1).
 pub(crate) fn version(pool: &SeenPool) -> Value {
     json!({"op": "replace", "path": "/metadata/resourceVersion", "value": pool.resource_version})
 }
 
 fn conditions(facts: &Facts<'_>, counts: Counts, now: Instant) -> Vec<PoolCondition> {
-    let target = facts.target.unwrap_or("a configuration that is not there yet");
+    let target =
+        facts.target.map_or("a configuration that is not there yet", |target| &target.name);
     let converged = counts.is_converged() && facts.target.is_some();
     let said = |kind: &str, holds: bool, reason: String, message: String| {
         let status = if holds { "True" } else { "False" };

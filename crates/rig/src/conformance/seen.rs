@@ -2,7 +2,8 @@
 //!
 //! Identifiers and versions are replaced by their rank, instants by a word. The resource version of a list is hidden altogether: it
 //! counts the writes of everybody, and a real server is never alone. What follows the refusal to change a pod is cut off: a real server
-//! prints there how its internal structures differ. Two orders are not compared: that of the causes of a refusal, which
+//! prints there how its internal structures differ. So is the object in the refusal of a patch, which stands there in the order of those
+//! structures. Two orders are not compared: that of the causes of a refusal, which
 //! a real server leaves to chance, and that of `managedFields`, which it sorts by a time of whole seconds.
 
 use std::collections::BTreeMap;
@@ -92,10 +93,18 @@ impl Seen {
     /// A sentence with the identifiers and versions seen so far replaced. A version is a plain number: only where the server speaks of
     /// one is it taken for that.
     fn in_text(&self, text: &str) -> String {
-        let (text, _) = text.split_once("\n@@ ").unwrap_or((text, ""));
+        let text = match (text.find("\n@@ "), text.rfind('\n')) {
+            (Some(start), Some(end)) => format!("{}{}", &text[..start], &text[end + 1..]),
+            _ => text.to_owned(),
+        };
+        let text = match (text.find(r#"Invalid value: "{\"apiVersion"#), text.rfind(r#"}": "#)) {
+            (Some(start), Some(end)) if start < end => {
+                format!("{}Invalid value: <object>: {}", &text[..start], &text[end + 4..])
+            }
+            _ => text,
+        };
         let uids = self.uids.iter().enumerate();
-        let text = uids
-            .fold(text.to_owned(), |text, (rank, uid)| text.replace(uid, &format!("<uid {rank}>")));
+        let text = uids.fold(text, |text, (rank, uid)| text.replace(uid, &format!("<uid {rank}>")));
         let versions = self.versions.iter().enumerate();
         versions.fold(text, |text, (rank, version)| {
             text.replace(

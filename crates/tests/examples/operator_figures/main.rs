@@ -65,47 +65,59 @@ async fn figures(cluster: &Cluster, (policies, resources): (usize, usize)) {
 
     // From nothing: every status is written once.
     let mut replica = Replica::start(kubeconfig, "2026-11-13T23:59:00Z");
-    let ready = replica.ready().await;
     replica.written(all as u64).await;
-    println!("start to ready {:.2} s (statuses still to be written)", ready.as_secs_f64());
-    let edge = edge(&mut replica, "2026-11-13T23:59:58Z", all).await;
-    println!("edge to last status {:.2} s: {:.0}/s", edge.as_secs_f64(), rate(all, edge));
-    replica.quiet().await;
-    println!("memory {} KiB at most", replica.peak_memory());
     drop(replica);
 
-    let bare = world.bare("2026-11-16T00:00:00Z").await;
-    println!("bare loop {:.2} s: {:.0}/s", bare.as_secs_f64(), rate(all, bare));
-    println!("ratio {:.2}", bare.as_secs_f64() / edge.as_secs_f64());
+    // Turn and turn about, on a machine that may have other things to do: the best of each counts.
+    let mut ratios = (Duration::MAX, Duration::MAX);
+    for (saturday, monday) in WEEKENDS {
+        let mut replica = Replica::start(kubeconfig, &format!("{}T23:59:30Z", saturday.0));
+        let ready = replica.ready().await;
+        let edge = edge(&mut replica, &format!("{}T23:59:58Z", saturday.0), all).await;
+        let counted = replica.count().await;
+        replica.quiet().await;
+        let more = replica.count().await - counted;
+        let lateness = replica.lateness();
+        let memory = replica.peak_memory();
+        drop(replica);
+        let bare = world.bare(&format!("{monday}T00:00:00Z")).await;
+        ratios = (ratios.0.min(edge), ratios.1.min(bare));
+        println!(
+            "start to ready {:.2} s; edge of {} to last status {:.2} s, {:.0}/s; bare loop {:.2} s, {:.0}/s; ratio {:.2}; \
+             99 of 100 woken within {lateness} s; {more} written afterwards; {memory} KiB at most",
+            ready.as_secs_f64(),
+            saturday.1,
+            edge.as_secs_f64(),
+            rate(all, edge),
+            bare.as_secs_f64(),
+            rate(all, bare),
+            bare.as_secs_f64() / edge.as_secs_f64(),
+        );
+    }
+    println!("ratio of the best {:.2}", ratios.1.as_secs_f64() / ratios.0.as_secs_f64());
 
-    // Once more, with everything true at the start.
-    let mut replica = Replica::start(kubeconfig, "2026-11-16T00:00:30Z");
-    println!("start to ready {:.2} s", replica.ready().await.as_secs_f64());
-    replica.settle().await;
-    println!("written at the start {}", replica.count().await);
-    let second = self::edge(&mut replica, "2026-11-20T23:59:58Z", all).await;
-    println!("edge to last status {:.2} s: {:.0}/s", second.as_secs_f64(), rate(all, second));
+    let mut replica = Replica::start(kubeconfig, "2026-12-07T12:00:00Z");
+    replica.ready().await;
     replica.quiet().await;
     let before = replica.count().await;
-    let (share, scrape) =
-        (replica.idle_share(Duration::from_secs(30)).await, replica.scrape().await);
+    let share = replica.idle_share(Duration::from_secs(30)).await;
     println!(
-        "idle {:.2} % of a core, {} statuses written meanwhile",
+        "idle {:.2} % of a core, {} statuses written",
         share * 100.0,
         replica.count().await - before
     );
-    println!("scrape {:.1} ms at the median, {} bytes", scrape.0.as_secs_f64() * 1000.0, scrape.1);
-    println!("lateness: 99 of 100 within {} s", replica.lateness().await);
+    let (scrape, bytes) = replica.scrape();
+    println!("scrape {:.1} ms at the median, {bytes} bytes", scrape.as_secs_f64() * 1000.0);
     println!("memory {} KiB at most, {} KiB at rest", replica.peak_memory(), replica.memory());
-    drop(replica);
-    let again = world.bare_again().await;
-    println!(
-        "bare loop {:.2} s: {:.0}/s; ratio {:.2}",
-        again.as_secs_f64(),
-        rate(all, again),
-        again.as_secs_f64() / second.as_secs_f64()
-    );
 }
+
+/// The day before each weekend, the weekend, and the day after it.
+const WEEKENDS: [((&str, &str), &str); 4] = [
+    (("2026-11-13", "2026-11-14"), "2026-11-16"),
+    (("2026-11-20", "2026-11-21"), "2026-11-23"),
+    (("2026-11-27", "2026-11-28"), "2026-11-30"),
+    (("2026-12-04", "2026-12-05"), "2026-12-07"),
+];
 
 /// From two seconds before an edge, in earnest time, until every status is written; counted from the edge.
 async fn edge(replica: &mut Replica, before: &str, all: usize) -> Duration {

@@ -117,25 +117,22 @@ impl Replica {
         }
     }
 
-    /// Waits until it has had time for whatever it wanted to do at the start.
-    pub(crate) async fn settle(&self) {
-        tokio::time::sleep(Duration::from_secs(3)).await;
-    }
-
     /// Waits until it sends nothing any more: events are told after the statuses.
     pub(crate) async fn quiet(&self) {
-        let began = Instant::now();
-        let mut before = String::new();
-        loop {
+        let writes = || -> String {
             let page = self.ask("/metrics");
-            let creates = page.lines().filter(|line| line.contains("verb=\"create\""));
-            let now: String = creates.collect();
-            if now == before {
-                println!("events told {:.1} s later", began.elapsed().as_secs_f64());
-                return;
-            }
+            let writes = page
+                .lines()
+                .filter(|line| line.contains("verb=\"create\"") || line.contains("verb=\"patch\""));
+            writes.collect()
+        };
+        let mut before = writes();
+        let mut same = 0;
+        while same < 2 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let now = writes();
+            same = if now == before { same + 1 } else { 0 };
             before = now;
-            tokio::time::sleep(Duration::from_secs(2)).await;
         }
     }
 
@@ -168,7 +165,7 @@ impl Replica {
     }
 
     /// How long a scrape takes, and how long the page is.
-    pub(crate) async fn scrape(&self) -> (Duration, usize) {
+    pub(crate) fn scrape(&self) -> (Duration, usize) {
         let mut took: Vec<(Duration, usize)> = (0..11)
             .map(|_| {
                 let began = Instant::now();
@@ -181,7 +178,7 @@ impl Replica {
     }
 
     /// The bound of the histogram under which 99 of 100 wake-ups lie.
-    pub(crate) async fn lateness(&self) -> String {
+    pub(crate) fn lateness(&self) -> String {
         let page = self.ask("/metrics");
         let value = |line: &str| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap();
         let all =

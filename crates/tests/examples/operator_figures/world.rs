@@ -136,9 +136,4 @@ impl World {
             .await;
         began.elapsed()
     }
-
-    /// The next edge after the operator's second one.
-    pub(crate) async fn bare_again(&self) -> Duration {
-        self.bare("2026-11-23T00:00:00Z").await
-    }
 }

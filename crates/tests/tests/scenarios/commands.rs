@@ -12,12 +12,12 @@ use super::{live::Live, machines, show};
 
 /// Runs a command; gives back what it shows.
 pub(crate) async fn run(
-    line: &str,
+    command: &str,
     block: &str,
     expected: &str,
     live: &mut Live,
 ) -> Result<String, String> {
-    let words: Vec<&str> = line.split_whitespace().collect();
+    let words: Vec<&str> = command.split_whitespace().collect();
     let nothing = String::new();
     match words.as_slice() {
         ["at", instant] => live.at(parsed(instant)?).await,

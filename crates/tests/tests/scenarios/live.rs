@@ -246,18 +246,18 @@ impl Live {
         operator::metrics::page(view)
     }
 
-    /// How many statuses were written since this was last asked.
+    /// How many statuses were written since this was last asked. An answer may come after the watch has told of the write, so it is
+    /// waited for; one that comes later still is counted the next time.
     pub(crate) async fn writes(&mut self, expected: &str) -> String {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
         loop {
             let total = self.written + self.running.as_ref().map_or(0, |(view, _)| patches(view));
             let told = format!("{}\n", total - self.counted);
-            // A write can be seen by a watch before its own answer has come and was counted.
             if told == expected || tokio::time::Instant::now() > deadline {
                 self.counted = total;
                 return told;
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }
 

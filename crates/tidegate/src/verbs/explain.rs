@@ -148,13 +148,10 @@ fn named(
     let Some(seen) = world.policy(&object) else {
         anyhow::bail!("there is no {object} in this cluster");
     };
-    match &seen.judged.policy {
-        Some(policy) => Ok(of_policy(policy, at)),
-        None => {
-            let row = overview::policy(seen, at);
-            anyhow::bail!("{object} {}", row.behavior.current.reason)
-        }
-    }
+    let Some(policy) = &seen.judged.policy else {
+        anyhow::bail!("{object} {}", overview::policy(seen, at).behavior.current.reason);
+    };
+    Ok(of_policy(policy, at))
 }
 
 fn item(answer: &Answer, at: Instant) -> Item {

@@ -39,6 +39,7 @@ pub(crate) fn verb() -> Verb {
 }
 
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 #[command(group = ArgGroup::new("wanted").required(true).multiple(false))]
 struct Override {
     /// The resource: KIND/NAME, or KIND/NAMESPACE/NAME

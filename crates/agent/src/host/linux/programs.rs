@@ -79,7 +79,7 @@ impl Programs {
     pub(super) fn os_image(&self, image: &str) -> Result<(), HostError> {
         if self.has("rpm-ostree") {
             // rpm-ostree takes it for a mistake to be asked for what comes anyway.
-            if self.deployed(|deployments| deployments.first())?.as_deref() == Some(image) {
+            if self.deployed(<[Value]>::first)?.as_deref() == Some(image) {
                 return Ok(());
             }
             let reference = format!("ostree-unverified-registry:{image}");

@@ -2,7 +2,7 @@
 //!
 //! Built-in kinds, and the metadata of all, are Go structs on the real server: a value of the wrong type does not even decode.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::schema::Schema;
 
@@ -123,6 +123,57 @@ pub(super) fn bad_base64(schema: &Schema, value: &Value) -> Option<String> {
             items.iter().find_map(|item| bad_base64(schema.items.as_ref()?, item))
         }
         _ => None,
+    }
+}
+
+/// The first text that should be a quantity and is not.
+pub(super) fn bad_quantity(schema: &Schema, value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if schema.definition.ends_with(".Quantity") && !is_quantity(text) => {
+            Some("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'".to_owned())
+        }
+        Value::Object(map) => {
+            map.iter().find_map(|(key, child)| bad_quantity(schema.field(key)?, child))
+        }
+        Value::Array(items) => {
+            items.iter().find_map(|item| bad_quantity(schema.items.as_ref()?, item))
+        }
+        _ => None,
+    }
+}
+
+fn is_quantity(text: &str) -> bool {
+    let number = text.trim_start_matches(['+', '-']);
+    let digits = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    digits.len() < number.len()
+        && digits.chars().all(|c| c.is_ascii_digit() || "eEinumkKMGTP+-".contains(c))
+}
+
+/// Empty maps and lists are left out when a Go struct is written.
+pub(super) fn drop_hollow(schema: &Schema, value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for (key, child) in map.iter_mut() {
+                if let Some(sub) = schema.field(key) {
+                    drop_hollow(sub, child);
+                }
+            }
+            map.retain(|key, child| {
+                let Some(sub) = schema.properties.get(key) else { return true };
+                let plain_map = sub.values.is_some() && sub.properties.is_empty();
+                let empty = child.as_object().is_some_and(Map::is_empty) && plain_map
+                    || child.as_array().is_some_and(Vec::is_empty);
+                !empty || key == "managedFields"
+            });
+        }
+        Value::Array(items) => {
+            if let Some(sub) = &schema.items {
+                for item in items {
+                    drop_hollow(sub, item);
+                }
+            }
+        }
+        _ => {}
     }
 }
 

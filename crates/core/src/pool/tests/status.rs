@@ -55,6 +55,14 @@ fn status_follows_a_rollout_as_upstream_writes_it() {
 }
 
 #[test]
+fn pool_that_goes_is_left_in_peace() {
+    let mut world = World::new("worker", 2);
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    world.set("/metadata/deletionTimestamp", &json!("2026-11-15T11:00:00Z"));
+    assert!(world.plan(&open(), noon()).actions.is_empty());
+}
+
+#[test]
 fn stuck_machines_are_named_with_what_they_say() {
     let mut world = World::new("worker", 2);
     world.put(&file_source("50-change", "/etc/change", "1"));

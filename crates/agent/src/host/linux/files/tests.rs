@@ -3,6 +3,7 @@ use std::{
     os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
 };
 
+use rustix::fs::{CWD, RenameFlags};
 use tempfile::TempDir;
 
 use super::*;
@@ -122,13 +123,40 @@ fn a_link_that_somebody_else_made_is_refused() {
     assert!(files.read(&path("/var/core/ssh/keys")).is_err(), "nor is it read through");
 }
 
+/// Somebody exchanges a folder for a link, and back, while files are written through it: whatever the writer sees, nothing arrives
+/// outside.
+#[test]
+fn a_race_for_a_folder_on_the_way_is_never_won() {
+    let outside = tempfile::tempdir().unwrap();
+    let (root, files) = host();
+    let (folder, link) = (root.path().join("etc/d"), root.path().join("link"));
+    fs::create_dir(&folder).unwrap();
+    // From `etc`, two up is beside the root.
+    let beside = outside.path().file_name().unwrap();
+    symlink(Path::new("../..").join(beside), &link).unwrap();
+    let ended = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(std::sync::atomic::Ordering::Relaxed) {
+                rustix::fs::renameat_with(CWD, &folder, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        for round in 0..400 {
+            // Some of these find the folder, some the link, some nothing.
+            let _ = write_whole(&files, &format!("/etc/d/{round}"), &file("x"));
+            let _ = files.remove(&path(&format!("/etc/d/{round}")));
+        }
+        ended.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
 #[test]
 fn what_is_no_plain_file_is_left_alone() {
     let (root, files) = host();
     fs::create_dir(root.path().join("etc/folder")).unwrap();
     let fifo = root.path().join("etc/fifo");
-    rustix::fs::mknodat(rustix::fs::CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0)
-        .unwrap();
+    rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
     for place in ["/etc/folder", "/etc/fifo"] {
         let read = files.read(&path(place)).unwrap_err();
         assert!(read.to_string().contains("no plain file"), "{place}: {read}");
