@@ -14,13 +14,13 @@ use std::{
 use anyhow::{Context as _, bail};
 use api::{
     crds, names,
-    schema::{GATED, KINDS},
+    schema::{GATED, KINDS, MACHINES},
 };
 use apiserver::{Server, Settings};
 use clap::{Args, FromArgMatches as _};
 use http_body_util::{BodyExt as _, Full};
 use kube::Client;
-use operator::run::Operator;
+use operator::run::{Operator, Pools};
 use runtime::clock::{Clock as _, SetClock};
 use serde_json::{Value, json};
 use tidegate_core::read::Policy;
@@ -121,7 +121,8 @@ async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::
     let clock = SetClock::starting_at(args.at.instant(edge));
     clock.speed(args.speed);
     let cluster = Server::new(ServerClock(clock.clone()), Settings::default());
-    for kind in KINDS.iter().chain(GATED) {
+    let machines = MACHINES.iter().filter(|kind| !kind.group().is_empty());
+    for kind in KINDS.iter().chain(GATED).chain(machines) {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         create(&cluster, path, &crds::definition(kind)).await?;
     }
@@ -147,7 +148,8 @@ async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::
         }
         let client =
             Client::new(cluster.service_as(OPERATOR, &["system:authenticated"]), "default");
-        let settings = operator::run::Settings::alone("sandbox");
+        // Nobody else is here to do it.
+        let settings = operator::run::Settings::alone("sandbox").with(Pools::Managed);
         Operator::new(client, Arc::new(clock), settings).run(std::future::pending()).await
     };
     tokio::select! {
