@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     host::{Entry, KernelArguments, UnitVerb},
-    layout::{Layout, Starting},
+    journal::Was,
+    layout::{Layout, Outline, Starting},
     path::HostPath,
 };
 
@@ -55,12 +56,12 @@ pub enum Deed {
 }
 
 impl Change {
-    /// The difference of two layouts. It takes over the contents of the new one: two megabytes a time add up.
-    pub fn between(old: &Layout, mut new: Layout) -> Self {
+    /// The difference of two layouts. It takes over the contents of the new one.
+    pub fn between(old: &Outline, mut new: Layout) -> Self {
         let stale = old.entries.keys().filter(|path| !new.entries.contains_key(path));
         let stale: Vec<Edit> = stale.map(|path| Edit { path: path.clone(), entry: None }).collect();
         let entries = std::mem::take(&mut new.entries).into_iter();
-        let fresh = entries.filter(|(path, entry)| old.entries.get(path) != Some(entry));
+        let fresh = entries.filter(|(path, entry)| old.entries.get(path) != Some(&Was::of(entry)));
         let fresh = fresh.map(|(path, entry)| Edit { path, entry: Some(entry) });
         let leaving = old.units.iter().filter(|(name, starting)| {
             **starting == Starting::Enabled && !new.units.contains_key(*name)

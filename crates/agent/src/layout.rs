@@ -15,6 +15,7 @@ use tidegate_core::node::content;
 use crate::{
     accounts::Accounts,
     host::{Entry, File},
+    journal::Was,
     path::HostPath,
     store::STATE,
 };
@@ -24,6 +25,21 @@ use crate::{
 pub struct Layout {
     /// What stands where.
     pub entries: BTreeMap<HostPath, Entry>,
+    /// Units by name, and whether each starts by itself, if that is said.
+    pub units: BTreeMap<String, Starting>,
+    /// The arguments of the kernel.
+    pub kernel_arguments: Vec<String>,
+    /// The image of the operating system; empty if it is left alone.
+    pub image: String,
+    /// The hash of the password of [`CORE`], if it is said.
+    pub password: Option<String>,
+}
+
+/// A layout without the contents: enough to tell what another one changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// What stands where.
+    pub entries: BTreeMap<HostPath, Was>,
     /// Units by name, and whether each starts by itself, if that is said.
     pub units: BTreeMap<String, Starting>,
     /// The arguments of the kernel.
@@ -87,6 +103,13 @@ impl Layout {
             }
         }
         if faults.is_empty() { Ok(layout) } else { Err(faults) }
+    }
+
+    /// The layout without the contents, which are given back: two megabytes a time add up.
+    pub fn outline(self) -> Outline {
+        let Self { entries, units, kernel_arguments, image, password } = self;
+        let entries = entries.into_iter().map(|(path, entry)| (path, Was::of(&entry))).collect();
+        Outline { entries, units, kernel_arguments, image, password }
     }
 
     fn file(&mut self, file: &ignition::File, accounts: &Accounts) -> Result<(), String> {

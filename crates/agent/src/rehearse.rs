@@ -25,7 +25,7 @@ pub async fn rehearse(
         return Ok(Vec::new());
     };
     store::set_current(agent.host(), &current)?;
-    let way = agent.find_way(current.clone(), &desired).await?;
+    let way = agent.find_way(&desired).await?;
     let (coming, plan) = way.map_err(|why| AgentError::Config { name: desired, why })?;
     let mut lines = Vec::new();
     if plan.needs_drain() && !seen.is_single() {
@@ -33,7 +33,7 @@ pub async fn rehearse(
     }
     let host = agent.host();
     host.take_performed();
-    let mut journal = transaction::begin(host, &current, coming, plan.deeds)?;
+    let mut journal = transaction::begin(host, current, coming, plan.deeds)?;
     loop {
         match transaction::go_on(host, &journal)? {
             Progress::Further(further) => journal = further,

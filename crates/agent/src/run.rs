@@ -217,14 +217,13 @@ impl<H: Host> Agent<H> {
                 store::set_current(&mut self.host, &Record::nothing())?;
             }
             Step::Plan(name) => {
-                if let Some(current) = current {
-                    self.prepare(current, name).await?;
-                }
+                let from = current.map(|record| record.name).unwrap_or_default();
+                self.prepare(from, name).await?;
             }
             Step::Begin => {
                 let prepared = self.prepared.take().and_then(|prepared| prepared.way.ok());
                 if let (Some(current), Some((coming, plan))) = (current, prepared) {
-                    transaction::begin(&mut self.host, &current, coming, plan.deeds)?;
+                    transaction::begin(&mut self.host, current, coming, plan.deeds)?;
                 }
             }
         }
@@ -270,9 +269,8 @@ impl<H: Host> Agent<H> {
     }
 
     /// Finds out what has to be done on the way to a configuration, and remembers it.
-    async fn prepare(&mut self, current: Record, to: &str) -> Result<(), AgentError> {
-        let from = current.name.clone();
-        match self.find_way(current, to).await {
+    async fn prepare(&mut self, from: String, to: &str) -> Result<(), AgentError> {
+        match self.find_way(to).await {
             Ok(way) => self.prepared = Some(Prepared { from, to: to.to_owned(), way }),
             Err(error @ (AgentError::Config { .. } | AgentError::Unsettled)) => {
                 self.failed(to, chain(&error));
@@ -285,11 +283,12 @@ impl<H: Host> Agent<H> {
     /// What has to be done on the way to a configuration; why this host cannot go there, if it cannot.
     pub(crate) async fn find_way(
         &self,
-        current: Record,
         to: &str,
     ) -> Result<Result<(Record, Plan), String>, AgentError> {
-        let coming = self.config(to).await?;
         let policies = self.disruption_policies().await?.ok_or(AgentError::Unsettled)?;
+        let coming = self.config(to).await?;
+        // Read now and not before: an answer of two megabytes is three times that while it arrives.
+        let current = store::current(&self.host)?.unwrap_or_else(Record::nothing);
         let mut faults = obstacles(&current.spec, &coming.spec);
         let accounts = Accounts::of(&self.host)?;
         faults.extend(Layout::of(&coming.spec, &accounts).err().unwrap_or_default());

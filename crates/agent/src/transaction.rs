@@ -71,13 +71,16 @@ pub fn layout(host: &impl Host, record: &Record) -> Result<Layout> {
 /// Writes down what is meant and what stood there. Nothing has changed when it returns, and whoever finds the journal can go on.
 pub fn begin(
     host: &mut impl Host,
-    current: &Record,
+    current: Record,
     mut coming: Record,
     mut deeds: Vec<Deed>,
 ) -> Result<Journal> {
-    let (old, new) = (layout(host, current)?, layout(host, &coming)?);
-    let still = |kept: &&Kept| new.entries.contains_key(&kept.path);
-    coming.originals = current.originals.iter().filter(still).cloned().collect();
+    let old = layout(host, &current)?.outline();
+    let Record { name: from, spec, originals } = current;
+    drop(spec);
+    let new = layout(host, &coming)?;
+    let still = |kept: &Kept| new.entries.contains_key(&kept.path);
+    coming.originals = originals.into_iter().filter(still).collect();
     let change = Change::between(&old, new);
     if change.needs_reboot() && !deeds.contains(&Deed::Reboot) {
         deeds.push(Deed::Reboot);
@@ -102,7 +105,7 @@ pub fn begin(
     let system = if change.needs_reboot() { System::Changes } else { System::Stays };
     drop((old, change));
     store::set_coming(host, &coming)?;
-    let (from, to) = (current.name.clone(), coming.name);
+    let to = coming.name;
     let journal =
         Journal { from, to, deeds, phase: Phase::Applying, before, units, system, password };
     store::set_journal(host, &journal)?;
@@ -301,7 +304,7 @@ fn derived(host: &impl Host, journal: &Journal) -> Result<(Change, Vec<Kept>)> {
             .ok_or_else(|| ChangeError::Missing(name.to_owned()))
     };
     let current = named(store::current(host)?, &journal.from)?;
-    let old = layout(host, &current)?;
+    let old = layout(host, &current)?.outline();
     let originals = current.originals;
     drop(current.spec);
     let new = layout(host, &named(store::coming(host)?, &journal.to)?)?;

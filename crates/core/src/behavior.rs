@@ -13,9 +13,13 @@ pub const HISTORY: usize = 5;
 
 /// The state of a policy at an instant and the one after it. History is what a controller has seen, so it is empty here.
 pub fn behavior(lowered: &Lowered, at: Instant) -> Behavior {
-    let reason = |at| explain::sentence(lowered, at);
-    let current = stretch(&lowered.set, &reason, at);
-    let next = lowered.set.next_change(at).map(|end| stretch(&lowered.set, &reason, end));
+    computed(&lowered.set, &|at| explain::sentence(lowered, at), at)
+}
+
+/// The state of a set at an instant and the one after it, with the edges of the set itself.
+pub fn computed(set: &TimeSet, reason: &dyn Fn(Instant) -> String, at: Instant) -> Behavior {
+    let current = stretch(set, reason, at);
+    let next = set.next_change(at).map(|end| stretch(set, reason, end));
     Behavior { current, next, history: Vec::new() }
 }
 

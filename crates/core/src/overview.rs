@@ -5,14 +5,13 @@ use api::policy::{Behavior, Strategy};
 use schedule::Instant;
 
 use crate::{
-    behavior::{Before, recorded},
     explain,
     gate::{Form, Gate},
     pending::Pending,
     problem::Object,
     seen::{SeenGated, SeenPolicy},
     strategy,
-    world::World,
+    world::{World, as_recorded},
 };
 
 /// Whether something may change.
@@ -108,11 +107,8 @@ pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
         Some(policy) => explain::sentence(&policy.lowered, at),
         None => format!("cannot be used: {}", crate::gate::problem_text(&seen.judged.problems)),
     };
-    let before = Before {
-        behavior: seen.status.behavior.as_ref(),
-        strategy: usable.map_or(Strategy::Restrictive, |policy| policy.lowered.strategy),
-        changed: seen.identity.changed,
-    };
+    let strategy = usable.map_or(Strategy::Restrictive, |policy| policy.lowered.strategy);
+    let known = seen.status.behavior.as_ref();
     Row {
         object: seen.identity.object.clone(),
         standing: match seen.ready() {
@@ -125,7 +121,7 @@ pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
             .map(|row| row.name),
         policy: None,
         overridden: Overridden::No,
-        behavior: recorded(set, &reason, before, at),
+        behavior: as_recorded(set, &reason, known, strategy, at),
         pending: Pending::default(),
     }
 }

@@ -3,12 +3,15 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use api::schema::{GATED, KINDS, Kind};
-use schedule::Instant;
-use serde_json::Value;
+use api::{
+    policy::{Behavior, Strategy},
+    schema::{GATED, KINDS, Kind},
+};
+use schedule::{Instant, TimeSet};
+use serde_json::{Value, json};
 
 use crate::{
-    behavior::{Before, recorded},
+    behavior::{Before, computed, recorded},
     decide,
     explain::{self, Reason},
     gate::{Gate, gate},
@@ -43,8 +46,9 @@ impl World {
         if is_policy && document.get("status").is_none() {
             let plan = decide::policy(&SeenPolicy::new(kind, &document), now);
             let status = plan.status.and_then(|patch| patch.operations.last().cloned());
-            if let (Some(fields), Some(status)) = (document.as_object_mut(), status) {
-                fields.insert("status".into(), status.get("value").cloned().unwrap_or_default());
+            let conditions = status.and_then(|status| status.pointer("/value/conditions").cloned());
+            if let (Some(fields), Some(conditions)) = (document.as_object_mut(), conditions) {
+                fields.insert("status".into(), json!({"conditions": conditions}));
             }
         }
         self.add(kind, &document);
@@ -83,16 +87,26 @@ impl World {
         explain::gate::explain(seen, &self.gate(seen), at)
     }
 
-    /// What a resource's status says, or would say, at an instant.
-    pub fn behavior(&self, seen: &SeenGated, at: Instant) -> api::policy::Behavior {
+    /// The state of a resource at an instant and the one after it; with when it took effect, if a controller has recorded that.
+    pub fn behavior(&self, seen: &SeenGated, at: Instant) -> Behavior {
         let gate = self.gate(seen);
         let reason = |at| explain::gate::sentence(seen, &gate, at);
-        let before = Before {
-            behavior: seen.behavior.as_ref(),
-            strategy: gate.strategy(at),
-            changed: seen.identity.changed,
-        };
-        recorded(&gate.set, &reason, before, at)
+        let strategy = gate.strategy(at);
+        as_recorded(&gate.set, &reason, seen.behavior.as_ref(), strategy, at)
+    }
+}
+
+/// What a status says at an instant; what the set says where no controller has written one yet.
+pub(crate) fn as_recorded(
+    set: &TimeSet,
+    reason: &dyn Fn(Instant) -> String,
+    known: Option<&Behavior>,
+    strategy: Strategy,
+    at: Instant,
+) -> Behavior {
+    match known {
+        None => computed(set, reason, at),
+        Some(_) => recorded(set, reason, Before { behavior: known, strategy, changed: None }, at),
     }
 }
 
@@ -145,8 +159,6 @@ pub fn kind_called(text: &str) -> Option<&'static Kind> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

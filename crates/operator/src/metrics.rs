@@ -9,7 +9,11 @@ use api::{
     names,
     schema::{Role, System},
 };
-use runtime::{key::Key, store::Store, telemetry::page::Page};
+use runtime::{
+    key::Key,
+    store::Store,
+    telemetry::page::{Page, written},
+};
 use tidegate_core::{
     gate::{Form, Gate},
     gauge::{self, Gauges},
@@ -31,9 +35,11 @@ pub fn page(view: &View) -> String {
             Seen::Part(_) => {}
             Seen::Gated(resource) => {
                 let (resource, gate) = &asked(view, seen, resource, &store);
+                let [kind, name, namespace] = object(key);
                 gated.push(Row {
-                    key,
+                    object: written('{', "kind", kind) + &written(',', "object", name),
                     system: system(key),
+                    namespace: written(',', metrics::NAMESPACE, namespace),
                     gauges: gauge::gauges(resource, gate, now),
                     governed: gate.form != Form::NoStanza || resource.behavior.is_some(),
                     overridden: gate.overrides(resource, now),
@@ -45,15 +51,16 @@ pub fn page(view: &View) -> String {
     for (metric, value) in GAUGES {
         page.begin(metric);
         for row in &gated {
-            page.sample(metric, &row.labels(), value(&row.gauges) as f64);
+            let labels = [&*row.object, row.system, &*row.namespace, "}"];
+            page.prepared(metric, &labels, value(&row.gauges));
         }
     }
     page.begin(&metrics::STRATEGY_ENABLED);
     for row in &gated {
-        let [kind, object, system, namespace] = row.labels();
         for (strategy, value) in row.gauges.strategies() {
-            let labels = [kind, object, system, strategy, namespace];
-            page.sample(&metrics::STRATEGY_ENABLED, &labels, value as f64);
+            let labels =
+                [&*row.object, row.system, ",strategy=\"", strategy, "\"", &*row.namespace, "}"];
+            page.prepared(&metrics::STRATEGY_ENABLED, &labels, value);
         }
     }
     build(&mut page, view);
@@ -102,9 +109,11 @@ const GAUGES: &[(&Metric, Value)] = &[
     (&metrics::LAST_CHANGE, |gauges| gauges.last_change),
 ];
 
-struct Row<'a> {
-    key: &'a Key,
+/// A resource, with its labels written once for all of its lines.
+struct Row {
+    object: String,
     system: &'static str,
+    namespace: String,
     gauges: Gauges,
     /// Whether it is under change management, or was.
     governed: bool,
@@ -112,22 +121,19 @@ struct Row<'a> {
     removed: bool,
 }
 
-impl Row<'_> {
-    fn labels(&self) -> [&str; 4] {
-        let [kind, object, namespace] = object(self.key);
-        [kind, object, self.system, namespace]
-    }
-}
-
 fn object(key: &Key) -> [&str; 3] {
     [key.kind().name, &key.name, key.namespace.as_deref().unwrap_or_default()]
 }
 
-/// Which half of a cluster changes with a resource. The pool of the masters is the control plane, though its kind is that of nodes.
+/// Which half of a cluster changes with a resource, as a label. The pool of the masters is the control plane, though its kind is that
+/// of nodes.
 fn system(key: &Key) -> &'static str {
-    let Role::Gated { system, .. } = key.kind().role else { return "" };
     let masters = key.kind().name == names::MACHINE_CONFIG_POOL && &*key.name == "master";
-    if masters { System::ControlPlane.as_str() } else { system.as_str() }
+    match key.kind().role {
+        Role::Policy | Role::Part => "",
+        Role::Gated { system: System::WorkerNodes, .. } if !masters => ",system=\"worker-nodes\"",
+        Role::Gated { .. } => ",system=\"control-plane\"",
+    }
 }
 
 /// Whether there was a stanza and there is none any more: the status still tells of it.
@@ -135,10 +141,10 @@ fn is_removed(resource: &SeenGated) -> bool {
     resource.stanza == StanzaReading::Absent && resource.behavior.is_some()
 }
 
-fn flags(page: &mut Page, metric: &Metric, rows: &[Row<'_>], is: impl Fn(&Row<'_>) -> bool) {
+fn flags(page: &mut Page, metric: &Metric, rows: &[Row], is: impl Fn(&Row) -> bool) {
     page.begin(metric);
     for row in rows.iter().filter(|row| row.governed) {
-        page.sample(metric, &object(row.key), f64::from(is(row)));
+        page.prepared(metric, &[&*row.object, &*row.namespace, "}"], i64::from(is(row)));
     }
 }
 

@@ -72,6 +72,8 @@ pub struct Elector {
     /// When the lease was last renewed by us: the moment before the request, because the server counts from later.
     renewed: Instant,
     highest: HighWater,
+    /// The last refusal that was logged: one line for each reason, not one for each look.
+    refusal: Option<String>,
 }
 
 /// What a look at the lease showed.
@@ -104,6 +106,7 @@ impl Elector {
             changed: now,
             renewed: now,
             highest: HighWater::default(),
+            refusal: None,
         }
     }
 
@@ -133,15 +136,19 @@ impl Elector {
         match looked {
             Ok(Look::Ours { epoch }) => {
                 self.renewed = began;
+                self.refusal = None;
                 self.set(Leadership::Leading { epoch });
             }
-            Ok(Look::Theirs) => self.set(Leadership::Following),
+            Ok(Look::Theirs) => {
+                self.refusal = None;
+                self.set(Leadership::Following);
+            }
             Err(error) => {
-                let lease = &self.candidate.name;
-                tracing::debug!(%lease, %error, cause = ?error, "the lease could not be looked at");
-                if error.code() == Some(403) && !leading {
-                    let namespace = &self.candidate.namespace;
-                    tracing::warn!(%lease, %namespace, %error, "not allowed to stand for election: nothing is written");
+                let refusal = Some(error.to_string());
+                if self.refusal != refusal {
+                    let Candidate { namespace, name, .. } = &self.candidate;
+                    tracing::warn!(%namespace, %name, %error, cause = ?error, "cannot look after the lease");
+                    self.refusal = refusal;
                 }
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Ours and not the watcher of `kube-runtime`, because three of its habits end in a cache that is wrong and quiet: 410 as the status
 //! of a watch is tried again for ever, a store that went back in time is not noticed, and one object that cannot be decoded fails
-//! a whole list (docs/design/0007).
+//! a whole list (docs/design/0009).
 //!
 //! - A watch that says nothing for longer than its server should keep it open is given up ([`Tempo::watch`], [`Tempo::grace`]).
 //! - 410, as an event or as a status, and versions that go back lead to a new list.

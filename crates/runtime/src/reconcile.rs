@@ -275,6 +275,7 @@ impl Reconciler {
         let Some((plan, seen)) = self.decide(key) else { return self.queue.release(key) };
         match plan {
             Ok(Plan { actions, status: None, notes: _, wake }) if actions.is_empty() => {
+                tracing::debug!(object = %key, "the status is true");
                 self.telemetry.reconciled(key.kind().name, Verdict::Unchanged, began.elapsed());
                 self.say_unsaid(key, &seen);
                 self.queue.wake_at(key, wake);

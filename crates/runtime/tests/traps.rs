@@ -128,13 +128,11 @@ async fn gone_as_a_status_leads_to_a_new_list() {
     let cluster = answered(move |path| {
         recorded.lock().unwrap().push(path.to_owned());
         let lists = recorded.lock().unwrap().iter().filter(|path| !path.contains("watch=")).count();
-        match path.contains("watch=") {
-            true => (410, json!({"reason": "Expired", "message": "too old resource version"})),
-            false => (
-                200,
-                json!({"metadata": {"resourceVersion": (lists * 100).to_string()}, "items": []}),
-            ),
+        if path.contains("watch=") {
+            return (410, json!({"reason": "Expired", "message": "too old resource version"}));
         }
+        let version = (lists * 100).to_string();
+        (200, json!({"metadata": {"resourceVersion": version}, "items": []}))
     });
     let caches = Arc::new(Caches::of(kinds().collect()));
     let observer = Observer::new(&KINDS[0], cluster, Arc::clone(&caches), Tempo::default());

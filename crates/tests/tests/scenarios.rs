@@ -66,7 +66,7 @@ fn difference(written: &str, played: &str) -> String {
     let same = written.lines().zip(played.lines()).take_while(|(a, b)| a == b).count();
     let part = |text: &str, sign: &str| -> String {
         let lines = text.lines().skip(same).take(12);
-        lines.map(|line| format!("{sign} {line}\n")).collect()
+        lines.flat_map(|line| [sign, " ", line, "\n"]).collect()
     };
     let before: Vec<&str> =
         written.lines().skip(same.saturating_sub(4)).take(same.min(4)).collect();

@@ -9,7 +9,7 @@ fn spec(value: &Value) -> MachineConfigSpec {
 
 fn between(old: &Value, new: &Value) -> Change {
     let layout = |value| Layout::of(&spec(value), &Accounts::default()).unwrap();
-    Change::between(&layout(old), layout(new))
+    Change::between(&layout(old).outline(), layout(new))
 }
 
 fn config(parts: Value) -> Value {

@@ -198,7 +198,7 @@ fn install() -> TempDir {
     let mut host = Fated::at(root.path(), None);
     store::set_current(&mut host, &record("rendered-none", json!({}))).unwrap();
     let none = store::current(&host).unwrap().unwrap();
-    begin(&mut host, &none, old(), vec![]).unwrap();
+    begin(&mut host, none, old(), vec![]).unwrap();
     assert_eq!(run(&mut host).unwrap(), End::New);
     root
 }
@@ -259,7 +259,7 @@ fn deeds(reboot: bool) -> Vec<Deed> {
 
 fn go(host: &mut Fated, coming: Record, deeds: Vec<Deed>) -> Result<End> {
     let current = store::current(host)?.unwrap();
-    begin(host, &current, coming, deeds)?;
+    begin(host, current, coming, deeds)?;
     run(host)
 }
 
@@ -305,7 +305,7 @@ fn what_was_there_before_any_configuration_comes_back() {
     assert_eq!(go(&mut host, new(&json!({})), deeds(false)).unwrap(), End::New);
     assert_eq!(disk(root.path())["/etc/taken.conf"], "644 taken over");
     let current = store::current(&host).unwrap().unwrap();
-    begin(&mut host, &current, old(), vec![]).unwrap();
+    begin(&mut host, current, old(), vec![]).unwrap();
     run(&mut host).unwrap();
     assert_eq!(disk(root.path()), before, "also what an administrator had there");
     let kept = HostPath::parse("/var/lib/tidegate-agent/kept").unwrap();
@@ -381,7 +381,7 @@ fn a_step_that_fails_sends_everything_back() {
             let root = installed();
             let mut host = Fated::at(root.path(), Some((at, Fate::Full)));
             let current = store::current(&host).unwrap().unwrap();
-            let begun = begin(&mut host, &current, coming.clone(), deeds(reboot));
+            let begun = begin(&mut host, current, coming.clone(), deeds(reboot));
             let end = match begun {
                 Err(_) => End::Old,
                 // A failure that hits the way back, or the memory, is tried again by the loop.
@@ -405,7 +405,7 @@ fn a_service_that_refuses_the_new_file_gets_the_old_one_back() {
         let other = installed();
         let mut host = Fated::at(other.path(), None);
         let current = store::current(&host).unwrap().unwrap();
-        let journal = begin(&mut host, &current, coming.clone(), deeds(false)).unwrap();
+        let journal = begin(&mut host, current, coming.clone(), deeds(false)).unwrap();
         go_on(&mut host, &journal).unwrap();
         host.operations + 1
     };

@@ -9,7 +9,6 @@ use api::machine::{
     self,
     ignition::{File, Ignition, Unit, User},
 };
-use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::{
@@ -81,7 +80,7 @@ pub(crate) fn read(
     if problems.len() > before {
         return None;
     }
-    match Ignition::deserialize(&given) {
+    match serde_json::from_value::<Ignition>(given) {
         Ok(ignition) => {
             check(&ignition, path, problems);
             (problems.len() == before).then_some(ignition)

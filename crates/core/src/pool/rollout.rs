@@ -5,7 +5,10 @@
 //!   the ledger and not by what machines look like, because that may be old.
 //! - POOL-3: oldest rendered configuration, then zone, then age of the machine, then name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use api::machine::names::{ARBITER, MASTER};
 use schedule::Instant;
@@ -81,33 +84,64 @@ impl<'a> Ways<'a> {
         self.lacking.get(node.desired.as_str())?.as_ref()
     }
 
-    /// Where a machine may go now, and by what right.
-    fn of(&self, node: &SeenNode) -> Option<(&'a Rendered, Permit)> {
-        let target = self.target.config;
+    /// What lets a machine go now, if anything does.
+    fn of(&self, node: &SeenNode) -> Option<Way<'_>> {
         if let Ok(permit) = &self.gate {
-            return Some((target, permit.clone()));
+            return Some(Way::Gate(permit));
         }
-        if let Some((begun, config)) = &self.begun {
-            return Some((config, Permit::already_initiated(begun, self.now)));
+        if let Some((begun, _)) = &self.begun {
+            return Some(Way::Begun(begun));
         }
         if let Some(lacking) = self.lacks(node) {
-            return Some((target, Permit::bypass(lacking, self.now)));
+            return Some(Way::Bypass(lacking));
         }
-        let consent = Consent::of(node, &target.name)?;
-        Some((target, Permit::consent(&consent, self.now)))
+        Consent::of(node, &self.target.config.name).map(Way::Consent)
     }
 
-    /// The same for a machine that can take a new configuration at all: one that is where it was told to go, or stuck on its way
-    /// there; and open for workloads, unless an administrator who emptied it asks for it by name.
-    fn begin(&self, node: &SeenNode) -> Option<(&'a Rendered, Permit)> {
+    /// Where a way leads.
+    fn config(&self, way: &Way<'_>) -> &'a Rendered {
+        match (way, &self.begun) {
+            (Way::Begun(_), Some((_, config))) => config,
+            (Way::Begun(_) | Way::Gate(_) | Way::Bypass(_) | Way::Consent(_), _) => {
+                self.target.config
+            }
+        }
+    }
+
+    /// The permit that a way gives.
+    fn permit(&self, way: &Way<'_>) -> Permit {
+        match way {
+            Way::Gate(permit) => (*permit).clone(),
+            Way::Begun(proof) => Permit::already_initiated(proof, self.now),
+            Way::Bypass(proof) => Permit::bypass(proof, self.now),
+            Way::Consent(proof) => Permit::consent(proof, self.now),
+        }
+    }
+
+    /// The way of a machine that can take a new configuration at all: one that is where it was told to go, or stuck on its way there;
+    /// and open for workloads, unless an administrator who emptied it asks for it by name.
+    fn begin(&self, node: &SeenNode) -> Option<Way<'_>> {
         let settled = node.is_done() || node.is_failing();
         let named = || Consent::of(node, &self.target.config.name).is_some();
         let able = node.is_ready() || node.health == Health::Healthy && named();
         if !settled || !able {
             return None;
         }
-        self.of(node).filter(|(config, _)| node.desired != config.name)
+        self.of(node).filter(|way| node.desired != self.config(way).name)
     }
+
+    fn mark(&self, node: &'a SeenNode, way: &Way<'_>) -> Mark<'a> {
+        let permit = self.permit(way);
+        Mark { node, config: self.config(way), until: permit.write_by(), permit }
+    }
+}
+
+/// What lets one machine go: the proof that its permit is made from.
+enum Way<'w> {
+    Gate(&'w Permit),
+    Begun(&'w Begun),
+    Bypass(&'w Lacking),
+    Consent(Consent),
 }
 
 /// Plans the machines of a pool. Without ways nothing new begins, and the ledger is only tidied.
@@ -122,24 +156,27 @@ pub(crate) fn rollout<'a>(
     let (mut candidates, mut reserved) = (Vec::new(), Vec::new());
     let mut occupied = 0;
     for node in view.nodes {
-        let standing = Standing::of(node, known.get(&node.name), now);
+        let entry = known.get(&node.name);
+        let standing = Standing::of(node, entry, now);
         if standing == Standing::Over {
             plan.ledger.release(&node.name);
         }
-        let counts =
+        let counted =
             node.is_unavailable() || matches!(standing, Standing::Reserved | Standing::Begun);
-        occupied += usize::from(counts);
-        let Some((config, permit)) = ways.and_then(|ways| ways.begin(node)) else { continue };
-        match (standing, known.get(&node.name)) {
+        occupied += usize::from(counted);
+        let Some((ways, way)) = ways.and_then(|ways| Some((ways, ways.begin(node)?))) else {
+            continue;
+        };
+        if let (Standing::Reserved, Some(entry)) = (standing, entry) {
             // Reserved by a planner that did not come to mark it: finished here, and only as it was reserved.
-            (Standing::Reserved, Some(entry)) => {
-                if entry.config == config.name {
-                    let until = permit.write_by().min(entry.until);
-                    reserved.push(Mark { node, config, permit, until });
-                }
+            let mark = ways.mark(node, &way);
+            if mark.config.name == entry.config {
+                reserved.push(Mark { until: mark.until.min(entry.until), ..mark });
             }
-            _ => candidates.push(Candidate::new(node, config, permit, shelf, counts)),
+            continue;
         }
+        let (age, zone) = (shelf.age(&node.current), node.zone());
+        candidates.push(Candidate { node, way, age, zone, counted });
     }
     occupied += release_strangers(view, &mut plan, now);
     plan.wake = plan.ledger.iter().map(|(_, entry)| entry.until).filter(|until| *until > now).min();
@@ -148,11 +185,13 @@ pub(crate) fn rollout<'a>(
     // One that was stuck when it was reserved took no room then; if it is well again, and there is no room now, it is not touched.
     reserved.retain(|mark| mark.node.is_unavailable() || occupied <= limit);
     plan.marks = reserved;
-    let room = limit.saturating_sub(occupied);
-    for Candidate { node, config, permit, .. } in first(candidates, room) {
-        let until = permit.write_by();
-        plan.ledger.reserve(&node.name, Entry { config: config.name.clone(), until });
-        plan.marks.push(Mark { node, config, permit, until });
+    let going = first(candidates, limit.saturating_sub(occupied));
+    for mark in
+        ways.into_iter().flat_map(|ways| going.iter().map(|one| ways.mark(one.node, &one.way)))
+    {
+        let entry = Entry { config: mark.config.name.clone(), until: mark.until };
+        plan.ledger.reserve(&mark.node.name, entry);
+        plan.marks.push(mark);
     }
     plan
 }
@@ -206,64 +245,45 @@ fn limit(view: &PoolView<'_>) -> usize {
 }
 
 /// A machine that could be begun.
-struct Candidate<'a> {
+struct Candidate<'a, 'w> {
     node: &'a SeenNode,
-    config: &'a Rendered,
-    permit: Permit,
-    /// What comes first: see POOL-3.
-    rank: Rank<'a>,
+    way: Way<'w>,
+    /// How old the configuration is that it runs.
+    age: Instant,
+    zone: Option<&'a str>,
     /// Whether it takes room in the budget already.
     counted: bool,
 }
 
-impl<'a> Candidate<'a> {
-    fn new(
-        node: &'a SeenNode,
-        config: &'a Rendered,
-        permit: Permit,
-        shelf: &Shelf<'_>,
-        counted: bool,
-    ) -> Self {
-        let zone = node.zone();
-        let rank = Rank {
-            age: shelf.age(&node.current),
-            homeless: zone.is_none(),
-            zone,
-            created: node.created,
-            name: &node.name,
-        };
-        Self { node, config, permit, rank, counted }
+impl Candidate<'_, '_> {
+    /// Who comes first: the age of the configuration it runs, its zone with those without one last, its own age, its name (POOL-3).
+    fn order(&self, other: &Self) -> Ordering {
+        let key = |one: &Self| (one.age, one.zone.is_none());
+        key(self)
+            .cmp(&key(other))
+            .then_with(|| self.zone.cmp(&other.zone))
+            .then_with(|| self.node.created.cmp(&other.node.created))
+            .then_with(|| self.node.name.cmp(&other.node.name))
     }
-}
-
-/// The order of machines, field by field: the age of the configuration it runs, its zone with those without one last, its own age,
-/// its name (POOL-3).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank<'a> {
-    age: Instant,
-    homeless: bool,
-    zone: Option<&'a str>,
-    created: Option<Instant>,
-    name: &'a str,
 }
 
 /// The candidates that go, in order: the first for whom there is room, and all that take none, because they count already: machines
 /// that are stuck, or emptied by an administrator who asks for them.
-fn first(candidates: Vec<Candidate<'_>>, room: usize) -> Vec<Candidate<'_>> {
+fn first<'a, 'w>(candidates: Vec<Candidate<'a, 'w>>, room: usize) -> Vec<Candidate<'a, 'w>> {
     let (mut going, mut others): (Vec<_>, Vec<_>) =
         candidates.into_iter().partition(|candidate| candidate.counted);
     // Only those that go are put into order: a large pool has thousands that wait.
     if room < others.len() {
-        others.select_nth_unstable_by_key(room, |candidate| candidate.rank);
+        others.select_nth_unstable_by(room, Candidate::order);
         others.truncate(room);
     }
     going.extend(others);
-    going.sort_unstable_by_key(|candidate| candidate.rank);
+    going.sort_unstable_by(Candidate::order);
     going
 }
 
 /// Of several masters, the one that hosts the operator comes another time: its own update must not be what interrupts the rollout.
-fn defer_operator(candidates: &mut Vec<Candidate<'_>>, view: &PoolView<'_>) {
+fn defer_operator(candidates: &mut Vec<Candidate<'_, '_>>, view: &PoolView<'_>) {
     if view.pool.name == MASTER && candidates.len() > 1 {
         candidates.retain(|candidate| view.operator_node != Some(candidate.node.name.as_str()));
     }

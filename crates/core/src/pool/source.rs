@@ -141,17 +141,22 @@ fn spec(document: &Value, problems: &mut Vec<Problem>) -> MachineConfigSpec {
         problems.extend(flaws);
         return MachineConfigSpec::default();
     }
-    let mut rest = given.clone();
-    let config = rest.as_object_mut().and_then(|fields| fields.shift_remove("config"));
-    let config = config.filter(|config| !config.is_null() && config != &serde_json::json!({}));
-    let mut spec = match MachineConfigSpec::deserialize(&rest) {
+    let fields = given.as_object().into_iter().flatten();
+    let rest: Value = fields
+        .filter(|(key, _)| *key != "config")
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    let mut spec: MachineConfigSpec = match serde_json::from_value(rest) {
         Ok(spec) => spec,
         Err(error) => {
             problems.push(Problem::new(&path, Code::WrongType, error.to_string()));
             return MachineConfigSpec::default();
         }
     };
-    spec.config = config.and_then(|config| ignition::read(&config, &path.key("config"), problems));
+    let config = given
+        .get("config")
+        .filter(|config| config.as_object().is_some_and(|fields| !fields.is_empty()));
+    spec.config = config.and_then(|config| ignition::read(config, &path.key("config"), problems));
     check_kernel(&spec, &path, problems);
     spec
 }

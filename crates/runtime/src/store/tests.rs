@@ -95,7 +95,7 @@ fn the_index_follows_the_stanza() {
 async fn knowledge_that_is_too_old_mints_no_permits() {
     let caches = Caches::of(kinds().collect());
     let now = schedule::Instant::parse("2026-11-15T12:00:00Z").unwrap();
-    let stale = Duration::from_secs(120);
+    let stale = Duration::from_mins(2);
     let (key, seen) = pool("worker", "a", 1);
     caches.replace(&GATED[1], [(key.clone(), seen)].into(), "1", Trust::Newer);
     assert_eq!(

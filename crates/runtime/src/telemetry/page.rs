@@ -73,6 +73,15 @@ impl Page {
         );
     }
 
+    /// One value, with labels that were written before by [`written`]: for those who have thousands.
+    pub fn prepared(&mut self, metric: &Metric, labels: &[&str], value: i64) {
+        self.text.push_str(metric.name);
+        for label in labels {
+            self.text.push_str(label);
+        }
+        let _ = writeln!(self.text, " {value}");
+    }
+
     /// A whole histogram.
     pub fn histogram(&mut self, metric: &Metric, histogram: &Histogram) {
         self.begin(metric);
@@ -102,10 +111,7 @@ impl Page {
         for (label, text) in labels.into_iter().filter(|(_, text)| !text.is_empty()) {
             self.text.push(if open { ',' } else { '{' });
             open = true;
-            self.text.push_str(label);
-            self.text.push_str("=\"");
-            self.escaped(text);
-            self.text.push('"');
+            write_label(&mut self.text, label, text);
         }
         if open {
             self.text.push('}');
@@ -116,21 +122,34 @@ impl Page {
             writeln!(self.text, " {value}")
         };
     }
+}
 
-    fn escaped(&mut self, text: &str) {
-        if !text.contains(['\\', '"', '\n']) {
-            self.text.push_str(text);
-            return;
-        }
+/// A label as it is written; nothing if it has no value.
+pub fn written(before: char, label: &str, text: &str) -> String {
+    let mut written = String::with_capacity(label.len() + text.len() + 4);
+    if !text.is_empty() {
+        written.push(before);
+        write_label(&mut written, label, text);
+    }
+    written
+}
+
+fn write_label(page: &mut String, label: &str, text: &str) {
+    page.push_str(label);
+    page.push_str("=\"");
+    if text.contains(['\\', '"', '\n']) {
         for c in text.chars() {
             match c {
-                '\\' => self.text.push_str("\\\\"),
-                '"' => self.text.push_str("\\\""),
-                '\n' => self.text.push_str("\\n"),
-                plain => self.text.push(plain),
+                '\\' => page.push_str("\\\\"),
+                '"' => page.push_str("\\\""),
+                '\n' => page.push_str("\\n"),
+                plain => page.push(plain),
             }
         }
+    } else {
+        page.push_str(text);
     }
+    page.push('"');
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How fast, how small and how quiet is the operator? Ten thousand gated resources over a thousand policies, on each server.
 //!
-//! `cargo run --release -p tidegate-tests --example operator_figures [embedded|real] [POLICIES RESOURCES]`
+//! `cargo run --release -p tidegate-tests --example operator_figures [embedded|real] [POLICIES RESOURCES ROUNDS]`
 //!
 //! The operator runs as a process of its own, so that its memory and its time are its own. What it is compared with is a bare loop
 //! that sends the very patches that the operator would, made beforehand, from the same number of hands.
@@ -39,8 +39,12 @@ fn main() {
         [server @ ("embedded" | "real"), rest @ ..] => {
             let number =
                 |place: usize, usual| rest.get(place).map_or(usual, |text| text.parse().unwrap());
-            let size = (number(0, 1_000), number(1, 10_000));
-            println!("# {server}: {} resources over {} policies", size.1, size.0);
+            let size = Size {
+                policies: number(0, 1_000),
+                resources: number(1, 10_000),
+                rounds: number(2, WEEKENDS.len()),
+            };
+            println!("# {server}: {} resources over {} policies", size.resources, size.policies);
             if *server == "embedded" {
                 suite::on_embedded("figures", Kubectl::Unused, async |cluster| {
                     figures(cluster, size).await
@@ -55,7 +59,15 @@ fn main() {
     }
 }
 
-async fn figures(cluster: &Cluster, (policies, resources): (usize, usize)) {
+#[derive(Clone, Copy)]
+struct Size {
+    policies: usize,
+    resources: usize,
+    rounds: usize,
+}
+
+async fn figures(cluster: &Cluster, size: Size) {
+    let Size { policies, resources, rounds } = size;
     let kubeconfig = cluster.kubeconfig(User::Admin);
     let world = World::new(kubeconfig).await;
     let began = Instant::now();
@@ -70,7 +82,7 @@ async fn figures(cluster: &Cluster, (policies, resources): (usize, usize)) {
 
     // Turn and turn about, on a machine that may have other things to do: the best of each counts.
     let mut ratios = (Duration::MAX, Duration::MAX);
-    for (saturday, monday) in WEEKENDS {
+    for (saturday, monday) in WEEKENDS.iter().take(rounds) {
         let mut replica = Replica::start(kubeconfig, &format!("{}T23:59:30Z", saturday.0));
         let ready = replica.ready().await;
         let edge = edge(&mut replica, &format!("{}T23:59:58Z", saturday.0), all).await;

@@ -47,13 +47,13 @@ pub(crate) async fn run(
         }
         ["spec", called] => live.change(called, "", &json!({"spec": yaml(block)?})).await?,
         ["status", called] => {
-            live.change(called, "/status", &json!({"status": yaml(block)?})).await?
+            live.change(called, "/status", &json!({"status": yaml(block)?})).await?;
         }
         ["override", called, rest @ ..] => overridden(called, rest, live).await?,
         ["delete", called] => live.delete(called).await?,
         ["stop"] => live.stop(),
         ["start"] => live.start().await,
-        ["show", called] => return show::object(&live.get(called).await?),
+        ["show", called] => return Ok(show::object(&live.get(called).await?)),
         ["explain", called] => return show::reasons(live, called).await,
         ["metrics", called] => return show::metrics(live, called),
         ["metric", name] => return Ok(show::metric(live, name)),

@@ -70,7 +70,7 @@ impl Live {
         }
         for kind in kinds() {
             live.until(&format!("{} is served", kind.name), async || {
-                live.ask("GET", &live.path(kind, None, ""), &Value::Null).await.is_ok()
+                live.ask("GET", &Self::path(kind, None, ""), &Value::Null).await.is_ok()
             })
             .await;
         }
@@ -123,7 +123,7 @@ impl Live {
         for kind in kinds() {
             for object in self.list(kind).await {
                 let metadata = &object["metadata"];
-                let path = self.path(
+                let path = Self::path(
                     kind,
                     metadata["namespace"].as_str(),
                     metadata["name"].as_str().unwrap(),
@@ -146,14 +146,14 @@ impl Live {
         let namespace = document.pointer("/metadata/namespace").and_then(Value::as_str);
         let name =
             document.pointer("/metadata/name").and_then(Value::as_str).ok_or("which name?")?;
-        let path = self.path(kind, namespace, name);
+        let path = Self::path(kind, namespace, name);
         let answer = match self.ask("GET", &path, &Value::Null).await {
             Ok(known) => {
                 let mut whole = document.clone();
                 whole["metadata"]["resourceVersion"] = known["metadata"]["resourceVersion"].clone();
                 self.ask("PUT", &path, &whole).await?
             }
-            Err(_) => self.ask("POST", &self.path(kind, namespace, ""), document).await?,
+            Err(_) => self.ask("POST", &Self::path(kind, namespace, ""), document).await?,
         };
         self.seen(kind, &answer).await;
         Ok(())
@@ -166,14 +166,14 @@ impl Live {
         part: &str,
         change: &Value,
     ) -> Result<(), String> {
-        let (kind, path) = self.called(called)?;
+        let (kind, path) = Self::called(called)?;
         let answer = self.ask("PATCH", &format!("{path}{part}"), change).await?;
         self.seen(kind, &answer).await;
         Ok(())
     }
 
     pub(crate) async fn delete(&mut self, called: &str) -> Result<(), String> {
-        let (kind, path) = self.called(called)?;
+        let (kind, path) = Self::called(called)?;
         self.ask("DELETE", &path, &Value::Null).await?;
         let (_, object) = named(called)?;
         if let Some((view, _)) = &self.running {
@@ -186,7 +186,7 @@ impl Live {
     }
 
     pub(crate) async fn get(&self, called: &str) -> Result<Value, String> {
-        let (_, path) = self.called(called)?;
+        let (_, path) = Self::called(called)?;
         self.ask("GET", &path, &Value::Null).await
     }
 
@@ -348,11 +348,11 @@ impl Live {
         }
     }
 
-    fn called(&self, called: &str) -> Result<(&'static Kind, String), String> {
+    fn called(called: &str) -> Result<(&'static Kind, String), String> {
         let (kind, object) = named(called)?;
         Ok((
             kind,
-            self.path(
+            Self::path(
                 kind,
                 object.namespace.as_deref(),
                 object.name.as_deref().unwrap_or_default(),
@@ -361,11 +361,11 @@ impl Live {
     }
 
     pub(crate) async fn list(&self, kind: &Kind) -> Vec<Value> {
-        let page = self.ask("GET", &self.path(kind, None, ""), &Value::Null).await.unwrap();
+        let page = self.ask("GET", &Self::path(kind, None, ""), &Value::Null).await.unwrap();
         page["items"].as_array().cloned().unwrap_or_default()
     }
 
-    fn path(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> String {
+    fn path(kind: &Kind, namespace: Option<&str>, name: &str) -> String {
         let plural = names::plural(kind.name);
         let collection = match (kind.scope, namespace) {
             (Scope::Namespaced, Some(namespace)) => format!("namespaces/{namespace}/{plural}"),

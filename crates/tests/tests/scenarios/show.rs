@@ -9,7 +9,7 @@ use tidegate_core::{explain::Reason, world};
 use super::live::Live;
 
 /// What change management says about an object.
-pub(crate) fn object(object: &Value) -> Result<String, String> {
+pub(crate) fn object(object: &Value) -> String {
     let status = &object["status"];
     let behavior = status.get("behavior").or_else(|| status.pointer("/changeManagement/behavior"));
     let mut shown = String::new();
@@ -58,7 +58,7 @@ pub(crate) fn object(object: &Value) -> Result<String, String> {
             text(condition, "message")
         );
     }
-    Ok(shown)
+    shown
 }
 
 /// The tree of reasons of a resource (GATE-9).
@@ -92,12 +92,16 @@ pub(crate) fn metrics(live: &Live, called: &str) -> Result<String, String> {
     let lines = page.lines().filter(|line| {
         line.starts_with("change_management_") && line.contains(&name) && line.contains(&kind)
     });
-    Ok(lines.map(|line| format!("{line}\n")).collect())
+    Ok(joined(lines))
 }
 
 /// Every sample of a metric.
 pub(crate) fn metric(live: &Live, name: &str) -> String {
     let page = live.page();
     let lines = page.lines().filter(|line| line.split(['{', ' ']).next() == Some(name));
-    lines.map(|line| format!("{line}\n")).collect()
+    joined(lines)
+}
+
+fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
