@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use api::schema::Kind;
+use api::schema::{Kind, Role};
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use schedule::Instant;
 use tidegate_core::{
@@ -388,6 +388,10 @@ impl Reconciler {
             (_, Some(409), _) => (Verdict::Conflict, true, self.tempo.retry_at_most),
             (_, _, Outcome::Unknown) => (Verdict::Unknown, true, self.tempo.retry_at_most),
             (_, Some(429), Outcome::NotDone) => (Verdict::Refused, false, self.tempo.retry_at_most),
+            // The trouble of one machine must not keep its whole pool waiting.
+            (_, _, Outcome::NotDone) if object.kind().role == Role::Part => {
+                (Verdict::Refused, false, self.tempo.retry_at_most)
+            }
             (_, _, Outcome::NotDone) => (Verdict::Refused, false, self.tempo.refused_at_most),
         };
         let first = !self.troubles.contains_key(key);

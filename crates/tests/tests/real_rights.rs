@@ -146,7 +146,7 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
             send(&admin, Method::PATCH, &format!("{configs}/50-motd"), &changed).await;
             until(deadline, || granted.is_subset(&recorder.used())).await;
         };
-        operator.run(everything_was_used).await.unwrap();
+        Box::pin(operator.run(everything_was_used)).await.unwrap();
         let used: BTreeSet<Right> = recorder.used().difference(&before).cloned().collect();
         let difference = Difference::between(&used, &granted);
         assert!(difference.is_empty(), "the roles for pools do not fit:\n{difference}");

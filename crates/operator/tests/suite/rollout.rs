@@ -11,7 +11,7 @@ use operator::{Pools, Settings};
 use runtime::telemetry::Verdict;
 use serde_json::{Value, json};
 
-use super::common::{POLICIES, POOLS, Running, World, by_policy, pass, settle, weekend};
+use super::common::{POLICIES, POOLS, Running, World, by_policy, pass, settle, state, weekend};
 
 const NODES: &str = "/api/v1/nodes";
 const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
@@ -114,8 +114,7 @@ async fn a_mark_that_travels_too_long_is_given_up_before_the_window_closes() {
     // The first of the two machines takes the whole weekend.
     pass(Duration::from_mins(61)).await;
     assert_eq!(marked(&world), ["n1"]);
-    let sunday = Duration::from_hours(48) - Duration::from_mins(1) - Duration::from_secs(6);
-    pass(sunday).await;
+    pass(Duration::from_secs(48 * 3600 - 66)).await;
     strike(&world, "patch", 1, Fault::Latency(Duration::from_hours(1)));
     // Five seconds before the window closes it is done, and there is room for the second.
     let done = json!({"metadata": {"annotations": {CURRENT_CONFIG: newest(&world)}}});
@@ -143,6 +142,36 @@ async fn stale_knowledge_starts_nothing() {
     pass(Duration::from_hours(4)).await;
     assert_eq!(operator.view.ready(), Ok(()));
     assert_eq!(marked(&world), ["n1"]);
+}
+
+/// LIVE-3: a machine that the server refuses to touch is its own trouble.
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_is_refused_keeps_neither_the_others_nor_the_status_waiting() {
+    let (world, _operator) = waiting().await;
+    world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": 2}}));
+    let rule = "object.metadata.name != 'n1' || object.metadata.annotations == oldObject.metadata.annotations";
+    let admission = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+    world.create(
+        admission,
+        &json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": "no"}, "spec": {
+                "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+                    "operations": ["UPDATE"], "resources": ["nodes"]}]},
+                "validations": [{"expression": rule, "message": "not this one"}]}}),
+    );
+    world.create(
+        "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+        &json!({"apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "no"},
+            "spec": {"policyName": "no", "validationActions": ["Deny"]}}),
+    );
+    pass(Duration::from_mins(63)).await;
+    assert_eq!(marked(&world), ["n2"]);
+    let pool = world.get(&format!("{POOLS}/worker"));
+    assert_eq!(state(&pool), "ChangesUnpaused");
+    assert_eq!(pool["status"]["unavailableMachineCount"], 1);
+    let tried = marks(&world);
+    assert!((3..20).contains(&tried), "tried again, and not in a circle: {tried}");
 }
 
 /// LIVE-3: thousands of kubelets write their nodes all the time.

@@ -1,9 +1,11 @@
 //! How is a plan carried out? As it stands, in its order, once, under the versions it was made from.
 //!
-//! The first thing that fails ends it: what comes after was decided for a world in which that had worked.
+//! The first thing that fails ends it: what comes after was decided for a world in which that had worked. Machines are worlds of their
+//! own, so one that the server refuses to touch is passed over, and neither the others nor the status wait for it (LIVE-3).
 
 use std::{sync::Arc, time::Duration};
 
+use api::machine::names::NODE;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use serde_json::Value;
 use tidegate_core::{
@@ -17,7 +19,7 @@ use tracing::Instrument as _;
 use super::act::{self, Acted};
 use crate::{
     caches::{Caches, read},
-    call::{Ask, CallError, Cluster, Verb},
+    call::{Ask, CallError, Cluster, Outcome, Verb},
     key::Key,
     report::Reports,
 };
@@ -95,6 +97,8 @@ pub(super) fn carry_out(
 async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
     let Plan { actions, status, notes, wake: _ } = plan;
     let mut again = Again::OnNews;
+    let mut created = false;
+    let mut refused = None;
     for action in actions {
         match act::act(hands, key, &action).await {
             Acted::Done => {
@@ -102,15 +106,54 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
                 hands.reports.say(key, before.identity(), told.collect(), at);
             }
             Acted::HeldBack(why) => return Step::HeldBack { why },
+            Acted::Failed { object, error } if is_passed_over(&object, &error) => {
+                refused = refused.or(Some((object, error)));
+                continue;
+            }
             Acted::Failed { object, error } => {
                 return Step::Failed { object, error, notes: Vec::new(), phase: Phase::Writing };
             }
         }
-        if !matches!(action, Action::CreateRendered(_)) {
-            again = Again::Now;
+        match action {
+            Action::CreateRendered(_) => created = true,
+            Action::RecordSources { .. }
+            | Action::SetConfiguration(_)
+            | Action::WriteLedger { .. }
+            | Action::SetDesiredConfig { .. }
+            | Action::ClearConsent { .. } => again = Again::Now,
         }
     }
-    let Some(patch) = status else { return Step::Acted { before, notes, again } };
+    // A status that was decided without what was just created would be taken back with the news of it.
+    let step = match status.filter(|_| !created) {
+        Some(patch) => write_status(hands, key, before, patch, notes).await,
+        None => Step::Acted { before, notes, again },
+    };
+    match (step, refused) {
+        (Step::Written { seen, before, patch: _, notes }, Some((object, error))) => {
+            hands.reports.say(key, before.identity(), notes, hands.cluster.clock().exact());
+            hands.caches.answered(key, seen);
+            Step::Failed { object, error, notes: Vec::new(), phase: Phase::Writing }
+        }
+        (Step::Acted { .. }, Some((object, error))) => {
+            Step::Failed { object, error, notes: Vec::new(), phase: Phase::Writing }
+        }
+        (step, _) => step,
+    }
+}
+
+/// Whether a failure is the trouble of one machine alone: the server said no to it, and would say so again.
+fn is_passed_over(object: &Key, error: &CallError) -> bool {
+    let refused = error.outcome() == Outcome::NotDone && !matches!(error.code(), Some(409 | 429));
+    object.kind().name == NODE && refused
+}
+
+async fn write_status(
+    hands: &Hands,
+    key: &Key,
+    before: Seen,
+    patch: StatusPatch,
+    notes: Vec<Note>,
+) -> Step {
     let ask = Ask {
         path: format!("{}?fieldManager={FIELD_OWNER}", key.status_path()),
         content_type: "application/json-patch+json",
