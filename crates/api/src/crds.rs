@@ -18,6 +18,10 @@ pub fn definition(kind: &Kind) -> Value {
         Scope::Cluster => "Cluster",
         Scope::Namespaced => "Namespaced",
     };
+    let subresources = match kind.role {
+        Role::Policy | Role::Gated { .. } => json!({"status": {}}),
+        Role::Part => json!({}),
+    };
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -37,7 +41,7 @@ pub fn definition(kind: &Kind) -> Value {
                 "name": kind.version(),
                 "served": true,
                 "storage": true,
-                "subresources": {"status": {}},
+                "subresources": subresources,
                 "additionalPrinterColumns": columns(kind),
                 "schema": {"openAPIV3Schema": structural(kind.schema())},
             }],
@@ -47,7 +51,10 @@ pub fn definition(kind: &Kind) -> Value {
 
 /// Open now? Until when? What next?
 fn columns(kind: &Kind) -> Value {
+    let age = json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+                     "description": "When it was created"});
     let (strategy, named, behavior, condition) = match kind.role {
+        Role::Part => return json!([age]),
         Role::Policy => (".spec.strategy", None, ".status.behavior", "Ready"),
         Role::Gated { .. } => (
             ".spec.changeManagement.strategy",
@@ -70,10 +77,9 @@ fn columns(kind: &Kind) -> Value {
         column("Next", &format!("{behavior}.next.state"), "What comes then"),
         match kind.role {
             Role::Policy => column("Ready", &holds, "Whether the policy has been understood"),
-            Role::Gated { .. } => column("Pending", &holds, "Whether a change waits"),
+            Role::Gated { .. } | Role::Part => column("Pending", &holds, "Whether a change waits"),
         },
-        json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
-               "description": "When it was created"}),
+        age,
     ]);
     for (name, path, description) in [
         ("Next Until", "next.endTime", "When that ends; never, if empty"),

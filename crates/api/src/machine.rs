@@ -14,7 +14,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{meta::ObjectMeta, schema::schema_of};
+use crate::{
+    meta::ObjectMeta,
+    schema::{MACHINES, schema_of},
+};
 
 /// A piece of configuration for machines; or, rendered, all pieces of a pool merged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,8 +76,7 @@ pub struct MachineConfigSpec {
 
 /// The schema of `MachineConfig`.
 pub fn machine_config_schema() -> &'static Value {
-    static SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<MachineConfig>);
-    &SCHEMA
+    MACHINES[0].schema()
 }
 
 /// The schema of `spec.config` of a `MachineConfig`.

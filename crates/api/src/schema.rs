@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
-use crate::{gated, names, policy, stanza};
+use crate::{gated, machine, names, policy, stanza};
 
 /// Whether objects of a kind live in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub enum Role {
         /// Which half of a cluster changes with it.
         system: System,
     },
+    /// Decisions about others read it, and none is made about it.
+    Part,
 }
 
 /// Half of a cluster: the label `system` of the metrics.
@@ -95,6 +97,9 @@ static CLUSTER_VERSION: LazyLock<Value> = LazyLock::new(schema_of::<gated::Clust
 static MACHINE_CONFIG_POOL: LazyLock<Value> = LazyLock::new(schema_of::<gated::MachineConfigPool>);
 static HOSTED_CLUSTER: LazyLock<Value> = LazyLock::new(schema_of::<gated::HostedCluster>);
 static NODE_POOL: LazyLock<Value> = LazyLock::new(schema_of::<gated::NodePool>);
+static MACHINE_CONFIG: LazyLock<Value> = LazyLock::new(schema_of::<machine::MachineConfig>);
+// Built into every server, which judges it better than anybody else.
+static NODE: LazyLock<Value> = LazyLock::new(|| serde_json::json!({"type": "object"}));
 
 /// Every kind of policy, in the order they are shown.
 pub const KINDS: &[Kind] = &[
@@ -155,6 +160,26 @@ pub const GATED: &[Kind] = &[
             system: System::WorkerNodes,
         },
         schema: &NODE_POOL,
+    },
+];
+
+/// What pools are made of: configurations and machines. Read only by whoever rolls configurations out.
+pub const MACHINES: &[Kind] = &[
+    Kind {
+        name: machine::names::MACHINE_CONFIG,
+        api_version: machine::names::API_VERSION,
+        scope: Scope::Cluster,
+        short_name: "mc",
+        role: Role::Part,
+        schema: &MACHINE_CONFIG,
+    },
+    Kind {
+        name: machine::names::NODE,
+        api_version: "v1",
+        scope: Scope::Cluster,
+        short_name: "no",
+        role: Role::Part,
+        schema: &NODE,
     },
 ];
 

@@ -16,6 +16,7 @@ use crate::{
     explain,
     gate::{Gate, problem_text},
     plan::{Note, Plan, StatusPatch, Weight},
+    pool::{Action, PoolPlan},
     seen::{Identity, Presence, SeenGated, SeenPolicy, StanzaReading},
     strategy,
 };
@@ -86,7 +87,7 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
         ],
     });
     let wake = usable.and_then(|policy| explain::explain(policy, now).holds_until());
-    Plan { status: patch, notes, wake }
+    Plan { status: patch, notes, wake, ..Plan::default() }
 }
 
 /// What is to be done about a resource under change management (GATE-1 to GATE-6).
@@ -135,7 +136,26 @@ pub fn gated(seen: &SeenGated, gate: &Gate, now: Instant) -> Plan {
         });
     }
     let status = status_patch(seen, &behavior, &[paused, pending]);
-    Plan { status, notes, wake: explain::gate::explain(seen, gate, now).holds_until() }
+    let wake = explain::gate::explain(seen, gate, now).holds_until();
+    Plan { status, notes, wake, ..Plan::default() }
+}
+
+/// What is to be done about a pool whose machines are rolled out here: what the rollout wants, and the status as one write. What waits
+/// is what the rollout says waits (POOL-6).
+pub fn pool(seen: &SeenGated, planned: PoolPlan, gate: &Gate, now: Instant) -> Plan {
+    let PoolPlan { actions, status, pending, mut notes, wake, .. } = planned;
+    let about = gated(&SeenGated { pending, ..seen.clone() }, gate, now);
+    let wake = wake.into_iter().chain(about.wake).min();
+    if actions.iter().any(Action::writes_pool) {
+        // The version that a status would be made from is over by then; transitions are told with the status.
+        return Plan { actions, status: None, notes, wake };
+    }
+    notes.extend(about.notes);
+    let status = match (status, about.status) {
+        (Some(counted), Some(held)) => Some(counted.and(held)),
+        (one, other) => one.or(other),
+    };
+    Plan { actions, status, notes, wake }
 }
 
 type Verdict = (ConditionStatus, &'static str, Option<String>);

@@ -1,15 +1,20 @@
 //! What is to be done about an object? The result of every decision, as a value.
 //!
-//! A plan says what the status should read, what people should be told and when to look again. Whoever executes it chooses nothing:
+//! A plan says what is to be done first, what the status should read, what people should be told and when to look again. Whoever executes it chooses nothing:
 //! it sends the operations as they stand, and they carry the version they were made from, so that a plan from yesterday can only
 //! conflict (EXEC-1).
 
 use schedule::Instant;
 use serde_json::Value;
 
+use crate::pool::Action;
+
 /// What is to be done about one object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
+    /// What is to be done before the status is written, in this order. Whoever executes it stops at the first that fails and plans
+    /// again.
+    pub actions: Vec<Action>,
     /// The change to the object's status; none if it already reads as it should (POL-7, STAT-3).
     pub status: Option<StatusPatch>,
     /// What people should be told: transitions only.
@@ -24,6 +29,21 @@ pub struct Plan {
 pub struct StatusPatch {
     /// The operations, in order.
     pub operations: Vec<Value>,
+}
+
+impl StatusPatch {
+    /// Both patches as one. Each was made from the same version and puts in what it misses, so what both begin with is done once;
+    /// and neither moves a condition that the other found by its place, because both only replace and append.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        let more: Vec<Value> = other
+            .operations
+            .into_iter()
+            .filter(|operation| !self.operations.contains(operation))
+            .collect();
+        self.operations.extend(more);
+        self
+    }
 }
 
 /// Something to tell people, as a Kubernetes event.

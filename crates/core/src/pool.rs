@@ -94,7 +94,7 @@ pub struct PoolPlan {
 }
 
 /// One thing to do. What starts a change owns the permit for it (GATE-7).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Create a rendered configuration. One that exists already is the same: its name tells its content.
     CreateRendered(Box<Value>),
@@ -188,7 +188,7 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
 
 impl Action {
     /// Whether it changes the version of the pool, so that nothing else made from that version can be written.
-    fn writes_pool(&self) -> bool {
+    pub(crate) fn writes_pool(&self) -> bool {
         match self {
             Self::SetConfiguration(_) | Self::WriteLedger { .. } => true,
             Self::CreateRendered(_)

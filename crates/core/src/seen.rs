@@ -16,7 +16,12 @@ use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
+    drain::node::{Node, Request},
     pending::{self, Pending},
+    pool::{
+        seen::{SeenNode, SeenPool},
+        source::SeenConfig,
+    },
     problem::{Code, FieldPath, Object, Problem},
     read::{self, Judged},
     shape,
@@ -44,6 +49,35 @@ pub enum Seen {
     Policy(Arc<SeenPolicy>),
     /// One that asks when.
     Gated(Arc<SeenGated>),
+    /// One that decisions about others read.
+    Part(Arc<SeenPart>),
+}
+
+/// A part of a pool as it was last seen.
+#[derive(Clone, Debug)]
+pub struct SeenPart {
+    /// Which object.
+    pub identity: Identity,
+    /// What it is.
+    pub part: Part,
+}
+
+/// What pools are made of.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// A configuration, written or rendered.
+    Config(Box<SeenConfig>),
+    /// A machine.
+    Node(Box<SeenMachine>),
+}
+
+/// A machine as those see it who give it a configuration, and as those who empty it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenMachine {
+    /// What rollouts read.
+    pub node: SeenNode,
+    /// What its agent asks of whoever drains (DRAIN-1).
+    pub request: Request,
 }
 
 /// A policy as it was last seen.
@@ -74,6 +108,8 @@ pub struct SeenGated {
     pub behavior: Option<Behavior>,
     /// Where its conditions stand.
     pub conditions: Conditions,
+    /// What rollouts read, if it is a pool.
+    pub pool: Option<Box<SeenPool>>,
 }
 
 /// What came of a stanza.
@@ -115,6 +151,20 @@ impl Seen {
         match kind.role {
             Role::Policy => Self::Policy(Arc::new(SeenPolicy::new(kind, document))),
             Role::Gated { .. } => Self::Gated(Arc::new(SeenGated::new(kind, document))),
+            Role::Part => Self::Part(Arc::new(SeenPart::new(kind, document))),
+        }
+    }
+
+    /// Whether this version says nothing that decisions read and `before` did not: a kubelet writes its node every few seconds.
+    pub fn repeats(&self, before: &Self) -> bool {
+        let (Self::Part(after), Self::Part(before)) = (self, before) else { return false };
+        match (&after.part, &before.part) {
+            (Part::Node(after), Part::Node(before)) => {
+                let version = before.node.resource_version.clone();
+                let node = SeenNode { resource_version: version, ..after.node.clone() };
+                node == before.node && after.request == before.request
+            }
+            (Part::Config(_) | Part::Node(_), _) => false,
         }
     }
 
@@ -123,7 +173,23 @@ impl Seen {
         match self {
             Self::Policy(policy) => &policy.identity,
             Self::Gated(gated) => &gated.identity,
+            Self::Part(part) => &part.identity,
         }
+    }
+}
+
+impl SeenPart {
+    /// Reads a part of a pool.
+    pub fn new(kind: &'static Kind, document: &Value) -> Self {
+        let part = if kind.name == api::machine::names::NODE {
+            Part::Node(Box::new(SeenMachine {
+                node: SeenNode::new(document),
+                request: Node::of(document).request(),
+            }))
+        } else {
+            Part::Config(Box::new(SeenConfig::new(document)))
+        };
+        Self { identity: Identity::new(kind, document), part }
     }
 }
 
@@ -165,6 +231,8 @@ impl SeenGated {
             pending: pending::pending(kind, document),
             behavior: decoded(document.pointer("/status/changeManagement/behavior")),
             conditions: Conditions::new(document),
+            pool: (kind.name == api::names::MACHINE_CONFIG_POOL)
+                .then(|| Box::new(SeenPool::new(document))),
         }
     }
 

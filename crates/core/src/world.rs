@@ -34,6 +34,7 @@ impl World {
                 drop(self.policies.insert(policy.identity.object.clone(), policy));
             }
             Seen::Gated(gated) => drop(self.gated.insert(gated.identity.object.clone(), gated)),
+            Seen::Part(_) => {}
         }
     }
 

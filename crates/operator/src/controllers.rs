@@ -1,6 +1,6 @@
 //! What is looked at, and what is decided about it? One row for each kind.
 
-use api::schema::{GATED, KINDS};
+use api::schema::{GATED, KINDS, MACHINES};
 use runtime::{
     reconcile::Controller,
     store::{Store, policy_of},
@@ -13,27 +13,53 @@ use tidegate_core::{
     seen::{Seen, SeenGated},
 };
 
+use crate::rollout;
+
 /// Every controller, policies first.
 pub const CONTROLLERS: &[Controller] = &[
-    Controller { kind: &KINDS[0], decide: of_policy },
-    Controller { kind: &KINDS[1], decide: of_policy },
-    Controller { kind: &GATED[0], decide: of_gated },
-    Controller { kind: &GATED[1], decide: of_gated },
-    Controller { kind: &GATED[2], decide: of_gated },
-    Controller { kind: &GATED[3], decide: of_gated },
+    Controller { kind: &KINDS[0], reads: &[], decide: of_policy },
+    Controller { kind: &KINDS[1], reads: &[], decide: of_policy },
+    Controller { kind: &GATED[0], reads: &[], decide: of_gated },
+    Controller { kind: &GATED[1], reads: &[], decide: of_gated },
+    Controller { kind: &GATED[2], reads: &[], decide: of_gated },
+    Controller { kind: &GATED[3], reads: &[], decide: of_gated },
+];
+
+/// The same, for a cluster in which nobody else rolls configurations out to machines.
+pub const MANAGING_POOLS: &[Controller] = &[
+    CONTROLLERS[0],
+    CONTROLLERS[1],
+    CONTROLLERS[2],
+    Controller {
+        kind: &GATED[1],
+        // What the control plane does decides about its machines, and pools wait for each other.
+        reads: &[&MACHINES[0], &MACHINES[1], &GATED[0], &GATED[1]],
+        decide: of_pool,
+    },
+    CONTROLLERS[4],
+    CONTROLLERS[5],
 ];
 
 fn of_policy(seen: &Seen, _: &Store, now: Instant) -> Plan {
     match seen {
         Seen::Policy(policy) => decide::policy(policy, now),
-        Seen::Gated(_) => Plan::default(),
+        Seen::Gated(_) | Seen::Part(_) => Plan::default(),
     }
 }
 
 fn of_gated(seen: &Seen, store: &Store, now: Instant) -> Plan {
     match seen {
-        Seen::Policy(_) => Plan::default(),
+        Seen::Policy(_) | Seen::Part(_) => Plan::default(),
         Seen::Gated(gated) => decide::gated(gated, &gate_of(seen, gated, store), now),
+    }
+}
+
+fn of_pool(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    let Seen::Gated(gated) = seen else { return Plan::default() };
+    let gate = rollout::gate_of_pool(seen, gated, store);
+    match rollout::planned(gated, &gate, store, now) {
+        Some(planned) => decide::pool(gated, planned, &gate, now),
+        None => decide::gated(gated, &gate, now),
     }
 }
 
@@ -46,6 +72,17 @@ pub fn gate_of(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_row_of_pools_differs_where_pools_are_managed() {
+        let rows = CONTROLLERS.iter().zip(MANAGING_POOLS);
+        assert!(rows.clone().all(|(row, managing)| row.kind.name == managing.kind.name));
+        let different = rows.filter(|(row, managing)| row.reads.len() != managing.reads.len());
+        assert_eq!(
+            different.map(|(row, _)| row.kind.name).collect::<Vec<_>>(),
+            ["MachineConfigPool"]
+        );
+    }
 
     #[test]
     fn every_kind_has_its_row() {

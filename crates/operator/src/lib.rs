@@ -4,8 +4,10 @@
 //! how it goes: metrics computed when they are asked for, and health that is tied to progress.
 
 pub mod controllers;
+pub mod draining;
 pub mod metrics;
+pub mod rollout;
 pub mod run;
 pub mod serve;
 
-pub use run::{Election, Operator, RunError, Settings, View};
+pub use run::{Election, Operator, Pools, RunError, Settings, View};

@@ -2,23 +2,25 @@
 //!
 //! METR-1 and METR-2 are kept by the core; here they get their names and labels (TIME-2).
 
+use std::sync::Arc;
+
 use api::{
     metrics::{self, Metric},
     names,
     schema::{Role, System},
 };
 use runtime::{
-    key::{Key, kinds},
+    key::Key,
     store::Store,
     telemetry::page::{Page, written},
 };
 use tidegate_core::{
-    gate::Form,
+    gate::{Form, Gate},
     gauge::{self, Gauges},
     seen::{Seen, SeenGated, StanzaReading},
 };
 
-use crate::{controllers::gate_of, run::View};
+use crate::{controllers::gate_of, rollout, run::View};
 
 /// The page.
 pub fn page(view: &View) -> String {
@@ -30,14 +32,15 @@ pub fn page(view: &View) -> String {
     for (key, seen) in store.all() {
         match seen {
             Seen::Policy(policy) => policies.push((key, policy)),
+            Seen::Part(_) => {}
             Seen::Gated(resource) => {
-                let gate = gate_of(seen, resource, &store);
+                let (resource, gate) = &asked(view, seen, resource, &store);
                 let [kind, name, namespace] = object(key);
                 gated.push(Row {
                     object: written('{', "kind", kind) + &written(',', "object", name),
                     system: system(key),
                     namespace: written(',', metrics::NAMESPACE, namespace),
-                    gauges: gauge::gauges(resource, &gate, now),
+                    gauges: gauge::gauges(resource, gate, now),
                     governed: gate.form != Form::NoStanza || resource.behavior.is_some(),
                     overridden: gate.overrides(resource, now),
                     removed: is_removed(resource),
@@ -62,7 +65,7 @@ pub fn page(view: &View) -> String {
     }
     build(&mut page, view);
     view.telemetry.write(&mut page);
-    ages(&mut page, &store);
+    ages(&mut page, view, &store);
     page.begin(&metrics::POLICY_READY);
     for (key, policy) in policies {
         let ready = f64::from(policy.ready().is_ok());
@@ -77,6 +80,24 @@ pub fn page(view: &View) -> String {
     }
     view.telemetry.write_progress(&mut page);
     page.finish()
+}
+
+/// A resource with its gate. A pool that is rolled out here has pending what the rollout says (POOL-6).
+fn asked(
+    view: &View,
+    seen: &Seen,
+    resource: &Arc<SeenGated>,
+    store: &Store,
+) -> (Arc<SeenGated>, Gate) {
+    let managed = view.caches.observed().iter().any(|kind| kind.role == Role::Part);
+    if managed && resource.pool.is_some() {
+        let gate = rollout::gate_of_pool(seen, resource, store);
+        if let Some(planned) = rollout::planned(resource, &gate, store, view.clock.now()) {
+            let resource = SeenGated { pending: planned.pending, ..(**resource).clone() };
+            return (Arc::new(resource), gate);
+        }
+    }
+    (Arc::clone(resource), gate_of(seen, resource, store))
 }
 
 type Value = fn(&Gauges) -> i64;
@@ -109,7 +130,7 @@ fn object(key: &Key) -> [&str; 3] {
 fn system(key: &Key) -> &'static str {
     let masters = key.kind().name == names::MACHINE_CONFIG_POOL && &*key.name == "master";
     match key.kind().role {
-        Role::Policy => "",
+        Role::Policy | Role::Part => "",
         Role::Gated { system: System::WorkerNodes, .. } if !masters => ",system=\"worker-nodes\"",
         Role::Gated { .. } => ",system=\"control-plane\"",
     }
@@ -134,9 +155,9 @@ fn build(page: &mut Page, view: &View) {
     page.sample(&metrics::LEADER, &[], f64::from(view.leads()));
 }
 
-fn ages(page: &mut Page, store: &Store) {
+fn ages(page: &mut Page, view: &View, store: &Store) {
     page.begin(&metrics::CACHE_AGE_SECONDS);
-    for kind in kinds() {
+    for kind in view.caches.observed() {
         if let Some(age) = store.age(kind.name) {
             let seconds = (age.as_secs_f64() * 1000.0).round() / 1000.0;
             page.sample(&metrics::CACHE_AGE_SECONDS, &[kind.name], seconds);

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
+use api::schema::{Kind, Role};
 use kube::Client;
 use runtime::{
     caches::Caches,
     call::Cluster,
     clock::Clock,
     freshness,
-    key::kinds,
     lease::{Candidate, Elector, Leadership},
     observe::Observer,
     progress::Progress,
@@ -25,7 +25,10 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::controllers::CONTROLLERS;
+use crate::{
+    controllers::{CONTROLLERS, MANAGING_POOLS},
+    draining,
+};
 
 /// How an operator runs.
 #[derive(Clone, Debug)]
@@ -38,6 +41,15 @@ pub struct Settings {
     pub tempo: Tempo,
     /// What it looks at.
     pub controllers: &'static [Controller],
+}
+
+/// Whether an operator rolls configurations out to the machines of pools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pools {
+    /// Somebody else does, and it only tells.
+    Watched,
+    /// It does.
+    Managed,
 }
 
 /// Whether an operator stands for election.
@@ -63,6 +75,16 @@ impl Settings {
             tempo: Tempo::default(),
             controllers: CONTROLLERS,
         }
+    }
+
+    /// The same, with pools treated like this.
+    #[must_use]
+    pub fn with(self, pools: Pools) -> Self {
+        let controllers = match pools {
+            Pools::Watched => CONTROLLERS,
+            Pools::Managed => MANAGING_POOLS,
+        };
+        Self { controllers, ..self }
     }
 }
 
@@ -113,7 +135,7 @@ impl Operator {
         };
         let (leadership, seen) = watch::channel(first);
         let view = View {
-            caches: Arc::default(),
+            caches: Arc::new(Caches::of(observed(settings.controllers))),
             clock,
             telemetry,
             progress: Arc::default(),
@@ -134,7 +156,7 @@ impl Operator {
         let Settings { identity, election, tempo, controllers } = settings;
         let reports = Reports::default();
         let mut parts = JoinSet::new();
-        for kind in kinds() {
+        for kind in view.caches.observed().iter().copied() {
             let observer = Observer::new(kind, cluster.clone(), Arc::clone(&view.caches), tempo);
             parts.spawn(async move {
                 observer.run().await;
@@ -167,6 +189,14 @@ impl Operator {
             reconciler.run(leading).await;
             "the loop"
         });
+        if view.caches.observed().iter().any(|kind| kind.role == Role::Part) {
+            let (caches, leading) = (Arc::clone(&view.caches), view.leadership.clone());
+            let draining = draining::run(cluster.clone(), caches, leading);
+            parts.spawn(async move {
+                draining.await;
+                "the drainer"
+            });
+        }
         let (end_election, election_ends) = oneshot::channel::<()>();
         let elected = match election {
             Election::Alone => None,
@@ -214,6 +244,17 @@ impl Operator {
         drop(leadership);
         outcome
     }
+}
+
+/// Everything that the rows look at or read, each kind once.
+fn observed(controllers: &[Controller]) -> Vec<&'static Kind> {
+    let mut observed: Vec<&'static Kind> = controllers.iter().map(|row| row.kind).collect();
+    for kind in controllers.iter().flat_map(|row| row.reads) {
+        if observed.iter().all(|known| known.name != kind.name) {
+            observed.push(kind);
+        }
+    }
+    observed
 }
 
 impl View {

@@ -9,6 +9,7 @@ mod suite {
     mod kinds;
     mod leaders;
     mod poison;
+    mod rollout;
     mod scrape;
     mod statuses;
 }

@@ -17,13 +17,14 @@ use tidegate_core::{
 use tokio::sync::Notify;
 
 use crate::{
-    key::{Key, kinds},
+    key::Key,
     store::{State, Store, Trust, policy_of},
 };
 
 /// What is known, shared by those who learn and those who decide.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Caches {
+    observed: Vec<&'static Kind>,
     store: Mutex<Store>,
     news: Mutex<BTreeSet<Key>>,
     told: Notify,
@@ -34,6 +35,22 @@ pub struct Caches {
 pub const STALE: &str = "StaleCache";
 
 impl Caches {
+    /// Caches of these kinds, which nobody has been heard about yet.
+    pub fn of(observed: Vec<&'static Kind>) -> Self {
+        Self {
+            observed,
+            store: Mutex::default(),
+            news: Mutex::default(),
+            told: Notify::new(),
+            rebuild: tokio::sync::watch::Sender::default(),
+        }
+    }
+
+    /// The kinds that are kept.
+    pub fn observed(&self) -> &[&'static Kind] {
+        &self.observed
+    }
+
     /// The store, for as long as nothing is awaited.
     pub fn store(&self) -> MutexGuard<'_, Store> {
         // Every change of the store is whole before anything that could panic.
@@ -118,7 +135,7 @@ impl Caches {
 
     /// What is missing before the caches can be relied on, in words; none if nothing is.
     pub fn doubt(&self, stale: Duration) -> Option<String> {
-        kinds().find_map(|kind| {
+        self.observed.iter().find_map(|kind| {
             let name = kind.name;
             let Some(about) = self.store().on(name) else {
                 return Some(format!("{name} has not been listed yet"));

@@ -187,6 +187,11 @@ impl Cluster {
         &self.clock
     }
 
+    /// How long a call may take.
+    pub fn patience(&self) -> Duration {
+        self.patience
+    }
+
     /// Asks, and reads the answer.
     pub async fn call<T: DeserializeOwned>(&self, verb: Verb, ask: Ask) -> Result<T, CallError> {
         self.call_within(verb, ask, self.patience).await

@@ -4,14 +4,14 @@ use std::{fmt, sync::Arc};
 
 use api::{
     names,
-    schema::{GATED, KINDS, Kind, Role},
+    schema::{GATED, KINDS, Kind, MACHINES, Role},
 };
 use tidegate_core::problem::Object;
 
 /// Which object. The order of keys is the order of work: policies, then those who name them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// The place of its kind in [`kinds`].
+    /// The place of its kind among all that are known.
     rank: usize,
     /// Its namespace, if the kind has them.
     pub namespace: Option<Arc<str>>,
@@ -24,24 +24,29 @@ pub fn kinds() -> impl Iterator<Item = &'static Kind> {
     KINDS.iter().chain(GATED)
 }
 
+/// Those, and what is read for decisions about them.
+fn known() -> impl Iterator<Item = &'static Kind> {
+    kinds().chain(MACHINES)
+}
+
 impl Key {
     /// A key of a kind that is known here.
     pub fn new(kind: &Kind, namespace: Option<&str>, name: &str) -> Option<Self> {
-        let rank = kinds().position(|known| known.name == kind.name)?;
+        let rank = known().position(|known| known.name == kind.name)?;
         Some(Self { rank, namespace: namespace.map(Arc::from), name: Arc::from(name) })
     }
 
     /// The key of an object; none if it has no name or is of no kind that is known here.
     pub fn of(object: &Object) -> Option<Self> {
-        let kind = kinds().find(|kind| kind.name == object.kind)?;
+        let kind = known().find(|kind| kind.name == object.kind)?;
         Self::new(kind, object.namespace.as_deref(), object.name.as_deref()?)
     }
 
     /// Its kind.
     pub fn kind(&self) -> &'static Kind {
-        let gated = self.rank.checked_sub(KINDS.len());
-        // Only `new` makes a rank, from a place in the two lists.
-        gated.map_or_else(|| &KINDS[self.rank], |place| &GATED[place])
+        // Only `new` makes a rank, from a place in the three lists.
+        let Some(place) = self.rank.checked_sub(KINDS.len()) else { return &KINDS[self.rank] };
+        place.checked_sub(GATED.len()).map_or_else(|| &GATED[place], |place| &MACHINES[place])
     }
 
     /// The path of the object.
@@ -63,9 +68,10 @@ impl Key {
 /// The path of all objects of a kind, in one namespace or in all.
 pub fn collection(kind: &Kind, namespace: Option<&str>) -> String {
     let plural = names::plural(kind.name);
+    let group = if kind.group().is_empty() { "/api" } else { "/apis" };
     match namespace {
-        Some(namespace) => format!("/apis/{}/namespaces/{namespace}/{plural}", kind.api_version),
-        None => format!("/apis/{}/{plural}", kind.api_version),
+        Some(namespace) => format!("{group}/{}/namespaces/{namespace}/{plural}", kind.api_version),
+        None => format!("{group}/{}/{plural}", kind.api_version),
     }
 }
 

@@ -9,13 +9,13 @@
 //!   makes its gates flap.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Duration,
 };
 
-use api::schema::Kind;
+use api::schema::{Kind, Role};
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use schedule::Instant;
 use tidegate_core::{
@@ -39,10 +39,12 @@ use crate::{
     tempo::Tempo,
 };
 
+mod act;
 mod execute;
 mod standing;
 
-use execute::{Step, Took};
+pub use act::ROLLOUT_OWNER;
+use execute::{Again, Hands, Step, Took};
 use standing::Standing;
 
 /// A controller: a kind, and what is to be decided about its objects.
@@ -50,6 +52,8 @@ use standing::Standing;
 pub struct Controller {
     /// The kind whose objects it looks at.
     pub kind: &'static Kind,
+    /// What else it reads: all of it is known before the first decision, and a change to any of it is looked at for each object.
+    pub reads: &'static [&'static Kind],
     /// The decision, from an object and whatever else is known.
     pub decide: fn(&Seen, &Store, Instant) -> Plan,
 }
@@ -79,7 +83,8 @@ struct Trouble {
     generation: i64,
     /// What to say once it is known that a write of unknown outcome was carried out.
     unsaid: Vec<Note>,
-    unknown: bool,
+    /// What has to be read before anything else, because nobody knows what became of a write to it.
+    unknown: Option<Key>,
 }
 
 /// What a reconciler is made of.
@@ -188,7 +193,16 @@ impl Reconciler {
     fn hear(&mut self) {
         let news = self.caches.news();
         let store = self.caches.store();
+        let changed: BTreeSet<&str> = news.iter().map(|key| key.kind().name).collect();
+        for row in self.controllers {
+            if row.reads.iter().any(|kind| changed.contains(kind.name)) {
+                store.of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
+            }
+        }
         for key in news {
+            if self.row(&key).is_none() {
+                continue;
+            }
             if let Some(seen) = store.get(&key) {
                 let generation = seen.identity().generation;
                 let trouble = self.troubles.get(&key);
@@ -206,7 +220,13 @@ impl Reconciler {
     fn add_all(&mut self) {
         self.caches.news();
         let store = self.caches.store();
-        store.all().for_each(|(key, _)| self.queue.add(key.clone()));
+        for row in self.controllers {
+            store.of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
+        }
+    }
+
+    fn row(&self, key: &Key) -> Option<&'static Controller> {
+        self.controllers.iter().find(|row| row.kind.name == key.kind().name)
     }
 
     /// Wakes those whose time has come.
@@ -246,32 +266,31 @@ impl Reconciler {
     /// Decides about an object, and sends what was decided.
     fn begin(&mut self, key: &Key) {
         let began = tokio::time::Instant::now();
-        let trouble = self.troubles.get(key);
-        if trouble.is_some_and(|trouble| trouble.unknown) {
+        if let Some(object) = self.troubles.get(key).and_then(|trouble| trouble.unknown.clone()) {
             // EXEC-4: nothing else before it is known what happened.
-            self.writing.push(execute::read_back(self.cluster.clone(), key.clone(), began));
+            let read = execute::read_back(self.cluster.clone(), key.clone(), object, began);
+            self.writing.push(read);
             return;
         }
         let Some((plan, seen)) = self.decide(key) else { return self.queue.release(key) };
         match plan {
-            Ok(Plan { status: None, notes: _, wake }) => {
+            Ok(Plan { actions, status: None, notes: _, wake }) if actions.is_empty() => {
                 tracing::debug!(object = %key, "the status is true");
                 self.telemetry.reconciled(key.kind().name, Verdict::Unchanged, began.elapsed());
                 self.say_unsaid(key, &seen);
                 self.queue.wake_at(key, wake);
                 self.settled(key);
             }
-            Ok(Plan { status: Some(patch), notes, wake }) => {
-                tracing::info!(object = %key, generation = seen.identity().generation, "the status changes");
-                self.queue.wake_at(key, wake);
-                self.writing.push(execute::write(
-                    self.cluster.clone(),
-                    key.clone(),
-                    seen,
-                    patch,
-                    notes,
-                    began,
-                ));
+            Ok(plan) => {
+                tracing::info!(object = %key, generation = seen.identity().generation, actions = plan.actions.len(), "something is to be done");
+                self.queue.wake_at(key, plan.wake);
+                let hands = Hands {
+                    cluster: self.cluster.clone(),
+                    caches: Arc::clone(&self.caches),
+                    reports: self.reports.clone(),
+                    stale: self.tempo.stale,
+                };
+                self.writing.push(execute::carry_out(hands, key.clone(), seen, plan, began));
             }
             Err(Panicked) => {
                 tracing::error!(object = %key, "the decision panicked: this object waits, the others do not");
@@ -283,11 +302,12 @@ impl Reconciler {
 
     /// What is to be done about an object; nothing if it is gone, or if its policy has to be looked at first.
     fn decide(&self, key: &Key) -> Option<(Result<Plan, Panicked>, Seen)> {
-        let controller = self.controllers.iter().find(|row| row.kind.name == key.kind().name)?;
+        let controller = self.row(key)?;
         let store = self.caches.store();
         let seen = store.get(key)?.clone();
         // Until the policies have been listed, a missing one is not known to be missing.
-        if asked_by(key.kind()).is_some_and(|kind| !store.is_settled(kind.name)) {
+        let mut needed = asked_by(key.kind()).into_iter().chain(controller.reads.iter().copied());
+        if needed.any(|kind| !store.is_settled(kind.name)) {
             return None;
         }
         if let Some(policy) = policy_of(&seen)
@@ -321,19 +341,35 @@ impl Reconciler {
                     Verdict::Written
                 }
             }
-            Step::Read { seen } => {
+            Step::Acted { before, notes, again } => {
+                self.reports.say(&key, before.identity(), notes, self.clock.exact());
+                self.troubles.remove(&key);
+                self.queue.release(&key);
+                if again == Again::Now {
+                    self.queue.hurry(key.clone());
+                }
+                Verdict::Written
+            }
+            Step::HeldBack { why } => {
+                tracing::warn!(object = %key, why, "a change was not initiated after all");
+                self.fail(&key, self.tempo.retry_at_most, Duration::ZERO);
+                Verdict::Refused
+            }
+            Step::Read { object, seen } => {
                 if let Some(seen) = seen {
-                    self.caches.answered(&key, seen);
+                    self.caches.answered(&object, seen);
                 }
                 if let Some(trouble) = self.troubles.get_mut(&key) {
-                    trouble.unknown = false;
+                    trouble.unknown = None;
                 }
                 // What was read may be what was wanted, or not: decide again, now.
                 self.queue.release(&key);
                 self.queue.hurry(key);
                 return;
             }
-            Step::Failed { error, notes, phase } => self.failed(&key, &error, notes, phase),
+            Step::Failed { object, error, notes, phase } => {
+                self.failed(&key, object, &error, notes, phase)
+            }
         };
         self.telemetry.reconciled(key.kind().name, verdict, began.elapsed());
     }
@@ -341,21 +377,26 @@ impl Reconciler {
     fn failed(
         &mut self,
         key: &Key,
+        object: Key,
         error: &CallError,
         notes: Vec<Note>,
         phase: execute::Phase,
     ) -> Verdict {
-        tracing::warn!(object = %key, %error, cause = ?error, "the status was not written");
+        tracing::warn!(object = %key, at = %object, %error, cause = ?error, "the plan was not carried out");
         let (verdict, unknown, at_most) = match (phase, error.code(), error.outcome()) {
             (execute::Phase::Reading, ..) => (Verdict::Unknown, true, self.tempo.retry_at_most),
             (_, Some(409), _) => (Verdict::Conflict, true, self.tempo.retry_at_most),
             (_, _, Outcome::Unknown) => (Verdict::Unknown, true, self.tempo.retry_at_most),
             (_, Some(429), Outcome::NotDone) => (Verdict::Refused, false, self.tempo.retry_at_most),
+            // The trouble of one machine must not keep its whole pool waiting.
+            (_, _, Outcome::NotDone) if object.kind().role == Role::Part => {
+                (Verdict::Refused, false, self.tempo.retry_at_most)
+            }
             (_, _, Outcome::NotDone) => (Verdict::Refused, false, self.tempo.refused_at_most),
         };
         let first = !self.troubles.contains_key(key);
         let trouble = self.troubles.entry(key.clone()).or_default();
-        trouble.unknown = unknown;
+        trouble.unknown = unknown.then_some(object);
         if verdict == Verdict::Unknown && phase == execute::Phase::Writing {
             trouble.unsaid = notes;
         }

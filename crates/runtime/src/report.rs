@@ -140,7 +140,7 @@ impl Speaker {
         /// What the server takes.
         const LONGEST: usize = 1024;
         let Report { key, uid, version, note, at } = report;
-        let about = format!("{uid}/{version}/{}", note.reason);
+        let about = format!("{uid}/{version}/{}/{}", note.reason, note.message);
         let name: String = key.name.chars().take(200).collect();
         json!({
             "apiVersion": "events.k8s.io/v1",

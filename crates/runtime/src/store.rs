@@ -7,14 +7,25 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     time::Duration,
 };
 
-use api::schema::{Kind, Role};
-use tidegate_core::seen::{Seen, SeenPolicy};
+use api::{
+    names,
+    schema::{self, Kind, MACHINES, Role},
+};
+use tidegate_core::{
+    pool::{merge::Base, render::Rendering, seen::SeenPool, source::SeenConfig},
+    seen::{Part, Seen, SeenMachine, SeenPolicy},
+};
 use tokio::time::Instant;
 
 use crate::key::{Key, kinds};
+
+mod renderings;
+
+use renderings::Renderings;
 
 /// Everything known.
 #[derive(Debug, Default)]
@@ -22,6 +33,7 @@ pub struct Store {
     seen: BTreeMap<Key, Seen>,
     naming: BTreeMap<Key, BTreeSet<Key>>,
     about: BTreeMap<&'static str, Knowledge>,
+    renderings: Renderings,
 }
 
 /// What is known about a kind as a whole.
@@ -60,11 +72,48 @@ impl Store {
     }
 
     /// A policy that is named.
-    pub fn policy(&self, key: &Key) -> Option<&std::sync::Arc<SeenPolicy>> {
+    pub fn policy(&self, key: &Key) -> Option<&Arc<SeenPolicy>> {
         match self.seen.get(key)? {
             Seen::Policy(policy) => Some(policy),
-            Seen::Gated(_) => None,
+            Seen::Gated(_) | Seen::Part(_) => None,
         }
+    }
+
+    /// Every configuration.
+    pub fn configs(&self) -> impl Iterator<Item = &SeenConfig> {
+        self.parts(&MACHINES[0]).filter_map(|part| match part {
+            Part::Config(config) => Some(&**config),
+            Part::Node(_) => None,
+        })
+    }
+
+    /// Every machine.
+    pub fn machines(&self) -> impl Iterator<Item = &SeenMachine> {
+        self.parts(&MACHINES[1]).filter_map(|part| match part {
+            Part::Node(machine) => Some(&**machine),
+            Part::Config(_) => None,
+        })
+    }
+
+    /// Every pool.
+    pub fn pools(&self) -> impl Iterator<Item = &SeenPool> {
+        let pools = schema::gated_named(names::MACHINE_CONFIG_POOL).into_iter();
+        pools.flat_map(|kind| self.of_kind(kind)).filter_map(|(_, seen)| match seen {
+            Seen::Gated(gated) => gated.pool.as_deref(),
+            Seen::Policy(_) | Seen::Part(_) => None,
+        })
+    }
+
+    /// What the sources of a pool come to, made anew only when one of them or the pool changed.
+    pub fn rendering(&self, pool: &SeenPool, base: &Base) -> Arc<Rendering> {
+        self.renderings.of(pool, base, || self.configs())
+    }
+
+    fn parts(&self, kind: &'static Kind) -> impl Iterator<Item = &Part> {
+        self.of_kind(kind).filter_map(|(_, seen)| match seen {
+            Seen::Part(part) => Some(&part.part),
+            Seen::Policy(_) | Seen::Gated(_) => None,
+        })
     }
 
     /// Every object, policies first.
@@ -119,8 +168,9 @@ impl Store {
         if self.has(key, &seen.identity().resource_version) {
             return false;
         }
+        let news = self.seen.get(key).is_none_or(|before| !seen.repeats(before));
         self.put(key.clone(), seen);
-        true
+        news
     }
 
     /// What a request of ours was answered. Whether that was news.
@@ -193,13 +243,15 @@ impl Store {
         self.about.insert(kind.name, Knowledge { state, confirmed: Instant::now() });
     }
 
-    fn of_kind(&self, kind: &'static Kind) -> impl Iterator<Item = (&Key, &Seen)> {
+    /// Every object of a kind.
+    pub fn of_kind(&self, kind: &'static Kind) -> impl Iterator<Item = (&Key, &Seen)> {
         let first = Key::new(kind, None, "");
         let from = first.map(|first| self.seen.range(first..)).into_iter().flatten();
         from.take_while(move |(key, _)| key.kind().name == kind.name)
     }
 
     fn put(&mut self, key: Key, seen: Seen) {
+        self.renderings.forget(&seen);
         let named = policy_of(&seen);
         let before = self.seen.insert(key.clone(), seen);
         let named_before = before.as_ref().and_then(policy_of);
@@ -215,6 +267,7 @@ impl Store {
 
     fn remove(&mut self, key: &Key) -> bool {
         let Some(before) = self.seen.remove(key) else { return false };
+        self.renderings.forget(&before);
         if let Some(policy) = policy_of(&before) {
             self.unname(&policy, key);
         }
@@ -234,7 +287,7 @@ impl Store {
 /// The policy that a resource names, whether it exists or not.
 pub fn policy_of(seen: &Seen) -> Option<Key> {
     match seen {
-        Seen::Policy(_) => None,
+        Seen::Policy(_) | Seen::Part(_) => None,
         Seen::Gated(gated) => Key::of(&gated.policy()?),
     }
 }
@@ -242,7 +295,7 @@ pub fn policy_of(seen: &Seen) -> Option<Key> {
 /// The kind of policy that a kind asks; none for policies themselves.
 pub fn asked_by(kind: &Kind) -> Option<&'static Kind> {
     match kind.role {
-        Role::Policy => None,
+        Role::Policy | Role::Part => None,
         Role::Gated { policy, .. } => kinds().find(|kind| kind.name == policy),
     }
 }

@@ -19,7 +19,7 @@ use runtime::{
     call::{Ask, CallError, Cluster, Outcome, Verb},
     client::connect,
     clock::{Clock, SetClock, SystemClock},
-    key::Key,
+    key::{Key, kinds},
     observe::Observer,
     telemetry::Telemetry,
     tempo::Tempo,
@@ -134,7 +134,7 @@ async fn gone_as_a_status_leads_to_a_new_list() {
         let version = (lists * 100).to_string();
         (200, json!({"metadata": {"resourceVersion": version}, "items": []}))
     });
-    let caches = Arc::new(Caches::default());
+    let caches = Arc::new(Caches::of(kinds().collect()));
     let observer = Observer::new(&KINDS[0], cluster, Arc::clone(&caches), Tempo::default());
     let _ = tokio::time::timeout(Duration::from_mins(10), observer.run()).await;
     let asked = asked.lock().unwrap();
@@ -160,7 +160,7 @@ async fn one_bad_item_does_not_spoil_a_list_or_a_watch() {
         ]);
         (200, json!({"metadata": {"resourceVersion": "9"}, "items": items}))
     });
-    let caches = Arc::new(Caches::default());
+    let caches = Arc::new(Caches::of(kinds().collect()));
     let observer = Observer::new(&GATED[1], cluster, Arc::clone(&caches), Tempo::default());
     let _ = tokio::time::timeout(Duration::from_secs(1), observer.run()).await;
     let store = caches.store();

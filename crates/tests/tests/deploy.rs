@@ -159,6 +159,11 @@ fn manifests_have_no_drift() {
         ("crds.yaml", &["crds"], &["crds.keep=false"]),
         ("operator.yaml", &[], &["crds.install=false"]),
         (
+            "manage-pools/manage-pools.yaml",
+            &["rbac", "deployment", "permits"],
+            &["managePools=true"],
+        ),
+        (
             "monitoring/monitoring.yaml",
             &["servicemonitor", "prometheusrule"],
             &["monitoring.serviceMonitor.enabled=true", "monitoring.alerts.enabled=true"],

@@ -17,12 +17,13 @@ use std::{
 };
 
 use api::{
+    machine::names::{ALLOWED_CONFIG, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, ROLE, STATE},
     metrics::METRICS,
-    schema::{Kind, Role, Scope},
+    schema::{GATED, Kind, MACHINES, Role, Scope},
 };
 use http::{Method, Request, Response, StatusCode};
 use kube::{Client, client::Body};
-use operator::run::{Election, Operator, Settings};
+use operator::run::{Election, Operator, Pools, Settings};
 use rig::{
     Cluster, Controllers, User,
     rights::{self, Difference, Recorder, Right},
@@ -61,7 +62,7 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
         let settings = Settings { election, ..Settings::alone("one") };
         let operator = Operator::new(refusing_once(account), Arc::new(SystemClock), settings);
 
-        let granted = granted();
+        let granted = granted("operator.yaml");
         assert!(granted.len() > 20, "{granted:?}");
         let everything_was_used = async {
             let deadline = Instant::now() + PATIENCE;
@@ -89,8 +90,103 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
     });
 }
 
-fn granted() -> BTreeSet<Right> {
-    let text = std::fs::read_to_string(folder_of(MANIFESTS) + "/operator.yaml").unwrap();
+/// With the rights to roll out: one machine goes to a new configuration, asks to be emptied, and has a pod on it.
+#[test]
+fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
+    suite::on_real("rights-pools", Controllers::Absent, async |cluster| {
+        for folder in [MANIFESTS, "deploy/crds/upstream", "deploy/manifests/manage-pools"] {
+            kubectl(
+                cluster,
+                &["apply", "--server-side", "--force-conflicts", "-f", &folder_of(folder)],
+            );
+        }
+        kubectl(cluster, &["wait", "--for=condition=Established", "crd", "--all"]);
+        let admin = cluster.client(User::Admin).await.unwrap();
+        let before = granted("operator.yaml");
+        let granted: BTreeSet<Right> =
+            granted("manage-pools/manage-pools.yaml").difference(&before).cloned().collect();
+        assert!(granted.len() > 8, "{granted:?}");
+        let configs = collection(&MACHINES[0], None);
+        send(&admin, Method::POST, &configs, &config("50-motd", "one")).await;
+        send(&admin, Method::POST, &collection(&GATED[1], None), &worker_pool()).await;
+
+        let recorder = Recorder::default();
+        let account = cluster.account(NAMESPACE, "tidegate", &recorder).await.unwrap();
+        let settings = Settings::alone("one").with(Pools::Managed);
+        let operator = Operator::new(refusing_once(account), Arc::new(SystemClock), settings);
+        let everything_was_used = async {
+            let deadline = Instant::now() + PATIENCE;
+            let pool = format!("{}/worker", collection(&GATED[1], None));
+            let newest = async || {
+                let pool: Value =
+                    admin.request(Request::get(&pool).body(Vec::new()).unwrap()).await.unwrap();
+                pool["spec"]["configuration"]["name"].as_str().map(str::to_owned)
+            };
+            while newest().await.is_none() && Instant::now() < deadline {
+                sleep(Duration::from_millis(50)).await;
+            }
+            let newest = newest().await.unwrap();
+            let account = json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": { "name": "default" } });
+            let made: Result<Value, kube::Error> = admin
+                .request(
+                    Request::post("/api/v1/namespaces/default/serviceaccounts")
+                        .header("content-type", "application/json")
+                        .body(account.to_string().into_bytes())
+                        .unwrap(),
+                )
+                .await;
+            drop(made);
+            send(&admin, Method::POST, "/api/v1/nodes", &machine(&newest)).await;
+            send(&admin, Method::POST, "/api/v1/namespaces/default/pods", &lodger()).await;
+            // The same content from one source more: the digests on the rendered configuration are written anew.
+            let same = config("40-same", "one");
+            send(&admin, Method::POST, &configs, &same).await;
+            until(deadline, || used(&recorder, "patch machineconfigs")).await;
+            let changed = json!({ "spec": config("50-motd", "two")["spec"] });
+            send(&admin, Method::PATCH, &format!("{configs}/50-motd"), &changed).await;
+            until(deadline, || granted.is_subset(&recorder.used())).await;
+        };
+        Box::pin(operator.run(everything_was_used)).await.unwrap();
+        let used: BTreeSet<Right> = recorder.used().difference(&before).cloned().collect();
+        let difference = Difference::between(&used, &granted);
+        assert!(difference.is_empty(), "the roles for pools do not fit:\n{difference}");
+    });
+}
+
+fn used(recorder: &Recorder, start: &str) -> bool {
+    recorder.used().iter().any(|right| right.to_string().starts_with(start))
+}
+
+fn config(name: &str, content: &str) -> Value {
+    json!({ "apiVersion": MACHINES[0].api_version, "kind": MACHINES[0].name,
+        "metadata": { "name": name, "labels": { ROLE: "worker" } },
+        "spec": { "config": { "ignition": { "version": "3.4.0" }, "storage": { "files": [
+            { "path": "/etc/motd", "contents": { "source": format!("data:,{content}") } },
+        ] } } } })
+}
+
+fn worker_pool() -> Value {
+    json!({ "apiVersion": GATED[1].api_version, "kind": GATED[1].name, "metadata": { "name": "worker" },
+        "spec": { "machineConfigSelector": { "matchLabels": { ROLE: "worker" } },
+            "nodeSelector": { "matchLabels": { "node-role.kubernetes.io/worker": "" } } } })
+}
+
+/// A machine that runs a configuration, and whose agent asks for it to be emptied.
+fn machine(config: &str) -> Value {
+    json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "n1",
+        "labels": { "node-role.kubernetes.io/worker": "" },
+        "annotations": { CURRENT_CONFIG: config, DESIRED_CONFIG: config, STATE: "Done",
+            ALLOWED_CONFIG: config, DESIRED_DRAIN: "drain-x" } } })
+}
+
+fn lodger() -> Value {
+    json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "lodger" }, "spec": {
+        "nodeName": "n1", "automountServiceAccountToken": false,
+        "containers": [{ "name": "c", "image": "example.com/none" }] } })
+}
+
+fn granted(file: &str) -> BTreeSet<Right> {
+    let text = std::fs::read_to_string(format!("{}/{file}", folder_of(MANIFESTS))).unwrap();
     let objects: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
     rights::granted(&objects)
 }
@@ -118,6 +214,7 @@ fn object(kind: &Kind) -> Value {
         Role::Gated { .. } => {
             json!({ "changeManagement": { "strategy": "ByPolicy", "byPolicy": { "name": "one" } } })
         }
+        Role::Part => json!({}),
     };
     json!({
         "apiVersion": kind.api_version,

@@ -14,7 +14,9 @@
 
 mod scenarios {
     pub(crate) mod commands;
+    pub(crate) mod letters;
     pub(crate) mod live;
+    pub(crate) mod machines;
     pub(crate) mod script;
     pub(crate) mod show;
 }

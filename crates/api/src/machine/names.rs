@@ -9,6 +9,9 @@ pub const OPERATOR_API_VERSION: &str = "operator.openshift.io/v1";
 /// A piece of configuration, or the whole that a pool's pieces were merged into.
 pub const MACHINE_CONFIG: &str = "MachineConfig";
 
+/// A machine, as the cluster knows it.
+pub const NODE: &str = "Node";
+
 /// Settings for all machines of the cluster, node disruption policies among them.
 pub const MACHINE_CONFIGURATION: &str = "MachineConfiguration";
 

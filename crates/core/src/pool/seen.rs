@@ -87,7 +87,7 @@ pub enum ValidAfter {
 }
 
 /// A `Node` as it was last seen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenNode {
     /// Its name.
     pub name: String,

@@ -1,22 +1,41 @@
-//! How is a plan carried out? As it stands, once, under the version it was made from.
+//! How is a plan carried out? As it stands, in its order, once, under the versions it was made from.
+//!
+//! The first thing that fails ends it: what comes after was decided for a world in which that had worked. Machines are worlds of their
+//! own, so one that the server refuses to touch is passed over, and neither the others nor the status wait for it (LIVE-3).
 
+use std::{sync::Arc, time::Duration};
+
+use api::machine::names::NODE;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use serde_json::Value;
 use tidegate_core::{
-    plan::{Note, StatusPatch},
+    plan::{Note, Plan, StatusPatch},
+    pool::Action,
     seen::Seen,
 };
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
+use super::act::{self, Acted};
 use crate::{
-    caches::read,
-    call::{Ask, CallError, Cluster, Verb},
+    caches::{Caches, read},
+    call::{Ask, CallError, Cluster, Outcome, Verb},
     key::Key,
+    report::Reports,
 };
 
 /// Who is named as the owner of the fields that are written.
 pub(crate) const FIELD_OWNER: &str = "tidegate";
+
+/// What carrying out needs.
+#[derive(Debug)]
+pub(super) struct Hands {
+    pub(super) cluster: Cluster,
+    pub(super) caches: Arc<Caches>,
+    pub(super) reports: Reports,
+    /// From which age on what is known starts no change.
+    pub(super) stale: Duration,
+}
 
 /// What one step took, and brought.
 #[derive(Debug)]
@@ -31,10 +50,23 @@ pub(super) struct Took {
 pub(super) enum Step {
     /// The status was written; the answer is what the server kept.
     Written { seen: Seen, before: Seen, patch: StatusPatch, notes: Vec<Note> },
-    /// The object was read; none if it is gone.
-    Read { seen: Option<Seen> },
-    /// It failed.
-    Failed { error: CallError, notes: Vec<Note>, phase: Phase },
+    /// Everything was done, and there was no status to write.
+    Acted { before: Seen, notes: Vec<Note>, again: Again },
+    /// A change was not initiated: its permit or what it rests on is too old.
+    HeldBack { why: String },
+    /// An object was read; none if it is gone.
+    Read { object: Key, seen: Option<Seen> },
+    /// It failed, at this object.
+    Failed { object: Key, error: CallError, notes: Vec<Note>, phase: Phase },
+}
+
+/// When to look again after everything was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    /// Now: the answers are known, and nobody else will tell.
+    Now,
+    /// When the news of what was created arrives.
+    OnNews,
 }
 
 /// What was tried.
@@ -44,45 +76,115 @@ pub(super) enum Phase {
     Reading,
 }
 
-/// Writes a status.
-pub(super) fn write(
-    cluster: Cluster,
+/// Does what a plan says, and then writes the status.
+pub(super) fn carry_out(
+    hands: Hands,
     key: Key,
     before: Seen,
-    patch: StatusPatch,
-    notes: Vec<Note>,
+    plan: Plan,
     began: Instant,
 ) -> BoxFuture<'static, Took> {
     let generation = before.identity().generation;
     let span = tracing::info_span!("reconcile", object = %key, generation, verb = "execute");
     async move {
-        let ask = Ask {
-            path: format!("{}?fieldManager={FIELD_OWNER}", key.status_path()),
-            content_type: "application/json-patch+json",
-            body: Value::Array(patch.operations.clone()).to_string().into_bytes(),
-        };
-        let step = match cluster.call::<Value>(Verb::Patch, ask).await {
-            Ok(document) => match read(key.kind(), &document) {
-                Some((_, seen)) => Step::Written { seen, before, patch, notes },
-                None => Step::Read { seen: None },
-            },
-            Err(error) => Step::Failed { error, notes, phase: Phase::Writing },
-        };
+        let step = steps(&hands, &key, before, plan).await;
         Took { key, began, step }
     }
     .instrument(span)
     .boxed()
 }
 
+async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
+    let Plan { actions, status, notes, wake: _ } = plan;
+    let mut again = Again::OnNews;
+    let mut created = false;
+    let mut refused = None;
+    for action in actions {
+        match act::act(hands, key, &action).await {
+            Acted::Done => {
+                let (told, at) = (action.note().into_iter(), hands.cluster.clock().exact());
+                hands.reports.say(key, before.identity(), told.collect(), at);
+            }
+            Acted::HeldBack(why) => return Step::HeldBack { why },
+            Acted::Failed { object, error } if is_passed_over(&object, &error) => {
+                refused = refused.or(Some((object, error)));
+                continue;
+            }
+            Acted::Failed { object, error } => {
+                return Step::Failed { object, error, notes: Vec::new(), phase: Phase::Writing };
+            }
+        }
+        match action {
+            Action::CreateRendered(_) => created = true,
+            Action::RecordSources { .. }
+            | Action::SetConfiguration(_)
+            | Action::WriteLedger { .. }
+            | Action::SetDesiredConfig { .. }
+            | Action::ClearConsent { .. } => again = Again::Now,
+        }
+    }
+    // A status that was decided without what was just created would be taken back with the news of it.
+    let step = match status.filter(|_| !created) {
+        Some(patch) => write_status(hands, key, before, patch, notes).await,
+        None => Step::Acted { before, notes, again },
+    };
+    match (step, refused) {
+        (Step::Written { seen, before, patch: _, notes }, Some((object, error))) => {
+            hands.reports.say(key, before.identity(), notes, hands.cluster.clock().exact());
+            hands.caches.answered(key, seen);
+            Step::Failed { object, error, notes: Vec::new(), phase: Phase::Writing }
+        }
+        (Step::Acted { .. }, Some((object, error))) => {
+            Step::Failed { object, error, notes: Vec::new(), phase: Phase::Writing }
+        }
+        (step, _) => step,
+    }
+}
+
+/// Whether a failure is the trouble of one machine alone: the server said no to it, and would say so again.
+fn is_passed_over(object: &Key, error: &CallError) -> bool {
+    let refused = error.outcome() == Outcome::NotDone && !matches!(error.code(), Some(409 | 429));
+    object.kind().name == NODE && refused
+}
+
+async fn write_status(
+    hands: &Hands,
+    key: &Key,
+    before: Seen,
+    patch: StatusPatch,
+    notes: Vec<Note>,
+) -> Step {
+    let ask = Ask {
+        path: format!("{}?fieldManager={FIELD_OWNER}", key.status_path()),
+        content_type: "application/json-patch+json",
+        body: Value::Array(patch.operations.clone()).to_string().into_bytes(),
+    };
+    match hands.cluster.call::<Value>(Verb::Patch, ask).await {
+        Ok(document) => match read(key.kind(), &document) {
+            Some((_, seen)) => Step::Written { seen, before, patch, notes },
+            None => Step::Read { object: key.clone(), seen: None },
+        },
+        Err(error) => Step::Failed { object: key.clone(), error, notes, phase: Phase::Writing },
+    }
+}
+
 /// Reads an object from the store behind the server, not from a cache.
-pub(super) fn read_back(cluster: Cluster, key: Key, began: Instant) -> BoxFuture<'static, Took> {
-    let span = tracing::info_span!("reconcile", object = %key, verb = "observe");
+pub(super) fn read_back(
+    cluster: Cluster,
+    key: Key,
+    object: Key,
+    began: Instant,
+) -> BoxFuture<'static, Took> {
+    let span = tracing::info_span!("reconcile", object = %key, at = %object, verb = "observe");
     async move {
-        let read_it = cluster.call::<Value>(Verb::Get, Ask::path(key.path())).await;
+        let read_it = cluster.call::<Value>(Verb::Get, Ask::path(object.path())).await;
         let step = match read_it {
-            Ok(document) => Step::Read { seen: read(key.kind(), &document).map(|(_, seen)| seen) },
-            Err(error) if error.code() == Some(404) => Step::Read { seen: None },
-            Err(error) => Step::Failed { error, notes: Vec::new(), phase: Phase::Reading },
+            Ok(document) => {
+                let seen = read(object.kind(), &document).map(|(_, seen)| seen);
+                Step::Read { object, seen }
+            }
+            Err(error) if error.code() == Some(404) => Step::Read { object, seen: None },
+            Err(error) => Step::Failed { object, error, notes: Vec::new(), phase: Phase::Reading },
         };
         Took { key, began, step }
     }

@@ -93,7 +93,7 @@ fn the_index_follows_the_stanza() {
 /// GATE-7
 #[tokio::test(start_paused = true)]
 async fn knowledge_that_is_too_old_mints_no_permits() {
-    let caches = Caches::default();
+    let caches = Caches::of(kinds().collect());
     let now = schedule::Instant::parse("2026-11-15T12:00:00Z").unwrap();
     let stale = Duration::from_mins(2);
     let (key, seen) = pool("worker", "a", 1);

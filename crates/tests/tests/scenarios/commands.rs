@@ -8,7 +8,7 @@ use tidegate_core::{
     world,
 };
 
-use super::{live::Live, show};
+use super::{live::Live, machines, show};
 
 /// Runs a command; gives back what it shows.
 pub(crate) async fn run(
@@ -59,7 +59,7 @@ pub(crate) async fn run(
         ["metric", name] => return Ok(show::metric(live, name)),
         ["writes"] => return Ok(live.writes(expected).await),
         ["events"] => return Ok(live.events(expected).await),
-        _ => return Err("no such command".into()),
+        words => return machines::run(words, live).await,
     }
     Ok(nothing)
 }

@@ -4,17 +4,31 @@ use std::{sync::Arc, time::Duration};
 
 use api::{
     crds, names,
-    schema::{GATED, KINDS, Kind, Scope},
+    schema::{GATED, KINDS, Kind, MACHINES, Scope},
 };
 use http::Request;
 use kube::Client;
-use operator::{Operator, Settings, View, controllers::CONTROLLERS};
+use operator::{
+    Operator, Settings, View,
+    controllers::{CONTROLLERS, MANAGING_POOLS},
+    rollout,
+};
 use rig::{Cluster, User};
-use runtime::clock::{Clock as _, SetClock};
+use runtime::{
+    clock::{Clock as _, SetClock},
+    key::Key,
+    reconcile::Controller,
+};
 use schedule::Instant;
 use serde_json::{Value, json};
-use tidegate_core::world::{self, World};
+use tidegate_core::{
+    problem::Object,
+    seen::Seen,
+    world::{self, World},
+};
 use tokio::task::JoinHandle;
+
+use super::letters::Letters;
 
 /// How long anything may take. Nothing does; a test that waits longer has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -28,6 +42,10 @@ pub(crate) struct Live {
     /// What has been told of it.
     counted: u64,
     started: bool,
+    /// What the operator looks at.
+    rows: &'static [Controller],
+    /// What scripts call rendered configurations, whose names tell nobody anything.
+    letters: Letters,
 }
 
 impl Live {
@@ -36,12 +54,21 @@ impl Live {
         let client = cluster.client(User::Admin).await.unwrap();
         let clock = SetClock::starting_at(Instant::EPOCH);
         clock.speed(0);
-        let live = Self { client, clock, running: None, written: 0, counted: 0, started: false };
-        for kind in KINDS.iter().chain(GATED) {
+        let live = Self {
+            client,
+            clock,
+            running: None,
+            written: 0,
+            counted: 0,
+            started: false,
+            rows: CONTROLLERS,
+            letters: Letters::default(),
+        };
+        for kind in kinds().filter(|kind| !kind.group().is_empty()) {
             let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
             live.ask("POST", path, &crds::definition(kind)).await.unwrap();
         }
-        for kind in KINDS.iter().chain(GATED) {
+        for kind in kinds() {
             live.until(&format!("{} is served", kind.name), async || {
                 live.ask("GET", &Self::path(kind, None, ""), &Value::Null).await.is_ok()
             })
@@ -72,7 +99,7 @@ impl Live {
 
     pub(crate) async fn start(&mut self) {
         self.started = true;
-        let settings = Settings::alone("scenario");
+        let settings = Settings { controllers: self.rows, ..Settings::alone("scenario") };
         let operator = Operator::new(self.client.clone(), Arc::new(self.clock.clone()), settings);
         let view = operator.view();
         let task = tokio::spawn(async move {
@@ -93,7 +120,7 @@ impl Live {
     /// Takes everything away that a script has made.
     pub(crate) async fn clear(&mut self) {
         self.stop();
-        for kind in KINDS.iter().chain(GATED) {
+        for kind in kinds() {
             for object in self.list(kind).await {
                 let metadata = &object["metadata"];
                 let path = Self::path(
@@ -109,12 +136,13 @@ impl Live {
             self.ask("DELETE", &path, &Value::Null).await.unwrap();
         }
         (self.written, self.counted, self.started) = (0, 0, false);
+        (self.rows, self.letters) = (CONTROLLERS, Letters::default());
     }
 
     /// Creates an object or changes it to this.
     pub(crate) async fn apply(&mut self, document: &Value) -> Result<(), String> {
         let name = document["kind"].as_str().unwrap_or_default();
-        let kind = KINDS.iter().chain(GATED).find(|kind| kind.name == name).ok_or("which kind?")?;
+        let kind = kinds().find(|kind| kind.name == name).ok_or("which kind?")?;
         let namespace = document.pointer("/metadata/namespace").and_then(Value::as_str);
         let name =
             document.pointer("/metadata/name").and_then(Value::as_str).ok_or("which name?")?;
@@ -147,7 +175,7 @@ impl Live {
     pub(crate) async fn delete(&mut self, called: &str) -> Result<(), String> {
         let (kind, path) = Self::called(called)?;
         self.ask("DELETE", &path, &Value::Null).await?;
-        let (_, object) = world::named(called, None)?;
+        let (_, object) = named(called)?;
         if let Some((view, _)) = &self.running {
             let gone =
                 || view.caches.store().all().all(|(_, seen)| seen.identity().object != object);
@@ -160,6 +188,46 @@ impl Live {
     pub(crate) async fn get(&self, called: &str) -> Result<Value, String> {
         let (_, path) = Self::called(called)?;
         self.ask("GET", &path, &Value::Null).await
+    }
+
+    /// From here on the operator rolls configurations out to machines too.
+    pub(crate) fn manage_pools(&mut self) {
+        self.rows = MANAGING_POOLS;
+    }
+
+    /// What a new machine of a pool is given to begin with.
+    pub(crate) fn served(&self, pool: &str) -> Result<String, String> {
+        let (view, _) = self.running.as_ref().ok_or("the operator does not run")?;
+        let store = view.caches.store();
+        let key = Key::new(&GATED[1], None, pool).ok_or("which pool?")?;
+        let Some(seen @ Seen::Gated(gated)) = store.get(&key) else {
+            return Err(format!("there is no pool {pool}"));
+        };
+        let gate = rollout::gate_of_pool(seen, gated, &store);
+        let planned = rollout::planned(gated, &gate, &store, self.clock.now());
+        let served = planned.and_then(|planned| planned.served).ok_or("nothing was rendered")?;
+        Ok(served.config)
+    }
+
+    /// Waits until the server has another second than that in which the newest configuration was rendered: a tie would be broken by
+    /// other rules.
+    pub(crate) async fn second_passes(&self) {
+        let configs = self.list(&MACHINES[0]).await;
+        let newest = configs
+            .iter()
+            .filter_map(|config| config["metadata"]["creationTimestamp"].as_str())
+            .max();
+        let newest = newest.unwrap_or_default().to_owned();
+        let probe = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "probe"}});
+        self.until("a second passes", async || {
+            let made = self.ask("POST", "/api/v1/namespaces?dryRun=All", &probe).await.unwrap();
+            made["metadata"]["creationTimestamp"].as_str().unwrap_or_default() > newest.as_str()
+        })
+        .await;
+    }
+
+    pub(crate) fn letters(&mut self) -> &mut Letters {
+        &mut self.letters
     }
 
     pub(crate) async fn world(&self) -> Result<World, String> {
@@ -261,8 +329,11 @@ impl Live {
             let ready = view.ready().is_ok();
             let store = view.caches.store();
             let idle = store.all().all(|(key, seen)| {
-                let row = CONTROLLERS.iter().find(|row| row.kind.name == key.kind().name).unwrap();
-                (row.decide)(seen, &store, self.clock.now()).status.is_none()
+                let row = self.rows.iter().find(|row| row.kind.name == key.kind().name);
+                row.is_none_or(|row| {
+                    let plan = (row.decide)(seen, &store, self.clock.now());
+                    plan.status.is_none() && plan.actions.is_empty()
+                })
             });
             ready && idle
         };
@@ -278,7 +349,7 @@ impl Live {
     }
 
     fn called(called: &str) -> Result<(&'static Kind, String), String> {
-        let (kind, object) = world::named(called, None)?;
+        let (kind, object) = named(called)?;
         Ok((
             kind,
             Self::path(
@@ -289,7 +360,7 @@ impl Live {
         ))
     }
 
-    async fn list(&self, kind: &Kind) -> Vec<Value> {
+    pub(crate) async fn list(&self, kind: &Kind) -> Vec<Value> {
         let page = self.ask("GET", &Self::path(kind, None, ""), &Value::Null).await.unwrap();
         page["items"].as_array().cloned().unwrap_or_default()
     }
@@ -300,7 +371,8 @@ impl Live {
             (Scope::Namespaced, Some(namespace)) => format!("namespaces/{namespace}/{plural}"),
             (Scope::Namespaced | Scope::Cluster, _) => plural,
         };
-        format!("/apis/{}/{collection}/{name}", kind.api_version).trim_end_matches('/').to_owned()
+        let group = if kind.group().is_empty() { "/api" } else { "/apis" };
+        format!("{group}/{}/{collection}/{name}", kind.api_version).trim_end_matches('/').to_owned()
     }
 
     async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
@@ -316,6 +388,23 @@ impl Live {
             other => panic!("{method} {path}: {other}"),
         })
     }
+}
+
+/// Every kind that scripts use.
+fn kinds() -> impl Iterator<Item = &'static Kind> {
+    KINDS.iter().chain(GATED).chain(MACHINES)
+}
+
+/// What a script calls an object: as people do, and machines and their configurations besides.
+pub(crate) fn named(called: &str) -> Result<(&'static Kind, Object), String> {
+    let part = called.split_once('/').and_then(|(word, name)| {
+        let kind = MACHINES
+            .iter()
+            .find(|kind| kind.short_name == word || kind.name.eq_ignore_ascii_case(word))?;
+        let name = Some(name.to_owned());
+        Some((kind, Object { kind: kind.name.to_owned(), namespace: None, name }))
+    });
+    part.map_or_else(|| world::named(called, None), Ok)
 }
 
 fn patches(view: &View) -> u64 {

@@ -27,8 +27,12 @@ pub(crate) async fn play(written: &str, live: &mut Live) -> String {
             expected.push_str(said.strip_prefix("| ").unwrap_or_default());
             expected.push('\n');
         }
-        let shown = commands::run(line, &block, &expected, live).await;
+        let letters = live.letters();
+        let (said, block) = (letters.lengthen(line), letters.lengthen(&block));
+        let expected = letters.lengthen(&expected);
+        let shown = commands::run(&said, &block, &expected, live).await;
         let shown = shown.unwrap_or_else(|wrong| panic!("line {}: {line}: {wrong}", number + 1));
+        let shown = live.letters().shorten(&shown);
         for line in shown.lines() {
             played.push_str(format!("| {line}").trim_end());
             played.push('\n');

@@ -6,7 +6,7 @@ use std::{io::Write as _, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use anyhow::Context as _;
 use clap::{Args, FromArgMatches as _, ValueEnum};
-use operator::{Election, Operator, Settings, serve};
+use operator::{Election, Operator, Pools, Settings, serve};
 use runtime::{
     client::{configuration, connect},
     clock::SystemClock,
@@ -27,9 +27,10 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "operator",
         about: "Keep the status of policies and of what they gate true, in a cluster",
-        more: "It reads policies and gated resources and writes their status, conditions and events, nothing else. Kinds that the\n\
+        more: "It reads policies and gated resources and writes their status, conditions and events. Kinds that the\n\
                cluster does not have are waited for. /metrics, /healthz and /readyz answer on the address of --listen. Several\n\
-               replicas share a lease, and one of them writes. SIGTERM and Ctrl-C end it and give the lease back.\n\n\
+               replicas share a lease, and one of them writes. With --manage-pools it also renders the configurations of pools and rolls\n\
+               them out to machines within their windows. SIGTERM and Ctrl-C end it and give the lease back.\n\n\
                Examples:\n  \
                tidegate operator --kubeconfig sandbox.kubeconfig\n  \
                tidegate operator --listen 0.0.0.0:8080 --log-format json\n\n\
@@ -57,6 +58,10 @@ struct Arguments {
     /// The namespace of the lease [default: that of the pod, or of the kubeconfig]
     #[arg(long, value_name = "NAME", conflicts_with = "alone")]
     lease_namespace: Option<String>,
+
+    /// Roll configurations out to machines too: only where no machine config operator does
+    #[arg(long)]
+    manage_pools: bool,
 
     /// For people or for machines
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
@@ -101,7 +106,8 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
         let namespace = namespace.unwrap_or_else(|| client.default_namespace().to_owned());
         Election::Lease { namespace, name: LEASE.into() }
     };
-    let settings = Settings { election, ..Settings::alone(identity) };
+    let pools = if args.manage_pools { Pools::Managed } else { Pools::Watched };
+    let settings = Settings { election, ..Settings::alone(identity) }.with(pools);
     let operator = Operator::new(client, Arc::new(SystemClock), settings);
     let listener = TcpListener::bind(args.listen)
         .await

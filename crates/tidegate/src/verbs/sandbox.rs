@@ -20,7 +20,7 @@ use apiserver::{Server, Settings};
 use clap::{Args, FromArgMatches as _};
 use http_body_util::{BodyExt as _, Full};
 use kube::Client;
-use operator::run::Operator;
+use operator::run::{Operator, Pools};
 use runtime::clock::{Clock as _, SetClock};
 use serde_json::{Value, json};
 use tidegate_core::read::Policy;
@@ -148,7 +148,8 @@ async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::
         }
         let client =
             Client::new(cluster.service_as(OPERATOR, &["system:authenticated"]), "default");
-        let settings = operator::run::Settings::alone("sandbox");
+        // Nobody else is here to do it.
+        let settings = operator::run::Settings::alone("sandbox").with(Pools::Managed);
         Operator::new(client, Arc::new(clock), settings).run(std::future::pending()).await
     };
     tokio::select! {

@@ -1,0 +1,96 @@
+//! What does a decision about a pool look at? The pool, its machines, its sources and what was rendered, as the caches have them.
+//!
+//! CV-2: the gate of the master pool is that of `ClusterVersion`, whatever its own stanza says.
+
+use api::{
+    machine::names::{ARBITER, MASTER},
+    names,
+    schema::gated_named,
+};
+use runtime::store::Store;
+use schedule::Instant;
+use tidegate_core::{
+    gate::Gate,
+    pool::{
+        self, PoolPlan, PoolView, master,
+        membership::{Membership, membership},
+        merge::Base,
+        render::chosen,
+        seen::{SeenNode, SeenPool},
+        source::{Rendered, SeenConfig, Source},
+    },
+    seen::{Seen, SeenGated},
+};
+
+use crate::controllers::gate_of;
+
+/// What is to be done about the machines of a pool; none if the resource is no pool.
+pub fn planned(gated: &SeenGated, gate: &Gate, store: &Store, now: Instant) -> Option<PoolPlan> {
+    let pool = gated.pool.as_deref()?;
+    let base = base();
+    let rendering = store.rendering(pool, &base);
+    let nodes = members(&pool.name, store);
+    let (sources, rendered) = configs(store);
+    let update = control_plane(store).and_then(|(_, version)| version.pending.begun.first());
+    let view = PoolView {
+        pool,
+        nodes: &nodes,
+        rendered: &rendered,
+        sources: &chosen(pool, sources),
+        rendering: &rendering,
+        base: &base,
+        operator_node: None,
+        waits_for: waits_for(pool, store),
+        control_plane_update: update.map(|begun| begun.trim_start_matches("release ")),
+    };
+    Some(pool::decide(&view, gate, now))
+}
+
+/// The gate of a pool.
+pub fn gate_of_pool(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
+    let master = gated.pool.as_ref().is_some_and(|pool| pool.name == MASTER);
+    match control_plane(store).filter(|_| master) {
+        Some((seen, version)) => gate_of(seen, version, store),
+        None => gate_of(seen, gated, store),
+    }
+}
+
+/// There is no release here: what machines hold is what people configured, and nothing below it.
+fn base() -> Base {
+    Base { controller_version: env!("CARGO_PKG_VERSION").into(), ..Base::default() }
+}
+
+fn members<'a>(pool: &str, store: &'a Store) -> Vec<&'a SeenNode> {
+    let nodes = store.machines().map(|machine| &machine.node);
+    nodes.filter(|node| membership(node, store.pools()) == Membership::Of(pool)).collect()
+}
+
+fn configs(store: &Store) -> (Vec<&Source>, Vec<&Rendered>) {
+    let (mut sources, mut rendered) = (Vec::new(), Vec::new());
+    for config in store.configs() {
+        match config {
+            SeenConfig::Source(source) => sources.push(source),
+            SeenConfig::Rendered(config) => rendered.push(config),
+        }
+    }
+    (sources, rendered)
+}
+
+/// Voters of two kinds are never away together.
+fn waits_for(pool: &SeenPool, store: &Store) -> Option<&'static str> {
+    if ![MASTER, ARBITER].contains(&pool.name.as_str()) {
+        return None;
+    }
+    let masters = store.pools().find(|pool| pool.name == MASTER);
+    let pinned = masters.and_then(|pool| pool.pin.as_ref()).map(|pin| pin.name.as_str());
+    let target = pinned.or_else(|| masters?.newest.as_deref());
+    master::waits_for(&pool.name, &members(MASTER, store), &members(ARBITER, store), target)
+}
+
+fn control_plane(store: &Store) -> Option<(&Seen, &SeenGated)> {
+    let versions = store.of_kind(gated_named(names::CLUSTER_VERSION)?);
+    versions.into_iter().find_map(|(_, seen)| match seen {
+        Seen::Gated(gated) => Some((seen, &**gated)),
+        Seen::Policy(_) | Seen::Part(_) => None,
+    })
+}

@@ -1,0 +1,195 @@
+//! Are machines told to change once, in time, and by somebody who knows what is going on?
+
+use std::time::Duration;
+
+use api::{
+    machine::names::{API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, MACHINE_CONFIG, ROLE, STATE},
+    schema::MACHINES,
+};
+use apiserver::{Fault, RequestMatch, Scripted};
+use operator::{Pools, Settings};
+use runtime::telemetry::Verdict;
+use serde_json::{Value, json};
+
+use super::common::{POLICIES, POOLS, Running, World, by_policy, pass, settle, state, weekend};
+
+const NODES: &str = "/api/v1/nodes";
+const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+const WORKER: &str = "node-role.kubernetes.io/worker";
+
+fn config(content: &str) -> Value {
+    json!({"apiVersion": API_VERSION, "kind": MACHINE_CONFIG,
+    "metadata": {"name": "50-motd", "labels": {ROLE: "worker"}},
+    "spec": {"config": {"ignition": {"version": "3.4.0"}, "storage": {"files": [
+        {"path": "/etc/motd", "contents": {"source": format!("data:,{content}")}},
+    ]}}}})
+}
+
+/// A pool of two machines under the policy of the weekend, on Friday evening, with a change that waits.
+async fn waiting() -> (World, Running) {
+    let world = World::new();
+    world.define(&MACHINES[0]);
+    world.create(POLICIES, &weekend("weekend"));
+    world.create(CONFIGS, &config("one"));
+    world.create(
+        POOLS,
+        &json!({"apiVersion": API_VERSION, "kind": "MachineConfigPool",
+        "metadata": {"name": "worker"}, "spec": {
+            "changeManagement": by_policy("weekend"),
+            "machineConfigSelector": {"matchLabels": {ROLE: "worker"}},
+            "nodeSelector": {"matchLabels": {WORKER: ""}}}}),
+    );
+    let operator = world.start_with(Settings::alone("one").with(Pools::Managed));
+    settle().await;
+    let first = newest(&world);
+    for name in ["n1", "n2"] {
+        world.create(
+            NODES,
+            &json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,
+            "labels": {WORKER: ""},
+            "annotations": {CURRENT_CONFIG: first, DESIRED_CONFIG: first, STATE: "Done"}}}),
+        );
+    }
+    world.merge(&format!("{CONFIGS}/50-motd"), &config("two"));
+    settle().await;
+    assert_ne!(newest(&world), first, "rendering goes on while held");
+    assert!(marked(&world).is_empty());
+    world.writes();
+    (world, operator)
+}
+
+fn newest(world: &World) -> String {
+    let pool = world.get(&format!("{POOLS}/worker"));
+    pool["spec"]["configuration"]["name"].as_str().unwrap().to_owned()
+}
+
+/// The machines that must go to the newest configuration.
+fn marked(world: &World) -> Vec<String> {
+    let (nodes, newest) = (world.get(NODES), newest(world));
+    let nodes = nodes["items"].as_array().unwrap().iter();
+    let marked = nodes.filter(|node| node["metadata"]["annotations"][DESIRED_CONFIG] == *newest);
+    marked.map(|node| node["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn strike(world: &World, verb: &str, nth: u32, fault: Fault) {
+    let matching = RequestMatch {
+        verb: Some(verb.into()),
+        resource: Some("nodes".into()),
+        ..RequestMatch::default()
+    };
+    world.server.script_fault(Scripted { matching, nth, fault });
+}
+
+fn marks(world: &World) -> usize {
+    let writes = world.writes();
+    writes.iter().filter(|line| line.contains("tidegate-rollout")).count()
+}
+
+/// EXEC-4, GATE-7
+#[tokio::test(start_paused = true)]
+async fn a_mark_whose_answer_is_lost_is_read_back_and_not_sent_again() {
+    let (world, _operator) = waiting().await;
+    strike(&world, "patch", 1, Fault::LoseAnswer);
+    pass(Duration::from_mins(61)).await;
+    assert_eq!(marked(&world), ["n1"]);
+    assert_eq!(marks(&world), 1);
+}
+
+/// EXEC-1
+#[tokio::test(start_paused = true)]
+async fn a_mark_that_conflicts_is_planned_again() {
+    for fault in [Fault::Conflict, Fault::ServerError(503), Fault::TooManyRequests(3)] {
+        let (world, _operator) = waiting().await;
+        strike(&world, "patch", 1, fault.clone());
+        pass(Duration::from_mins(61)).await;
+        assert_eq!(marked(&world), ["n1"], "{fault:?}");
+        assert_eq!(marks(&world), 2, "{fault:?}");
+    }
+}
+
+/// GATE-7: the request ends before the permit does.
+#[tokio::test(start_paused = true)]
+async fn a_mark_that_travels_too_long_is_given_up_before_the_window_closes() {
+    let (world, _operator) = waiting().await;
+    // The first of the two machines takes the whole weekend.
+    pass(Duration::from_mins(61)).await;
+    assert_eq!(marked(&world), ["n1"]);
+    pass(Duration::from_secs(48 * 3600 - 66)).await;
+    strike(&world, "patch", 1, Fault::Latency(Duration::from_hours(1)));
+    // Five seconds before the window closes it is done, and there is room for the second.
+    let done = json!({"metadata": {"annotations": {CURRENT_CONFIG: newest(&world)}}});
+    world.merge(&format!("{NODES}/n1"), &done);
+    pass(Duration::from_hours(3)).await;
+    assert_eq!(marked(&world), ["n1"], "nobody was begun after the window");
+    assert_eq!(marks(&world), 2, "and nothing was sent again");
+    let pool = world.get(&format!("{POOLS}/worker"));
+    let ledger = &pool["metadata"]["annotations"][api::machine::names::LEDGER];
+    assert_eq!(ledger, "[]", "the room is given back");
+    pass(Duration::from_hours(120)).await;
+    assert_eq!(marked(&world), ["n1", "n2"], "the next window is as good");
+}
+
+/// GATE-7: what is known of machines is too old to begin one of them.
+#[tokio::test(start_paused = true)]
+async fn stale_knowledge_starts_nothing() {
+    let (world, operator) = waiting().await;
+    for nth in 1..=300 {
+        strike(&world, "watch", nth, Fault::ServerError(500));
+    }
+    pass(Duration::from_mins(64)).await;
+    assert!(operator.view.ready().is_err());
+    assert!(marked(&world).is_empty(), "the window is open, and nobody knows the machines");
+    pass(Duration::from_hours(4)).await;
+    assert_eq!(operator.view.ready(), Ok(()));
+    assert_eq!(marked(&world), ["n1"]);
+}
+
+/// LIVE-3: a machine that the server refuses to touch is its own trouble.
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_is_refused_keeps_neither_the_others_nor_the_status_waiting() {
+    let (world, _operator) = waiting().await;
+    world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": 2}}));
+    let rule = "object.metadata.name != 'n1' || object.metadata.annotations == oldObject.metadata.annotations";
+    let admission = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+    world.create(
+        admission,
+        &json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": "no"}, "spec": {
+                "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+                    "operations": ["UPDATE"], "resources": ["nodes"]}]},
+                "validations": [{"expression": rule, "message": "not this one"}]}}),
+    );
+    world.create(
+        "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+        &json!({"apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "no"},
+            "spec": {"policyName": "no", "validationActions": ["Deny"]}}),
+    );
+    pass(Duration::from_mins(63)).await;
+    assert_eq!(marked(&world), ["n2"]);
+    let pool = world.get(&format!("{POOLS}/worker"));
+    assert_eq!(state(&pool), "ChangesUnpaused");
+    assert_eq!(pool["status"]["unavailableMachineCount"], 1);
+    let tried = marks(&world);
+    assert!((3..20).contains(&tried), "tried again, and not in a circle: {tried}");
+}
+
+/// LIVE-3: thousands of kubelets write their nodes all the time.
+#[tokio::test(start_paused = true)]
+async fn heartbeats_wake_nobody() {
+    let (world, operator) = waiting().await;
+    let decided = || operator.view.telemetry.reconciles(Verdict::Unchanged);
+    let before = decided();
+    for beat in 0..20 {
+        let at = format!("2026-11-13T23:00:{beat:02}Z");
+        let ready = json!([{"type": "Ready", "status": "True", "lastHeartbeatTime": at}]);
+        world.merge(&format!("{NODES}/n1/status"), &json!({"status": {"conditions": ready}}));
+        settle().await;
+    }
+    assert_eq!(decided(), before);
+    let ready = json!([{"type": "Ready", "status": "False"}]);
+    world.merge(&format!("{NODES}/n1/status"), &json!({"status": {"conditions": ready}}));
+    settle().await;
+    let pool = world.get(&format!("{POOLS}/worker"));
+    assert_eq!(pool["status"]["unavailableMachineCount"], 1);
+}

@@ -1,0 +1,146 @@
+//! How is one thing done that a plan says?
+//!
+//! - GATE-7: what starts a change is a server-side apply with the permit's end beside it. The permit is looked at again right before,
+//!   the request ends before the permit does, and knowledge that is too old starts nothing.
+//! - EXEC-1, EXEC-4: every write carries the version it was made from and is sent once.
+
+use std::time::Duration;
+
+use api::{
+    machine::names,
+    schema::{Kind, MACHINES},
+};
+use jiff::Timestamp;
+use schedule::Instant;
+use serde_json::{Value, json};
+use tidegate_core::{gate::Permit, pool::Action};
+
+use super::execute::{FIELD_OWNER, Hands};
+use crate::{
+    caches::read,
+    call::{Ask, CallError, Verb},
+    key::{Key, collection},
+};
+
+/// Who is named as the owner of what machines must go to. An owner of its own: the server stamps the time of a write on its owner's
+/// entry, and that stamp is what the permit is compared with.
+pub const ROLLOUT_OWNER: &str = "tidegate-rollout";
+
+/// What became of one thing.
+#[derive(Debug)]
+pub(super) enum Acted {
+    /// It is done, and the answer is known.
+    Done,
+    /// It was not tried, for this reason.
+    HeldBack(String),
+    /// It failed, at this object.
+    Failed { object: Key, error: CallError },
+}
+
+/// Does one thing about the pool of this key.
+pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
+    match action {
+        Action::CreateRendered(document) => create(hands, pool, document).await,
+        Action::RecordSources { name, digests } => {
+            let change = json!({"metadata": {"annotations": {names::SOURCE_DIGESTS: digests}}});
+            merge(hands, pool, (&MACHINES[0], name), &change).await
+        }
+        Action::SetConfiguration(operations) | Action::WriteLedger { operations, .. } => {
+            let ask = Ask {
+                path: format!("{}?fieldManager={FIELD_OWNER}", pool.path()),
+                content_type: "application/json-patch+json",
+                body: Value::Array(operations.clone()).to_string().into_bytes(),
+            };
+            known(hands, pool.clone(), hands.cluster.call(Verb::Patch, ask).await)
+        }
+        Action::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
+            let mark = json!({
+                "apiVersion": MACHINES[1].api_version,
+                "kind": MACHINES[1].name,
+                "metadata": {
+                    "name": node,
+                    "uid": uid,
+                    "resourceVersion": resource_version,
+                    "annotations": {
+                        names::DESIRED_CONFIG: config,
+                        names::PERMIT_UNTIL: until.to_string(),
+                    },
+                },
+            });
+            initiate(hands, pool, node, &mark, (permit, *until)).await
+        }
+        Action::ClearConsent { node, resource_version } => {
+            let change = json!({"metadata": {
+                "resourceVersion": resource_version,
+                "annotations": {names::ALLOWED_CONFIG: null},
+            }});
+            merge(hands, pool, (&MACHINES[1], node), &change).await
+        }
+    }
+}
+
+/// The commit point of a change to a machine.
+async fn initiate(
+    hands: &Hands,
+    pool: &Key,
+    node: &str,
+    mark: &Value,
+    (permit, until): (&Permit, Instant),
+) -> Acted {
+    let Some(object) = Key::new(&MACHINES[1], None, node) else {
+        return Acted::HeldBack(format!("{node} is no name of a machine"));
+    };
+    if let Some(doubt) = hands.caches.doubt(hands.stale) {
+        return Acted::HeldBack(doubt);
+    }
+    let clock = hands.cluster.clock();
+    let now = clock.now();
+    if !permit.is_live(now) || until <= now {
+        return Acted::HeldBack(format!("the permit for {object} ended at {until}"));
+    }
+    let ask = Ask {
+        path: format!("{}?fieldManager={ROLLOUT_OWNER}&force=true", object.path()),
+        content_type: "application/apply-patch+yaml",
+        body: mark.to_string().into_bytes(),
+    };
+    let left = clock.exact().duration_until(Timestamp::from(until));
+    let left = Duration::try_from(left).unwrap_or(Duration::ZERO);
+    let basis = permit.basis();
+    tracing::info!(%pool, %object, %basis, %until, "a change is initiated");
+    let answer = hands.cluster.call_within(Verb::Patch, ask, left.min(hands.cluster.patience()));
+    known(hands, object, answer.await)
+}
+
+/// A rendered configuration that exists already is the same: its name tells its content.
+async fn create(hands: &Hands, pool: &Key, document: &Value) -> Acted {
+    let path = format!("{}?fieldManager={FIELD_OWNER}", collection(&MACHINES[0], None));
+    let answer = hands.cluster.call::<Value>(Verb::Create, Ask::json(path, document)).await;
+    match answer {
+        Ok(_) => Acted::Done,
+        Err(error) if error.code() == Some(409) => Acted::Done,
+        Err(error) => Acted::Failed { object: pool.clone(), error },
+    }
+}
+
+async fn merge(hands: &Hands, pool: &Key, (kind, name): (&Kind, &str), change: &Value) -> Acted {
+    let object = Key::new(kind, None, name).unwrap_or_else(|| pool.clone());
+    let ask = Ask {
+        path: format!("{}?fieldManager={FIELD_OWNER}", object.path()),
+        content_type: "application/merge-patch+json",
+        body: change.to_string().into_bytes(),
+    };
+    known(hands, object, hands.cluster.call(Verb::Patch, ask).await)
+}
+
+/// What the server answered is known from here on.
+fn known(hands: &Hands, object: Key, answer: Result<Value, CallError>) -> Acted {
+    match answer {
+        Ok(document) => {
+            if let Some((_, seen)) = read(object.kind(), &document) {
+                hands.caches.answered(&object, seen);
+            }
+            Acted::Done
+        }
+        Err(error) => Acted::Failed { object, error },
+    }
+}

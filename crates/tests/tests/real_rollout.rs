@@ -1,0 +1,288 @@
+//! Does the server itself keep a machine from being changed without a live permit, and does the operator stay within the budget?
+//!
+//! GATE-7 with the policy as it is shipped, on both servers and in their own time: first with no operator at all, then with two that
+//! both believe they lead.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the functions beside a test fail as it does"
+)]
+
+mod rollout {
+    pub(crate) mod writers;
+}
+
+use std::sync::Arc;
+
+use api::{
+    crds,
+    machine::names::{
+        API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, LAST_APPLIED_DRAIN,
+        MACHINE_CONFIG, PERMIT_UNTIL, ROLE, STATE,
+    },
+    names,
+    schema::{GATED, KINDS, MACHINES},
+};
+use jiff::{Timestamp, ToSpan as _};
+use operator::{Operator, Pools, Settings};
+use rig::{Cluster, Controllers, suite};
+use rollout::writers::{Writer, Writers, until};
+use runtime::clock::SystemClock;
+use serde_json::{Value, json};
+use tidegate_tests::Tree;
+
+#[test]
+fn real_server_refuses_changes_without_a_live_permit() {
+    suite::on_real("permits", Controllers::Absent, async |cluster: &Cluster| {
+        let writers = Writers::of_real(cluster).await;
+        permits_are_kept(&writers).await;
+        budget_is_kept_by_two_leaders(&writers).await;
+    });
+}
+
+#[test]
+fn embedded_server_refuses_changes_without_a_live_permit() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let writers = Writers::of_embedded();
+        permits_are_kept(&writers).await;
+        budget_is_kept_by_two_leaders(&writers).await;
+    });
+}
+
+const NODES: &str = "/api/v1/nodes";
+const POOLS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+const LONG_PAST: &str = "2001-01-01T00:00:00Z";
+const FAR_AHEAD: &str = "2101-01-01T00:00:00Z";
+
+/// The policy and its binding, as they are shipped; they stand once they were seen refusing.
+async fn install(writers: &Writers) {
+    let path = Tree::top().join("deploy/manifests/manage-pools/manage-pools.yaml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+    let admission = "/apis/admissionregistration.k8s.io/v1";
+    for document in documents {
+        let plural = match document["kind"].as_str() {
+            Some("ValidatingAdmissionPolicy") => "validatingadmissionpolicies",
+            Some("ValidatingAdmissionPolicyBinding") => "validatingadmissionpolicybindings",
+            _ => continue,
+        };
+        writers.admin.create(&format!("{admission}/{plural}"), &document).await;
+    }
+    let probe = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "probe"}});
+    writers.admin.create(NODES, &probe).await;
+    until("the policy refuses", async || {
+        let change = marked("probe", "x", None);
+        writers.operator.apply(&format!("{NODES}/probe?dryRun=All"), &change).await.is_err()
+    })
+    .await;
+    writers.admin.send("DELETE", &format!("{NODES}/probe"), "", &Value::Null).await.unwrap();
+}
+
+fn marked(name: &str, desired: &str, until: Option<&str>) -> Value {
+    let mut annotations = json!({DESIRED_CONFIG: desired});
+    if let Some(until) = until {
+        annotations[PERMIT_UNTIL] = json!(until);
+    }
+    json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "annotations": annotations}})
+}
+
+fn expect(what: &str, answer: Result<Value, String>, refusal: Option<&str>) {
+    match (answer, refusal) {
+        (Ok(_), None) => {}
+        (Err(said), Some(part)) if said.contains(part) => {}
+        (answer, refusal) => panic!("{what}: expected {refusal:?}, the server said {answer:?}"),
+    }
+}
+
+/// GATE-7, with nothing of ours running.
+async fn permits_are_kept(writers: &Writers) {
+    install(writers).await;
+    let Writers { admin, operator, by_hand, stranger } = writers;
+    let pier = format!("{NODES}/pier");
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "pier"}});
+    admin.create(NODES, &node).await;
+    let joins = json!({"metadata": {"annotations": {CURRENT_CONFIG: "a", DESIRED_CONFIG: "a"}}});
+    expect("a machine joins with what it runs", stranger.merge(&pier, &joins).await, None);
+
+    let soon = (Timestamp::now() + 5.minutes()).strftime("%FT%TZ").to_string();
+    for (what, writer, desired, permit, refusal) in [
+        ("without a permit", operator, "b", None, Some("there is no permit")),
+        ("late", operator, "b", Some(LONG_PAST), Some("the permit ended at 2001-01-01T00:00:00Z")),
+        ("good for ever", operator, "b", Some(FAR_AHEAD), Some("no permit is good for longer")),
+        ("by a stranger", stranger, "b", Some(soon.as_str()), Some("only the operator")),
+        ("by an administrator in passing", admin, "b", Some(&soon), Some("only the operator")),
+        ("with a live permit", operator, "b", Some(&soon), None),
+        ("nothing new, and the permit is over", operator, "b", Some(LONG_PAST), None),
+        ("late again, by the same owner", operator, "c", Some(LONG_PAST), Some("the permit ended")),
+        ("by hand, with the right to it", by_hand, "c", None, None),
+    ] {
+        expect(what, writer.apply(&pier, &marked("pier", desired, permit)).await, refusal);
+    }
+    let removed = json!({"metadata": {"annotations": {DESIRED_CONFIG: null}}});
+    expect("taken away", stranger.merge(&pier, &removed).await, Some("only the operator"));
+    let born = marked("fresh", "b", None);
+    expect(
+        "born with it",
+        stranger.send("POST", NODES, "application/json", &born).await,
+        Some("only the operator"),
+    );
+
+    replayed_write_is_refused(writers, &pier).await;
+    for (what, managed) in [
+        (
+            "back-dated",
+            json!([{
+                "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {}},
+                "manager": "forger", "operation": "Update", "time": "2000-01-01T00:00:00Z",
+            }]),
+        ),
+        ("stamps taken away", json!([{}])),
+    ] {
+        let mut whole = admin.get(&pier).await;
+        whole["metadata"]["managedFields"] = managed;
+        whole["metadata"]["annotations"][DESIRED_CONFIG] = json!("z");
+        whole["metadata"]["annotations"][PERMIT_UNTIL] = json!(LONG_PAST);
+        let answer = operator.send("PUT", &pier, "application/json", &whole).await;
+        assert!(answer.is_err(), "{what}: {answer:?}");
+    }
+    admin.send("DELETE", &pier, "", &Value::Null).await.unwrap();
+}
+
+/// The very bytes that were good are not good once their permit has ended.
+async fn replayed_write_is_refused(writers: &Writers, pier: &str) {
+    let Writers { operator, by_hand, .. } = writers;
+    let end = (Timestamp::now() + 3.seconds()).strftime("%FT%TZ").to_string();
+    let packet = marked("pier", "replayed", Some(&end));
+    expect("the first time", operator.apply(pier, &packet).await, None);
+    expect("undone by hand", by_hand.apply(pier, &marked("pier", "undone", None)).await, None);
+    let dry = format!("{pier}?dryRun=All");
+    until("the permit ends", async || operator.apply(&dry, &packet).await.is_err()).await;
+    expect("replayed", operator.apply(pier, &packet).await, Some("the permit ended at"));
+}
+
+/// POOL-2: two operators that both lead, an administrator's cordon, and machines that finish one after the other.
+async fn budget_is_kept_by_two_leaders(writers: &Writers) {
+    let admin = &writers.admin;
+    for kind in KINDS.iter().chain(GATED).chain(&MACHINES[..1]) {
+        let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        admin.create(path, &crds::definition(kind)).await;
+        let served = format!("/apis/{}/{}", kind.api_version, names::plural(kind.name));
+        until(&served, async || admin.send("GET", &served, "", &Value::Null).await.is_ok()).await;
+    }
+    admin.create(CONFIGS, &config("one")).await;
+    let role = "node-role.kubernetes.io/worker";
+    admin
+        .create(
+            POOLS,
+            &json!({"apiVersion": API_VERSION, "kind": names::MACHINE_CONFIG_POOL,
+            "metadata": {"name": "worker"}, "spec": {"maxUnavailable": 2,
+            "machineConfigSelector": {"matchLabels": {ROLE: "worker"}},
+            "nodeSelector": {"matchLabels": {role: ""}}}}),
+        )
+        .await;
+    let running: Vec<_> = ["one", "two"].map(|name| start(&writers.operator, name)).into();
+    let pool = format!("{POOLS}/worker");
+    let newest = async || {
+        let pool = admin.get(&pool).await;
+        pool.pointer("/spec/configuration/name").and_then(Value::as_str).map(str::to_owned)
+    };
+    until("the pool is rendered", async || newest().await.is_some()).await;
+    let first = newest().await.unwrap();
+    for name in ["n1", "n2", "n3", "n4", "n5", "n6"] {
+        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,
+            "labels": {role: ""},
+            "annotations": {CURRENT_CONFIG: first, DESIRED_CONFIG: first, STATE: "Done"}}});
+        admin.create(NODES, &node).await;
+    }
+    let cordon = json!({"spec": {"unschedulable": true}});
+    admin.merge(&format!("{NODES}/n6"), &cordon).await.unwrap();
+    until("all machines are counted", async || {
+        let pool = admin.get(&pool).await;
+        pool["status"]["machineCount"] == 6 && pool["status"]["unavailableMachineCount"] == 1
+    })
+    .await;
+
+    admin.merge(&format!("{CONFIGS}/50-motd"), &config("two")).await.unwrap();
+    // Machines are only ever begun between two looks, and finished by this suite alone: a look before each finish sees the most.
+    for round in 0..5 {
+        let mut moving = Vec::new();
+        until("a machine is begun", async || !under_way(admin).await.is_empty()).await;
+        moving.extend(under_way(admin).await);
+        assert_eq!(
+            moving.len(),
+            1,
+            "with one cordoned and room for two, in round {round}: {moving:?}"
+        );
+        finish(admin, &moving[0]).await;
+    }
+    assert!(under_way(admin).await.is_empty(), "the cordoned machine is left alone");
+    admin.merge(&format!("{NODES}/n6"), &json!({"spec": {"unschedulable": null}})).await.unwrap();
+    until("the last machine is begun", async || under_way(admin).await == ["n6"]).await;
+
+    drained_on_request(admin).await;
+    finish(admin, "n6").await;
+    let second = newest().await.unwrap();
+    assert_ne!(first, second);
+    until("the pool says that all is done", async || {
+        let pool = admin.get(&pool).await;
+        pool["status"]["updatedMachineCount"] == 6
+            && pool["status"]["configuration"]["name"] == second
+    })
+    .await;
+    for task in running {
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled(), "the operator ended by itself");
+    }
+}
+
+/// DRAIN-1: the agent asks, the operator answers.
+async fn drained_on_request(admin: &Writer) {
+    let path = format!("{NODES}/n6");
+    let ask = |what: &str| json!({"metadata": {"annotations": {DESIRED_DRAIN: what}}});
+    let answered = async |what: &str, cordoned: bool| {
+        let node = admin.get(&path).await;
+        node["metadata"]["annotations"][LAST_APPLIED_DRAIN] == what
+            && (node["spec"]["unschedulable"] == true) == cordoned
+    };
+    admin.merge(&path, &ask("drain-second")).await.unwrap();
+    until("the machine is empty", async || answered("drain-second", true).await).await;
+    admin.merge(&path, &ask("uncordon-second")).await.unwrap();
+    until("the machine is open", async || answered("uncordon-second", false).await).await;
+}
+
+fn start(writer: &Writer, name: &str) -> tokio::task::JoinHandle<()> {
+    let settings = Settings::alone(name).with(Pools::Managed);
+    let operator = Operator::new(writer.client(), Arc::new(SystemClock), settings);
+    tokio::spawn(async move { operator.run(std::future::pending()).await.unwrap() })
+}
+
+fn config(content: &str) -> Value {
+    json!({"apiVersion": API_VERSION, "kind": MACHINE_CONFIG,
+    "metadata": {"name": "50-motd", "labels": {ROLE: "worker"}},
+    "spec": {"config": {"ignition": {"version": "3.4.0"}, "storage": {"files": [
+        {"path": "/etc/motd", "contents": {"source": format!("data:,{content}")}},
+    ]}}}})
+}
+
+/// The machines that were told to go somewhere and are not there.
+async fn under_way(admin: &Writer) -> Vec<String> {
+    let nodes = admin.get(NODES).await;
+    let nodes = nodes["items"].as_array().unwrap().iter();
+    let moving = nodes.filter(|node| {
+        let noted = &node["metadata"]["annotations"];
+        noted[CURRENT_CONFIG] != noted[DESIRED_CONFIG]
+    });
+    moving.map(|node| node["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Plays the agent of a machine.
+async fn finish(admin: &Writer, name: &str) {
+    let path = format!("{NODES}/{name}");
+    let node = admin.get(&path).await;
+    let desired = &node["metadata"]["annotations"][DESIRED_CONFIG];
+    let done = json!({"metadata": {"annotations": {CURRENT_CONFIG: desired, STATE: "Done"}}});
+    admin.merge(&path, &done).await.unwrap();
+}

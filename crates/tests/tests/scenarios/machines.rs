@@ -1,0 +1,133 @@
+//! Which words may a script use about machines? Configurations, pools, and machines whose agent the script plays.
+
+use std::fmt::Write as _;
+
+use api::{
+    machine::names::{
+        ALLOWED_CONFIG, API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, MACHINE_CONFIG, NodeState,
+        REASON, ROLE, STATE, ZONE,
+    },
+    schema::MACHINES,
+};
+use serde_json::{Map, Value, json};
+
+use super::live::Live;
+
+/// Runs a command; gives back what it shows.
+pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, String> {
+    let annotate = |key: &str, value: Value| json!({"metadata": {"annotations": {key: value}}});
+    match words {
+        ["manage", "pools"] => live.manage_pools(),
+        ["pool", name, "of", limit] => {
+            let limit = limit.parse::<i64>().map_or_else(|_| json!(limit), |limit| json!(limit));
+            let label = format!("node-role.kubernetes.io/{name}");
+            let change = json!({"spec": {
+                "maxUnavailable": limit,
+                "machineConfigSelector": {"matchExpressions": [
+                    {"key": ROLE, "operator": "In", "values": ["worker", name]},
+                ]},
+                "nodeSelector": {"matchLabels": {label: ""}},
+            }});
+            live.change(&format!("mcp/{name}"), "", &change).await?;
+        }
+        ["config", name, role, path, content] => {
+            live.second_passes().await;
+            live.apply(&config(name, role, path, content)).await?;
+        }
+        ["node", name, role, rest @ ..] => {
+            let served = live.served(role)?;
+            live.apply(&node(name, role, rest, &served)?).await?;
+        }
+        ["finish", name] => {
+            let node = live.get(&format!("node/{name}")).await?;
+            let desired = noted(&node, DESIRED_CONFIG);
+            let done =
+                json!({CURRENT_CONFIG: desired, STATE: NodeState::Done.as_str(), REASON: ""});
+            let change = json!({"metadata": {"annotations": done}});
+            live.change(&format!("node/{name}"), "", &change).await?;
+        }
+        ["fail", name, reason] => {
+            let stuck = json!({STATE: NodeState::Degraded.as_str(), REASON: reason});
+            let change = json!({"metadata": {"annotations": stuck}});
+            live.change(&format!("node/{name}"), "", &change).await?;
+        }
+        ["cordon", name] => {
+            let change = json!({"spec": {"unschedulable": true}});
+            live.change(&format!("node/{name}"), "", &change).await?;
+        }
+        ["uncordon", name] => {
+            let change = json!({"spec": {"unschedulable": null}});
+            live.change(&format!("node/{name}"), "", &change).await?;
+        }
+        ["allow", name, config] => {
+            live.change(&format!("node/{name}"), "", &annotate(ALLOWED_CONFIG, json!(config)))
+                .await?;
+        }
+        ["annotate", called, key] => {
+            live.change(called, "", &annotate(key, Value::Null)).await?;
+        }
+        ["annotate", called, key, value] => {
+            live.change(called, "", &annotate(key, json!(value))).await?;
+        }
+        ["nodes"] => return Ok(nodes(&live.list(&MACHINES[1]).await)),
+        ["counts", name] => return Ok(counts(&live.get(&format!("mcp/{name}")).await?)),
+        _ => return Err("no such command".into()),
+    }
+    Ok(String::new())
+}
+
+/// One file.
+fn config(name: &str, role: &str, path: &str, content: &str) -> Value {
+    json!({
+        "apiVersion": API_VERSION, "kind": MACHINE_CONFIG,
+        "metadata": {"name": name, "labels": {ROLE: role}},
+        "spec": {"config": {"ignition": {"version": "3.4.0"}, "storage": {"files": [
+            {"path": path, "contents": {"source": format!("data:,{content}")}},
+        ]}}},
+    })
+}
+
+/// A machine that has just joined with what it was served: it runs that, and has nothing left to do.
+fn node(name: &str, role: &str, rest: &[&str], served: &str) -> Result<Value, String> {
+    let mut labels = Map::from_iter([(format!("node-role.kubernetes.io/{role}"), json!(""))]);
+    match rest {
+        [] => {}
+        ["zone", zone] => drop(labels.insert(ZONE.into(), json!(zone))),
+        _ => return Err(format!("{rest:?} is not understood")),
+    }
+    let annotations = json!({CURRENT_CONFIG: served, DESIRED_CONFIG: served, STATE: "Done"});
+    Ok(json!({"apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": name, "labels": labels, "annotations": annotations}}))
+}
+
+fn nodes(nodes: &[Value]) -> String {
+    let mut shown = String::new();
+    for node in nodes {
+        let (current, desired) = (noted(node, CURRENT_CONFIG), noted(node, DESIRED_CONFIG));
+        let name = node["metadata"]["name"].as_str().unwrap_or_default();
+        let way = if current == desired { current } else { format!("{current} -> {desired}") };
+        let _ = write!(shown, "{name}: {way} {}", noted(node, STATE));
+        let cordoned = node.pointer("/spec/unschedulable") == Some(&json!(true));
+        shown.push_str(if cordoned { ", cordoned\n" } else { "\n" });
+    }
+    shown
+}
+
+fn counts(pool: &Value) -> String {
+    let status = &pool["status"];
+    let count = |key: &str| status[key].as_i64().unwrap_or(-1);
+    format!(
+        "{} machines, {} updated, {} ready, {} unavailable, {} degraded; all had {}\n",
+        count("machineCount"),
+        count("updatedMachineCount"),
+        count("readyMachineCount"),
+        count("unavailableMachineCount"),
+        count("degradedMachineCount"),
+        status.pointer("/configuration/name").and_then(Value::as_str).unwrap_or("nothing"),
+    )
+}
+
+fn noted(node: &Value, key: &str) -> String {
+    let found = node.pointer("/metadata/annotations").and_then(|noted| noted.get(key));
+    found.and_then(Value::as_str).unwrap_or_default().to_owned()
+}
