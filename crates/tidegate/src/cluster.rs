@@ -21,6 +21,7 @@ use tidegate_core::{fleet::Fleet, problem::Object, world::World};
 use crate::{
     args,
     edge::Edge,
+    output::{Output, Style},
     source::{Loaded, Reads},
 };
 
@@ -82,7 +83,7 @@ impl Cluster {
     }
 
     /// The same, with the version of each kind that it was read at.
-    pub(crate) fn look(&self) -> anyhow::Result<(World, Versions)> {
+    fn look(&self) -> anyhow::Result<(World, Versions)> {
         self.runtime.block_on(self.listed())
     }
 
@@ -164,8 +165,29 @@ impl Cluster {
             .map_err(|refusal| anyhow::anyhow!("cannot change {object}: {refusal}"))
     }
 
+    /// Shows the cluster for ever: again whenever what it says differs.
+    pub(crate) fn follow(
+        &self,
+        edge: &mut Edge,
+        mut show: impl FnMut(&World, Instant) -> anyhow::Result<Shown>,
+    ) -> anyhow::Result<Output> {
+        let mut before = String::new();
+        loop {
+            let now = (edge.clock)();
+            let (world, versions) = self.look()?;
+            let Shown { facts, text, sleep } = show(&world, now)?;
+            if facts != before {
+                let at = edge.colour.paint(Style::Faint, &format!("at {now}"));
+                writeln!(edge.stdout, "{at}\n{text}")?;
+                edge.stdout.flush()?;
+                before = facts;
+            }
+            self.wait(&versions, sleep);
+        }
+    }
+
     /// Waits until something that change management knows changes after it was looked at, or until so much time has gone by.
-    pub(crate) fn wait(&self, since: &Versions, at_most: Duration) {
+    fn wait(&self, since: &Versions, at_most: Duration) {
         let changed = async {
             let watches =
                 since.0.iter().map(|(kind, version)| Box::pin(self.changed(kind, version)));
@@ -207,9 +229,19 @@ impl Cluster {
     }
 }
 
+/// What a verb shows of a cluster.
+pub(crate) struct Shown {
+    /// What it says, without how long ago or how far away: it is shown again when this differs.
+    pub(crate) facts: String,
+    /// What people see.
+    pub(crate) text: String,
+    /// How long it may be before somebody looks again.
+    pub(crate) sleep: Duration,
+}
+
 /// The version at which each kind was read.
 #[derive(Default)]
-pub(crate) struct Versions(Vec<(&'static Kind, String)>);
+struct Versions(Vec<(&'static Kind, String)>);
 
 /// What a collection holds, and the version it was read at; none if the server does not have it.
 #[derive(Default)]

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use tidegate_core::problem::Object;
 
 use crate::{
     source::{Finding, Loaded},
@@ -84,6 +85,38 @@ pub(crate) fn problems(findings: &[Finding]) -> String {
 /// A text from a file without whatever could move the cursor of a terminal.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// What a verb lists for programs.
+#[derive(Serialize)]
+pub(crate) struct Items<T> {
+    /// One for each object.
+    pub(crate) items: Vec<T>,
+}
+
+impl<T> FromIterator<T> for Items<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Self { items: items.into_iter().collect() }
+    }
+}
+
+/// What an object is called, as every item of every list begins.
+#[derive(Serialize)]
+pub(crate) struct Named {
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    name: String,
+}
+
+impl From<&Object> for Named {
+    fn from(object: &Object) -> Self {
+        Self {
+            kind: object.kind.clone(),
+            namespace: object.namespace.clone(),
+            name: object.name.clone().unwrap_or_default(),
+        }
+    }
 }
 
 /// JSON, indented, with a newline at its end.

@@ -13,7 +13,7 @@ use super::{Listed, Verb};
 use crate::{
     args::{Ahead, Sources, When},
     edge::Edge,
-    output::{self, Output},
+    output::{self, Items, Named, Output},
     source::Found,
 };
 
@@ -158,17 +158,10 @@ pub(crate) fn month_name(first: Date) -> String {
 
 /// The output for programs (docs/reference/json.md).
 #[derive(Serialize)]
-struct Items {
-    items: Vec<Item>,
-}
-
-#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Item {
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<String>,
-    name: String,
+    #[serde(flatten)]
+    object: Named,
     time_zone: String,
     months: Vec<MonthItem>,
 }
@@ -197,13 +190,11 @@ struct Part {
     end: String,
 }
 
-fn items<'a>(drawings: impl Iterator<Item = Drawn<'a>>) -> Items {
+fn items<'a>(drawings: impl Iterator<Item = Drawn<'a>>) -> Items<Item> {
     let item = |drawn: Drawn<'_>| {
         let Policy { object, lowered, .. } = drawn.policy;
         Item {
-            kind: object.kind.clone(),
-            namespace: object.namespace.clone(),
-            name: object.name.clone().unwrap_or_default(),
+            object: Named::from(object),
             time_zone: lowered.scheduled.zone.name().to_owned(),
             months: drawn.months.iter().map(|month| month_item(month, &drawn)).collect(),
         }

@@ -16,7 +16,7 @@ use super::{Listed, Verb};
 use crate::{
     args::{Format, Formats},
     edge::Edge,
-    output::{self, Exit, Output},
+    output::{self, Exit, Items, Named, Output},
     source::{self, Found},
 };
 
@@ -89,18 +89,11 @@ fn run(args: &Convert, edge: &mut Edge) -> anyhow::Result<Output> {
 /// A policy as a rule, for programs (docs/reference/json.md).
 #[derive(Serialize)]
 struct Item {
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<String>,
-    name: String,
+    #[serde(flatten)]
+    object: Named,
     dtstart: Option<String>,
     rrule: Option<String>,
     notes: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Items {
-    items: Vec<Item>,
 }
 
 fn to_rules(args: &Convert, edge: &mut Edge) -> anyhow::Result<Output> {
@@ -138,14 +131,7 @@ fn item(found: &Found) -> Item {
         Some(rule) => (Some(rule.start), Some(rule.rule), rule.notes),
         None => (None, None, vec!["there are no recurring windows to write as a rule".to_owned()]),
     };
-    Item {
-        kind: policy.object.kind.clone(),
-        namespace: policy.object.namespace.clone(),
-        name: policy.object.name.clone().unwrap_or_default(),
-        dtstart,
-        rrule,
-        notes,
-    }
+    Item { object: Named::from(&policy.object), dtstart, rrule, notes }
 }
 
 fn to_policy(text: &str, name: &str, args: &Convert) -> anyhow::Result<Output> {

@@ -15,7 +15,7 @@ use super::{Listed, Verb};
 use crate::{
     args::{Ahead, Format, Formats, When},
     edge::Edge,
-    output::{self, Colour, Exit, Output, Style},
+    output::{self, Colour, Exit, Named, Output, Style},
     source::{self, Loaded},
     text,
 };
@@ -81,10 +81,8 @@ struct Report {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Item {
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<String>,
-    name: String,
+    #[serde(flatten)]
+    object: Named,
     presence: &'static str,
     gained: Vec<Window>,
     lost: Vec<Window>,
@@ -200,9 +198,7 @@ fn item(pair: &Pair, range: &Range<Instant>) -> Item {
         forecast::longest_gap(set, range).map_or(0.0, |gap| hours(forecast::length(&gap)))
     };
     Item {
-        kind: pair.object.kind.clone(),
-        namespace: pair.object.namespace.clone(),
-        name: pair.object.name.clone().unwrap_or_default(),
+        object: Named::from(&pair.object),
         presence: match pair.presence {
             Presence::Both => "both",
             Presence::OldOnly => "old",

@@ -20,7 +20,7 @@ use crate::{
     args::{At, Format, Formats, Sources, load},
     cluster::Reach,
     edge::Edge,
-    output::{self, Colour, Exit, Output, Style},
+    output::{self, Colour, Exit, Items, Named, Output, Style},
     source::Reads,
 };
 
@@ -59,16 +59,9 @@ struct Explain {
 
 /// The output for programs (docs/reference/json.md).
 #[derive(Serialize)]
-struct Items {
-    items: Vec<Item>,
-}
-
-#[derive(Serialize)]
 struct Item {
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<String>,
-    name: String,
+    #[serde(flatten)]
+    object: Named,
     at: String,
     behavior: Behavior,
     reasons: Tree,
@@ -156,9 +149,7 @@ fn named(
 
 fn item(answer: &Answer, at: Instant) -> Item {
     Item {
-        kind: answer.object.kind.clone(),
-        namespace: answer.object.namespace.clone(),
-        name: answer.object.name.clone().unwrap_or_default(),
+        object: Named::from(&answer.object),
         at: at.to_string(),
         behavior: answer.behavior.clone(),
         reasons: tree(&answer.reason, &answer.zone),

@@ -16,7 +16,7 @@ use super::{Listed, Verb};
 use crate::{
     args::{Ahead, Format, Formats, Sources, When},
     edge::Edge,
-    output::{self, Colour, Output, Style},
+    output::{self, Colour, Items, Named, Output, Style},
     source::Found,
     text,
 };
@@ -48,16 +48,9 @@ struct Next {
 
 /// The output for programs (docs/reference/json.md).
 #[derive(Serialize)]
-struct Items {
-    items: Vec<Item>,
-}
-
-#[derive(Serialize)]
 struct Item {
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<String>,
-    name: String,
+    #[serde(flatten)]
+    object: Named,
     windows: Vec<Window>,
     hours: Vec<Hours>,
 }
@@ -89,14 +82,12 @@ fn run(args: &Next, edge: &mut Edge) -> anyhow::Result<Output> {
     Ok(Output::done(text).with_problems(&loaded))
 }
 
-fn items(policies: &[Found], range: &Range<Instant>) -> Items {
+fn items(policies: &[Found], range: &Range<Instant>) -> Items<Item> {
     let edge = |edge: Option<Instant>| edge.map(|edge| edge.to_string());
     let item = |found: &Found| {
         let Policy { object, lowered, .. } = &found.policy;
         Item {
-            kind: object.kind.clone(),
-            namespace: object.namespace.clone(),
-            name: object.name.clone().unwrap_or_default(),
+            object: Named::from(object),
             windows: lowered
                 .set
                 .spans(range.clone())

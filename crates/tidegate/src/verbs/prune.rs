@@ -10,7 +10,7 @@ use crate::{
     args::{Format, Formats},
     cluster::Reach,
     edge::Edge,
-    output::{self, Output},
+    output::{self, Items, Output},
     text,
 };
 
@@ -37,11 +37,6 @@ struct Prune {
 }
 
 /// The output for programs (docs/reference/json.md).
-#[derive(Serialize)]
-struct Items {
-    items: Vec<Item>,
-}
-
 #[derive(Serialize)]
 struct Item {
     name: String,

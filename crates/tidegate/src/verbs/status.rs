@@ -13,9 +13,9 @@ use tidegate_core::{
 use super::{Listed, Verb};
 use crate::{
     args::{At, Format, Formats},
-    cluster::Reach,
+    cluster::{Reach, Shown},
     edge::Edge,
-    output::{self, Colour, Output, Style},
+    output::{self, Colour, Items, Named, Output, Style},
     text,
 };
 
@@ -56,16 +56,9 @@ struct Status {
 
 /// The output for programs (docs/reference/json.md).
 #[derive(Serialize)]
-struct Items {
-    items: Vec<Item>,
-}
-
-#[derive(Serialize)]
 struct Item {
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<String>,
-    name: String,
+    #[serde(flatten)]
+    object: Named,
     state: &'static str,
     strategy: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,32 +80,21 @@ fn run(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
     Ok(Output::done(text).with_problems(&loaded))
 }
 
-/// Shows the cluster again whenever it reads otherwise.
 fn follow(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
-    let cluster = args.reach.connect()?;
-    let mut shown = String::new();
-    loop {
-        let now = (edge.clock)();
-        let (world, versions) = cluster.look()?;
-        let rows = rows(&world, now);
-        let facts = written(&rows, Format::Json, now, Colour::Off)?;
-        if facts != shown {
-            let text = written(&rows, args.formats.output, now, edge.colour)?;
-            writeln!(
-                edge.stdout,
-                "{}\n{text}",
-                edge.colour.paint(Style::Faint, &format!("at {now}"))
-            )?;
-            edge.stdout.flush()?;
-            shown = facts;
-        }
+    let (format, colour) = (args.formats.output, edge.colour);
+    args.reach.connect()?.follow(edge, |world, now| {
+        let rows = rows(world, now);
         let edges =
             rows.iter().flatten().filter_map(|row| row.behavior.current.end_time.as_deref());
         let next = edges.filter_map(|end| Instant::parse(end).ok()).filter(|end| *end > now).min();
         let sleep =
             next.map_or(LONGEST_SLEEP, |next| (next.unix() - now.unix()).min(LONGEST_SLEEP));
-        cluster.wait(&versions, Duration::from_secs(sleep.unsigned_abs()));
-    }
+        Ok(Shown {
+            facts: written(&rows, Format::Json, now, Colour::Off)?,
+            text: written(&rows, format, now, colour)?,
+            sleep: Duration::from_secs(sleep.unsigned_abs()),
+        })
+    })
 }
 
 fn rows(world: &World, at: Instant) -> [Vec<Row>; 2] {
@@ -147,9 +129,7 @@ fn item(row: &Row) -> Item {
     let is_resource = row.object.kind != api::names::CHANGE_MANAGEMENT_POLICY
         && row.object.kind != api::names::HOSTED_CHANGE_MANAGEMENT_POLICY;
     Item {
-        kind: row.object.kind.clone(),
-        namespace: row.object.namespace.clone(),
-        name: row.object.name.clone().unwrap_or_default(),
+        object: Named::from(&row.object),
         state: row.standing.as_str(),
         strategy: row.strategy,
         policy: row.policy.as_ref().and_then(|policy| policy.name.clone()),

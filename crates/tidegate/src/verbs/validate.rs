@@ -10,7 +10,7 @@ use super::{Listed, Verb};
 use crate::{
     args::{Format, Formats, Sources},
     edge::Edge,
-    output::{self, Exit, Output},
+    output::{self, Exit, Named, Output},
     source::{Finding, Loaded, Reads},
 };
 
@@ -54,10 +54,8 @@ struct Report {
 
 #[derive(Serialize)]
 struct Item {
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<String>,
-    name: String,
+    #[serde(flatten)]
+    object: Named,
     file: String,
     line: usize,
 }
@@ -125,9 +123,7 @@ fn report(loaded: &Loaded, valid: bool) -> Report {
             .usable
             .iter()
             .map(|found| Item {
-                kind: found.object.kind.clone(),
-                namespace: found.object.namespace.clone(),
-                name: found.object.name.clone().unwrap_or_default(),
+                object: Named::from(&found.object),
                 file: found.file.clone(),
                 line: found.place.line,
             })

@@ -22,9 +22,9 @@ use super::{
 };
 use crate::{
     args::{At, Format, Formats},
-    cluster::{Cluster, Reach},
+    cluster::{Cluster, Reach, Shown},
     edge::Edge,
-    output::{self, Colour, Output, Style},
+    output::{self, Colour, Items, Output, Style},
     text,
 };
 
@@ -290,39 +290,24 @@ fn look(pool: &SeenPool, world: &World, fleet: &Fleet, at: Instant) -> Seen {
     }
 }
 
-/// Shows the pools again whenever they read otherwise.
 fn follow(
     cluster: &Cluster,
     pool: Option<&str>,
     format: Format,
     edge: &mut Edge,
 ) -> anyhow::Result<Output> {
-    let mut shown = String::new();
-    loop {
-        let now = (edge.clock)();
-        let (world, versions) = cluster.look()?;
-        let seen = seen(&world, &cluster.fleet()?, pool, now)?;
-        let facts = written(&seen, Format::Json, now, Colour::Off)?;
-        if facts != shown {
-            let text = written(&seen, format, now, edge.colour)?;
-            writeln!(
-                edge.stdout,
-                "{}\n{text}",
-                edge.colour.paint(Style::Faint, &format!("at {now}"))
-            )?;
-            edge.stdout.flush()?;
-            shown = facts;
-        }
-        cluster.wait(&versions, LONGEST_SLEEP);
-    }
+    let colour = edge.colour;
+    cluster.follow(edge, |world, now| {
+        let seen = seen(world, &cluster.fleet()?, pool, now)?;
+        Ok(Shown {
+            facts: written(&seen, Format::Json, now, Colour::Off)?,
+            text: written(&seen, format, now, colour)?,
+            sleep: LONGEST_SLEEP,
+        })
+    })
 }
 
 /// The output for programs (docs/reference/json.md).
-#[derive(Serialize)]
-struct Items<'a> {
-    items: Vec<Item<'a>>,
-}
-
 #[derive(Serialize)]
 struct Item<'a> {
     pool: &'a str,
