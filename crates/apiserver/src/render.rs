@@ -235,7 +235,7 @@ impl Render {
 }
 
 /// Whether clients of this version see exactly the stored bytes.
-fn as_stored(kind: &Resolved) -> bool {
+pub(crate) fn as_stored(kind: &Resolved) -> bool {
     kind.version.name == kind.ty.storage_version
         && (kind.ty.nature != Nature::Event || kind.ty.group.is_empty())
 }

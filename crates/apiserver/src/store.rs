@@ -55,6 +55,12 @@ pub(crate) fn parse(bytes: &Bytes) -> Value {
     serde_json::from_slice(bytes).unwrap_or_default()
 }
 
+/// Whether the text may name owners; a look that is much cheaper than parsing.
+fn names_owners(bytes: &[u8]) -> bool {
+    let word = b"\"ownerReferences\"";
+    bytes.windows(word.len()).any(|part| part == word)
+}
+
 /// All objects of one kind, with their recent history.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
@@ -202,14 +208,18 @@ impl Store {
         let stored = Stored { version: self.version, bytes: bytes.clone() };
         let place = (Arc::clone(shelf), key.clone());
         let before = self.get(shelf, &key).cloned();
-        if let Some(before) = &before {
-            self.unindex(&before.value(), &place);
+        // An object that changes keeps its uid; only where owners are named is there anything to look up again.
+        let named = before.as_ref().is_some_and(|b| names_owners(&b.bytes)) || names_owners(&bytes);
+        if happening != Happening::Modified || before.is_none() || named {
+            if let Some(before) = &before {
+                self.unindex(&before.value(), &place);
+            }
+            if happening != Happening::Deleted {
+                self.index(object, &place);
+            }
         }
         let limit = self.history_limit;
         let version = self.version;
-        if happening != Happening::Deleted {
-            self.index(object, &place);
-        }
         let shelf = self.shelf_mut(shelf);
         if happening == Happening::Deleted {
             shelf.objects.remove(&key);

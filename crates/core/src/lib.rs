@@ -33,6 +33,7 @@ pub mod convert;
 pub mod decide;
 pub mod drain;
 pub mod explain;
+pub mod fleet;
 pub mod forecast;
 pub mod format;
 pub mod gate;

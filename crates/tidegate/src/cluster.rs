@@ -12,11 +12,11 @@ use api::{
 use clap::Args;
 use futures_util::StreamExt as _;
 use http::Request;
-use kube::{Client, core::WatchEvent};
+use kube::Client;
 use runtime::client;
 use schedule::Instant;
 use serde_json::Value;
-use tidegate_core::{problem::Object, world::World};
+use tidegate_core::{fleet::Fleet, problem::Object, world::World};
 
 use crate::{
     args,
@@ -78,13 +78,21 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Everything that change management knows in the cluster.
     pub(crate) fn world(&self) -> anyhow::Result<World> {
+        Ok(self.runtime.block_on(self.listed())?.0)
+    }
+
+    /// The same, with the version of each kind that it was read at.
+    pub(crate) fn look(&self) -> anyhow::Result<(World, Versions)> {
         self.runtime.block_on(self.listed())
     }
 
-    async fn listed(&self) -> anyhow::Result<World> {
+    async fn listed(&self) -> anyhow::Result<(World, Versions)> {
         let mut world = World::default();
+        let mut versions = Versions::default();
         for kind in KINDS.iter().chain(GATED) {
-            for mut item in self.list(kind).await? {
+            let Listed { items, version } = self.list(&collection(kind, None)).await?;
+            versions.0.extend(version.map(|version| (kind, version)));
+            for mut item in items {
                 // The items of a list need not say what they are.
                 if let Some(fields) = item.as_object_mut() {
                     fields.insert("apiVersion".into(), kind.api_version.into());
@@ -93,38 +101,61 @@ impl Cluster {
                 world.add(kind, &item);
             }
         }
-        Ok(world)
+        Ok((world, versions))
     }
 
-    async fn list(&self, kind: &Kind) -> anyhow::Result<Vec<Value>> {
+    /// Every pool, machine and configuration.
+    pub(crate) fn fleet(&self) -> anyhow::Result<Fleet> {
+        let items = |path: &str| -> anyhow::Result<Vec<Value>> {
+            Ok(self.runtime.block_on(self.list(path))?.items)
+        };
+        let group = format!("/apis/{}", api::machine::names::API_VERSION);
+        let mut fleet = Fleet::default();
+        for pool in items(&format!("{group}/machineconfigpools"))? {
+            fleet.add_pool(&pool);
+        }
+        for config in items(&format!("{group}/machineconfigs"))? {
+            fleet.add_config(&config);
+        }
+        for node in items("/api/v1/nodes")? {
+            fleet.add_node(&node);
+        }
+        Ok(fleet)
+    }
+
+    /// Everything in a collection; nothing if the server does not have it.
+    async fn list(&self, collection: &str) -> anyhow::Result<Listed> {
         let mut items = Vec::new();
         let mut more = String::new();
         loop {
-            let path = format!("{}?limit=500{more}", collection(kind, None));
-            let request = Request::get(path).body(Vec::new())?;
+            let request = Request::get(format!("{collection}?limit=500{more}")).body(Vec::new())?;
             let mut page = match self.ask(request).await {
                 Ok(page) => page,
-                Err(Refusal { code: 404, .. }) => return Ok(Vec::new()),
-                Err(refusal) => bail!("cannot list {}: {refusal}", names::plural(kind.name)),
+                Err(Refusal { code: 404, .. }) => return Ok(Listed::default()),
+                Err(refusal) => {
+                    let plural = collection.rsplit('/').next().unwrap_or_default();
+                    bail!("cannot list {plural}: {refusal}")
+                }
             };
             if let Some(Value::Array(found)) = page.get_mut("items").map(Value::take) {
                 items.extend(found);
             }
-            match page.pointer("/metadata/continue").and_then(Value::as_str) {
+            let text = |path: &str| page.pointer(path).and_then(Value::as_str).map(str::to_owned);
+            match text("/metadata/continue") {
                 Some(token) if !token.is_empty() => more = format!("&continue={token}"),
-                _ => return Ok(items),
+                _ => return Ok(Listed { items, version: text("/metadata/resourceVersion") }),
             }
         }
     }
 
     /// Changes an object by a merge patch.
-    pub(crate) fn patch(&self, kind: &Kind, object: &Object, change: &Value) -> anyhow::Result<()> {
+    pub(crate) fn patch(&self, object: &Object, change: &Value) -> anyhow::Result<()> {
         let name = object.name.as_deref().unwrap_or_default();
-        let path = format!(
-            "{}/{name}?fieldManager=tidegate",
-            collection(kind, object.namespace.as_deref())
-        );
-        let request = Request::patch(path)
+        let path = match KINDS.iter().chain(GATED).find(|kind| kind.name == object.kind) {
+            Some(kind) => collection(kind, object.namespace.as_deref()),
+            None => format!("/api/v1/{}", names::plural(&object.kind)),
+        };
+        let request = Request::patch(format!("{path}/{name}?fieldManager=tidegate"))
             .header(http::header::CONTENT_TYPE, "application/merge-patch+json")
             .body(serde_json::to_vec(change)?)?;
         self.runtime
@@ -133,40 +164,29 @@ impl Cluster {
             .map_err(|refusal| anyhow::anyhow!("cannot change {object}: {refusal}"))
     }
 
-    /// Waits until something that change management knows changes in the cluster, or until so much time has gone by.
-    pub(crate) fn wait(&self, at_most: Duration) {
+    /// Waits until something that change management knows changes after it was looked at, or until so much time has gone by.
+    pub(crate) fn wait(&self, since: &Versions, at_most: Duration) {
         let changed = async {
-            let watches = KINDS.iter().chain(GATED).map(|kind| Box::pin(self.changed(kind)));
-            futures_util::future::select_all(watches).await;
+            let watches =
+                since.0.iter().map(|(kind, version)| Box::pin(self.changed(kind, version)));
+            match watches.collect::<Vec<_>>() {
+                none if none.is_empty() => std::future::pending().await,
+                watches => drop(futures_util::future::select_all(watches).await),
+            }
         };
         // Either is a reason to look again.
         let _ = self.runtime.block_on(async { tokio::time::timeout(at_most, changed).await });
     }
 
-    /// Ends when an object of a kind changes; never if the kind cannot be watched.
-    async fn changed(&self, kind: &Kind) {
-        let path = format!(
-            "{}?watch=true&resourceVersion=0&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
-            collection(kind, None)
-        );
+    /// Ends when an object of a kind has changed since a version; never if the kind cannot be watched.
+    async fn changed(&self, kind: &Kind, version: &str) {
+        let path = format!("{}?watch=true&resourceVersion={version}", collection(kind, None));
         if let Ok(request) = Request::get(path).body(Vec::new())
             && let Ok(events) = self.client.request_events::<Value>(request).await
+            && let Some(Ok(_)) = std::pin::pin!(events).next().await
         {
-            let mut events = std::pin::pin!(events);
-            // What is there already comes first, and ends with a bookmark.
-            let mut known = false;
-            while let Some(Ok(event)) = events.next().await {
-                match event {
-                    WatchEvent::Bookmark(_) => known = true,
-                    WatchEvent::Added(_) | WatchEvent::Modified(_) | WatchEvent::Deleted(_)
-                        if known =>
-                    {
-                        return;
-                    }
-                    WatchEvent::Added(_) | WatchEvent::Modified(_) | WatchEvent::Deleted(_) => {}
-                    WatchEvent::Error(_) => break,
-                }
-            }
+            // Whatever it says, even that the version is too old: it is time to look again.
+            return;
         }
         std::future::pending::<()>().await;
     }
@@ -185,6 +205,17 @@ impl Cluster {
             }),
         }
     }
+}
+
+/// The version at which each kind was read.
+#[derive(Default)]
+pub(crate) struct Versions(Vec<(&'static Kind, String)>);
+
+/// What a collection holds, and the version it was read at; none if the server does not have it.
+#[derive(Default)]
+struct Listed {
+    items: Vec<Value>,
+    version: Option<String>,
 }
 
 /// The server said no, or nothing.

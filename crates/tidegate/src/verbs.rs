@@ -7,17 +7,21 @@ use clap::{Arg, ArgMatches, Command, builder::EnumValueParser};
 use crate::{args::ColourChoice, edge::Edge, output::Output};
 
 pub(crate) mod calendar;
+pub(crate) mod change;
 pub(crate) mod completion;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod man;
 pub(crate) mod next;
+pub(crate) mod node;
 pub(crate) mod operator;
 pub(crate) mod overriding;
+pub(crate) mod prune;
 pub(crate) mod sandbox;
 pub(crate) mod status;
 pub(crate) mod validate;
+pub(crate) mod worker_nodes;
 
 /// A verb of the command.
 pub(crate) struct Verb {
@@ -52,6 +56,9 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         explain::verb(),
         status::verb(),
         overriding::verb(),
+        worker_nodes::verb(),
+        node::verb(),
+        prune::verb(),
         validate::verb(),
         diff::verb(),
         convert::verb(),

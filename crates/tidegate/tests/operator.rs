@@ -1,10 +1,6 @@
 //! Do two operators, as processes, share a lease, and does one survive the other?
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
+#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

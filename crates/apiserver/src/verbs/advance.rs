@@ -12,7 +12,7 @@ use crate::{
     managed::{self, Manager, Reach},
     meta,
     registry::Nature,
-    render::{for_storage, presented},
+    render::{as_stored, for_storage, presented},
     status::{Cause, Refusal},
     store::{Happening, Stored},
     strategy,
@@ -97,7 +97,9 @@ pub(crate) fn store(
     warn_about_finalizers(call, &new, Some(&old));
     admission::admit(call, admission::Verb::Update(scope.subresource()), Some(&new), Some(&old))?;
     let mut stored_form = for_storage(&call.kind, new);
-    if stored_form == old_stored.value() {
+    let unchanged =
+        if as_stored(&call.kind) { stored_form == old } else { stored_form == old_stored.value() };
+    if unchanged {
         return Ok(old_stored.clone());
     }
     if call.query.dry_run()? {

@@ -217,8 +217,10 @@ pub(crate) fn violations(
             }
         }
     }
-    let stored_shape = for_storage(&call.kind, object.clone());
-    causes.extend(strategy::problems(ty.nature, &stored_shape, old));
+    if !call.kind.is_custom() {
+        let stored_shape = for_storage(&call.kind, object.clone());
+        causes.extend(strategy::problems(ty.nature, &stored_shape, old));
+    }
     causes
 }
 

@@ -58,7 +58,8 @@ impl std::fmt::Display for Reason<'_> {
             Self::Pinned(pool) => write!(f, "MachineConfigPool/{pool} spec.machineConfig names it"),
             Self::Previous(pool) => write!(f, "a rollback of MachineConfigPool/{pool} restores it"),
             Self::Begun(pool) => write!(f, "MachineConfigPool/{pool} has begun machines with it"),
-            Self::Current(count) => write!(f, "{count} {} run it", machines(count)),
+            Self::Current(1) => f.write_str("1 machine runs it"),
+            Self::Current(count) => write!(f, "{count} machines run it"),
             Self::Desired(count) => write!(f, "{count} {} must go to it", machines(count)),
             Self::Allowed(count) => write!(f, "{count} {} may go to it", machines(count)),
         }

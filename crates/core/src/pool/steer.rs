@@ -1,9 +1,9 @@
-//! What does a person's verb write? Merge patches for `worker-nodes start`, `rollback`, `pause`, `resume` and for `node allow`.
+//! What does a person's verb write? Merge patches for `worker-nodes start` and `rollback` and for `node allow`; to pause and to resume is
+//! to override, and stands with that.
 //!
 //! - POOL-8: a rollback restores what was recorded, or refuses; it never guesses.
-//! - GATE-3: `byPolicy` is never touched, so pausing and resuming forget nothing.
 
-use api::{machine::names, stanza::Stanza};
+use api::machine::names;
 use serde_json::{Value, json};
 
 use super::{
@@ -48,17 +48,6 @@ pub fn rollback(pool: &SeenPool, shelf: &Shelf<'_>) -> Result<Value, Box<Problem
     Ok(pinned(pool, previous, now))
 }
 
-/// Holds a pool whatever its policy says.
-pub fn pause() -> Value {
-    strategy("Restrictive")
-}
-
-/// Lets a pool follow its policy again, or go on for ever if it names none.
-pub fn resume(stanza: Option<&Stanza>) -> Value {
-    let named = stanza.is_some_and(|stanza| stanza.by_policy.is_some());
-    strategy(if named { "ByPolicy" } else { "Permissive" })
-}
-
 /// Lets one machine go to its pool's target, whatever the gate says (POOL-7).
 pub fn allow(node: &SeenNode, pool: &SeenPool, shelf: &Shelf<'_>) -> Result<Value, Box<Problem>> {
     let mut problems = Vec::new();
@@ -82,12 +71,6 @@ fn pinned(pool: &SeenPool, name: &str, previous: Option<&str>) -> Value {
         },
         "spec": {"machineConfig": {"name": name}},
     })
-}
-
-fn strategy(name: &str) -> Value {
-    json!({"spec": {"changeManagement": {
-        "strategy": name, "permissiveUntil": null, "restrictiveUntil": null,
-    }}})
 }
 
 fn refusal(pool: &SeenPool, code: Code, detail: impl Into<String>, hint: &str) -> Box<Problem> {

@@ -45,17 +45,20 @@ fn measure_all() -> Outcome<Report> {
     measure_speed(&mut report)?;
     memory::report(&again(&["memory"])?, &mut report)?;
 
-    let start = Instant::now();
+    talk("a virtual year");
+    let (wall, processor) = (Instant::now(), processor_seconds());
     let changes = simulation::year()?;
     if changes != 365 * 48 {
         return Err(format!("the year saw {changes} changes of its window").into());
     }
-    report.one(
-        "virtual year, one hourly window",
-        Goal::AtMost(3.0),
-        start.elapsed().as_secs_f64(),
-        "s",
-    );
+    // One thread that never waits: on a quiet machine both are the same, on a busy one only this is ours.
+    let (what, length) = match (processor, processor_seconds()) {
+        (Some(start), Some(end)) => {
+            ("a virtual year with one hourly window, processor time", end - start)
+        }
+        _ => ("a virtual year with one hourly window", wall.elapsed().as_secs_f64()),
+    };
+    report.one(what, Goal::AtMost(3.0), length, "s");
 
     let [first, second, other] =
         [again(&["trace", "7"])?, again(&["trace", "7"])?, again(&["trace", "8"])?];
@@ -70,25 +73,20 @@ fn measure_all() -> Outcome<Report> {
     Ok(report)
 }
 
-/// The same requests to each server, one after the other, so that none competes with another for the processor.
+/// The same requests to each server, in turns, so that none competes with another for the processor.
 fn measure_speed(report: &mut Report) -> Outcome<()> {
+    talk("speed: in the process, behind its port, and the real server");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    talk("in the process");
-    let inside = runtime.block_on(async {
+    let embedded = Embedded::start(Path::new("kubectl"))?;
+    let [inside, outside, real] = runtime.block_on(async {
         let clock = RuntimeClock::starting_at(jiff::Timestamp::UNIX_EPOCH);
         let server = Server::new(clock, Settings::default());
-        speed::measure(&Client::new(server.service(), "default")).await
-    })?;
-    talk("behind its port");
-    let embedded = Embedded::start(Path::new("kubectl"))?;
-    let outside = runtime
-        .block_on(async { speed::measure(&embedded.cluster().client(User::Admin).await?).await })?;
-    drop(embedded);
-    talk("the real server");
-    let real = runtime.block_on(async {
         let programs = Programs::find(|name| std::env::var_os(name))?;
         let plane = ControlPlane::start(&programs, Controllers::Absent).await?;
-        speed::measure(&plane.cluster().client(User::Admin).await?).await
+        let inside = Client::new(server.service(), "default");
+        let outside = embedded.cluster().client(User::Admin).await?;
+        let real = plane.cluster().client(User::Admin).await?;
+        speed::measure([&inside, &outside, &real]).await
     })?;
     let three = |figure: fn(&Speed) -> f64| [figure(&inside), figure(&outside), figure(&real)];
     report.rates("create", Goal::Times(8.0), three(|speed| speed.create));
@@ -106,6 +104,13 @@ fn measure_speed(report: &mut Report) -> Outcome<()> {
         "s",
     );
     Ok(())
+}
+
+/// The processor time of this thread, where Linux tells it.
+fn processor_seconds() -> Option<f64> {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = told.split_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
 }
 
 /// Runs this program again and returns what it says.

@@ -47,11 +47,11 @@ fn main() {
             println!("# {server}: {} resources over {} policies", size.resources, size.policies);
             if *server == "embedded" {
                 suite::on_embedded("figures", Kubectl::Unused, async |cluster| {
-                    figures(cluster, size).await
+                    figures(cluster, size).await;
                 });
             } else {
                 suite::on_real("figures", Controllers::Absent, async |cluster| {
-                    figures(cluster, size).await
+                    figures(cluster, size).await;
                 });
             }
         }
@@ -86,9 +86,9 @@ async fn figures(cluster: &Cluster, size: Size) {
         let mut replica = Replica::start(kubeconfig, &format!("{}T23:59:30Z", saturday.0));
         let ready = replica.ready().await;
         let edge = edge(&mut replica, &format!("{}T23:59:58Z", saturday.0), all).await;
-        let counted = replica.count().await;
+        let counted = replica.count();
         replica.quiet().await;
-        let more = replica.count().await - counted;
+        let more = replica.count() - counted;
         let lateness = replica.lateness();
         let memory = replica.peak_memory();
         drop(replica);
@@ -111,15 +111,19 @@ async fn figures(cluster: &Cluster, size: Size) {
     let mut replica = Replica::start(kubeconfig, "2026-12-07T12:00:00Z");
     replica.ready().await;
     replica.quiet().await;
-    let before = replica.count().await;
+    let before = replica.count();
     let share = replica.idle_share(Duration::from_secs(30)).await;
     println!(
         "idle {:.2} % of a core, {} statuses written",
         share * 100.0,
-        replica.count().await - before
+        replica.count() - before
     );
-    let (scrape, bytes) = replica.scrape();
-    println!("scrape {:.1} ms at the median, {bytes} bytes", scrape.as_secs_f64() * 1000.0);
+    let (scrape, worked, bytes) = replica.scrape();
+    println!(
+        "scrape {:.1} ms at the median, {:.1} ms of a core, {bytes} bytes",
+        scrape.as_secs_f64() * 1000.0,
+        worked.as_secs_f64() * 1000.0
+    );
     println!("memory {} KiB at most, {} KiB at rest", replica.peak_memory(), replica.memory());
 }
 
@@ -133,7 +137,7 @@ const WEEKENDS: [((&str, &str), &str); 4] = [
 
 /// From two seconds before an edge, in earnest time, until every status is written; counted from the edge.
 async fn edge(replica: &mut Replica, before: &str, all: usize) -> Duration {
-    let wanted = replica.count().await + all as u64;
+    let wanted = replica.count() + all as u64;
     replica.set(before);
     let began = Instant::now();
     replica.written(wanted).await;

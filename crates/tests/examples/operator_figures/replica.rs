@@ -97,7 +97,7 @@ impl Replica {
     }
 
     /// How many statuses it has written.
-    pub(crate) async fn count(&mut self) -> u64 {
+    pub(crate) fn count(&mut self) -> u64 {
         writeln!(self.input, "count").unwrap();
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
@@ -107,12 +107,8 @@ impl Replica {
     /// Waits until it has written so many.
     pub(crate) async fn written(&mut self, wanted: u64) {
         let began = Instant::now();
-        while self.count().await < wanted {
-            assert!(
-                began.elapsed() < Duration::from_secs(300),
-                "{} of {wanted}",
-                self.count().await
-            );
+        while self.count() < wanted {
+            assert!(began.elapsed() < Duration::from_mins(5), "{} of {wanted}", self.count());
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -164,17 +160,21 @@ impl Replica {
         (self.ticks() - before) as f64 / 100.0 / length.as_secs_f64()
     }
 
-    /// How long a scrape takes, and how long the page is.
-    pub(crate) fn scrape(&self) -> (Duration, usize) {
-        let mut took: Vec<(Duration, usize)> = (0..11)
+    /// How long a scrape takes, how much of a core's time, and how long the page is.
+    pub(crate) fn scrape(&self) -> (Duration, Duration, usize) {
+        const SCRAPES: u32 = 51;
+        let before = self.ticks();
+        let mut took: Vec<(Duration, usize)> = (0..SCRAPES)
             .map(|_| {
                 let began = Instant::now();
                 let page = self.ask("/metrics");
                 (began.elapsed(), page.len())
             })
             .collect();
+        let worked = Duration::from_millis(10 * (self.ticks() - before)) / SCRAPES;
         took.sort();
-        took[5]
+        let (median, bytes) = took[took.len() / 2];
+        (median, worked, bytes)
     }
 
     /// The bound of the histogram under which 99 of 100 wake-ups lie.

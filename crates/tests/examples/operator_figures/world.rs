@@ -35,7 +35,7 @@ const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 impl World {
     pub(crate) async fn new(kubeconfig: &Path) -> Self {
         let client = connect(configuration(Some(kubeconfig)).await.unwrap()).unwrap();
-        let patience = Duration::from_secs(60);
+        let patience = Duration::from_mins(1);
         let telemetry = Arc::new(Telemetry::default());
         Self { cluster: Cluster::new(client, Arc::new(SystemClock), telemetry, patience) }
     }
@@ -120,7 +120,7 @@ impl World {
                 let row = CONTROLLERS.iter().find(|row| row.kind.name == key.kind().name)?;
                 let patch = (row.decide)(seen, &store, now).status?;
                 Some(Ask {
-                    path: format!("{}?fieldManager=bare", key.status_path()),
+                    path: format!("{}?fieldManager=tidegate", key.status_path()),
                     content_type: "application/json-patch+json",
                     body: Value::Array(patch.operations).to_string().into_bytes(),
                 })

@@ -1,25 +1,18 @@
 //! `tidegate override`: how does somebody set a policy aside, and back?
 
-use std::fmt::Write as _;
-
 use clap::{ArgGroup, Args, FromArgMatches as _};
 use schedule::Instant;
-use serde::Serialize;
 use serde_json::Value;
 use tidegate_core::{
-    overriding::{Change, Wanted, change},
-    problem::Object,
+    overriding::{self, Wanted, change},
     world,
 };
 
-use super::{Listed, Verb};
-use crate::{
-    args::{self, Format, Formats},
-    cluster::Reach,
-    edge::Edge,
-    output::{self, Output},
-    text,
+use super::{
+    Listed, Verb,
+    change::{Change, Manner},
 };
+use crate::{args, cluster::Reach, edge::Edge, output::Output};
 
 pub(crate) fn verb() -> Verb {
     Verb {
@@ -39,7 +32,6 @@ pub(crate) fn verb() -> Verb {
 }
 
 #[derive(Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 #[command(group = ArgGroup::new("wanted").required(true).multiple(false))]
 struct Override {
     /// The resource: KIND/NAME, or KIND/NAMESPACE/NAME
@@ -63,26 +55,10 @@ struct Override {
     /// Why, in your own words; shown wherever the override is
     #[arg(long, value_name = "TEXT", required_unless_present = "clear", value_parser = reason)]
     reason: Option<String>,
-    /// Print the patch and change nothing
-    #[arg(long)]
-    dry_run: bool,
     #[command(flatten)]
     reach: Reach,
     #[command(flatten)]
-    formats: Formats,
-}
-
-/// The output for programs (docs/reference/json.md).
-#[derive(Serialize)]
-struct Report<'a> {
-    kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<&'a str>,
-    name: &'a str,
-    applied: bool,
-    meaning: &'a str,
-    patch: &'a Value,
-    undo: &'a Value,
+    manner: Manner,
 }
 
 fn reason(text: &str) -> Result<String, String> {
@@ -107,7 +83,7 @@ fn wanted(args: &Override, now: Instant) -> Wanted {
 }
 
 fn run(args: &Override, edge: &mut Edge) -> anyhow::Result<Output> {
-    let (kind, object) =
+    let (_, object) =
         world::named(&args.resource, args.reach.namespace()).map_err(anyhow::Error::msg)?;
     let cluster = args.reach.connect()?;
     let world = cluster.world()?;
@@ -123,51 +99,13 @@ fn run(args: &Override, edge: &mut Edge) -> anyhow::Result<Output> {
     let change =
         change(seen, policy.as_ref(), wanted(args, edge.now), args.reason.as_deref(), edge.now)
             .map_err(anyhow::Error::msg)?;
-    if !args.dry_run {
-        cluster.patch(kind, &object, &change.patch)?;
-    }
-    let report = Report {
-        kind: &object.kind,
-        namespace: object.namespace.as_deref(),
-        name: object.name.as_deref().unwrap_or_default(),
-        applied: !args.dry_run,
-        meaning: &change.meaning,
-        patch: &change.patch,
-        undo: &change.undo,
-    };
-    Ok(Output::done(match args.formats.output {
-        Format::Json => output::json(&report)?,
-        Format::Yaml => output::yaml(&report)?,
-        Format::Table | Format::Wide => told(args, &object, &change)?,
-    }))
+    let back_to_policy =
+        strategy(&change.undo) == Some("ByPolicy") && seen.override_reason.is_none();
+    let way_back = back_to_policy.then(|| format!("tidegate override {} --clear", args.resource));
+    let overriding::Change { patch, undo, meaning } = change;
+    args.manner.make(&Change { object: &object, meaning, patch, undo, way_back }, &cluster)
 }
 
-fn told(args: &Override, object: &Object, change: &Change) -> anyhow::Result<String> {
-    let mut told = String::new();
-    let would = if args.dry_run { "nothing was changed; with this patch " } else { "" };
-    let _ = writeln!(told, "{would}{}", output::printable(&change.meaning));
-    let _ = writeln!(
-        told,
-        "\npatch:\n{}",
-        text::indented(2, &serde_json::to_string_pretty(&change.patch)?)
-    );
-    let _ = writeln!(told, "\nundo:\n  {}", undo(&args.resource, object, &change.undo));
-    Ok(told)
-}
-
-/// The command that takes it back.
-fn undo(called: &str, object: &Object, patch: &Value) -> String {
-    let strategy = patch.pointer("/spec/changeManagement/strategy").and_then(Value::as_str);
-    let silent =
-        patch.pointer("/metadata/annotations").and_then(|all| all.get(api::names::OVERRIDE_REASON));
-    if strategy == Some("ByPolicy") && silent.is_none_or(Value::is_null) {
-        return format!("tidegate override {called} --clear");
-    }
-    let plural = api::names::plural(&object.kind);
-    let namespace =
-        object.namespace.as_ref().map_or_else(String::new, |namespace| format!(" -n {namespace}"));
-    let name = object.name.as_deref().unwrap_or_default();
-    // A quote in a reason must not end the quoting of a shell.
-    let patch = patch.to_string().replace('\'', r"'\''");
-    format!("kubectl patch {plural} {name}{namespace} --type merge -p '{patch}'")
+fn strategy(patch: &Value) -> Option<&str> {
+    patch.pointer("/spec/changeManagement/strategy").and_then(Value::as_str)
 }

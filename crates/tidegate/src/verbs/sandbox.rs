@@ -13,8 +13,8 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use api::{
-    crds, names,
-    schema::{GATED, KINDS, MACHINES},
+    crds, machine, names,
+    schema::{GATED, KINDS},
 };
 use apiserver::{Server, Settings};
 use clap::{Args, FromArgMatches as _};
@@ -121,10 +121,10 @@ async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::
     let clock = SetClock::starting_at(args.at.instant(edge));
     clock.speed(args.speed);
     let cluster = Server::new(ServerClock(clock.clone()), Settings::default());
-    let machines = MACHINES.iter().filter(|kind| !kind.group().is_empty());
-    for kind in KINDS.iter().chain(GATED).chain(machines) {
+    let ours = KINDS.iter().chain(GATED).map(crds::definition);
+    for definition in ours.chain(machine::definitions::definitions()) {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-        create(&cluster, path, &crds::definition(kind)).await?;
+        create(&cluster, path, &definition).await?;
     }
     for policy in policies {
         load(&cluster, policy).await?;

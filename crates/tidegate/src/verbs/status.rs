@@ -93,7 +93,8 @@ fn follow(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
     let mut shown = String::new();
     loop {
         let now = (edge.clock)();
-        let rows = rows(&cluster.world()?, now);
+        let (world, versions) = cluster.look()?;
+        let rows = rows(&world, now);
         let facts = written(&rows, Format::Json, now, Colour::Off)?;
         if facts != shown {
             let text = written(&rows, args.formats.output, now, edge.colour)?;
@@ -110,7 +111,7 @@ fn follow(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
         let next = edges.filter_map(|end| Instant::parse(end).ok()).filter(|end| *end > now).min();
         let sleep =
             next.map_or(LONGEST_SLEEP, |next| (next.unix() - now.unix()).min(LONGEST_SLEEP));
-        cluster.wait(Duration::from_secs(sleep.unsigned_abs()));
+        cluster.wait(&versions, Duration::from_secs(sleep.unsigned_abs()));
     }
 }
 

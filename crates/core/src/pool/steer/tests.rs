@@ -71,22 +71,6 @@ fn start_records_what_the_pool_had_and_rollback_restores_it_or_refuses() {
     check(rolled(&pinned, Some("r0")), Err("\"r0\" does not exist any more"));
 }
 
-/// GATE-3
-#[test]
-fn pausing_and_resuming_never_touch_the_policy() {
-    let stanza = |text: Value| -> Stanza { serde_json::from_value(text).unwrap() };
-    let strategy = |patch: Value| {
-        assert_eq!(patch.pointer("/spec/changeManagement/byPolicy"), None);
-        patch["spec"]["changeManagement"]["strategy"].as_str().unwrap().to_owned()
-    };
-    let named = stanza(json!({"strategy": "Restrictive", "byPolicy": {"name": "nights"}}));
-    let bare = stanza(json!({"strategy": "Restrictive"}));
-    assert_eq!(strategy(pause()), "Restrictive");
-    assert_eq!(strategy(resume(Some(&named))), "ByPolicy");
-    assert_eq!(strategy(resume(Some(&bare))), "Permissive");
-    assert_eq!(strategy(resume(None)), "Permissive");
-}
-
 /// POOL-7
 #[test]
 fn allowing_a_machine_names_the_target() {

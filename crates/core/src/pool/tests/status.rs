@@ -173,5 +173,5 @@ fn what_anything_names_is_never_pruned() {
         .map(|verdict| verdict.config)
         .collect();
     assert_eq!(gone, [configs[5].as_str()]);
-    assert_eq!(Reason::Current(1).to_string(), "1 machine run it");
+    assert_eq!(Reason::Current(1).to_string(), "1 machine runs it");
 }

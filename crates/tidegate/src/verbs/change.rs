@@ -1,0 +1,99 @@
+//! How does a verb that changes something say what it does? The meaning first, then the patch, then how to undo it.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+use tidegate_core::problem::Object;
+
+use crate::{
+    args::{Format, Formats},
+    cluster::Cluster,
+    output::{self, Output},
+    text,
+};
+
+/// How a change is made.
+#[derive(Args, Debug)]
+pub(crate) struct Manner {
+    /// Print the patch and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    formats: Formats,
+}
+
+/// A change of one object.
+pub(crate) struct Change<'a> {
+    /// The object.
+    pub(crate) object: &'a Object,
+    /// What it will mean, in a sentence without its full stop.
+    pub(crate) meaning: String,
+    /// The merge patch.
+    pub(crate) patch: Value,
+    /// The merge patch that takes it back.
+    pub(crate) undo: Value,
+    /// The command that takes it back, where there is a better one than that patch.
+    pub(crate) way_back: Option<String>,
+}
+
+/// The output for programs (docs/reference/json.md).
+#[derive(Serialize)]
+struct Report<'a> {
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<&'a str>,
+    name: &'a str,
+    applied: bool,
+    meaning: &'a str,
+    patch: &'a Value,
+    undo: &'a Value,
+}
+
+impl Manner {
+    /// Makes a change, or not, and tells about it.
+    pub(crate) fn make(&self, change: &Change<'_>, cluster: &Cluster) -> anyhow::Result<Output> {
+        let Change { object, meaning, patch, undo, .. } = change;
+        if !self.dry_run {
+            cluster.patch(object, patch)?;
+        }
+        let report = Report {
+            kind: &object.kind,
+            namespace: object.namespace.as_deref(),
+            name: object.name.as_deref().unwrap_or_default(),
+            applied: !self.dry_run,
+            meaning,
+            patch,
+            undo,
+        };
+        Ok(Output::done(match self.formats.output {
+            Format::Json => output::json(&report)?,
+            Format::Yaml => output::yaml(&report)?,
+            Format::Table | Format::Wide => self.told(change)?,
+        }))
+    }
+
+    fn told(&self, change: &Change<'_>) -> anyhow::Result<String> {
+        let mut told = String::new();
+        let would = if self.dry_run { "nothing was changed; with this patch " } else { "" };
+        let _ = writeln!(told, "{would}{}", output::printable(&change.meaning));
+        let patch = serde_json::to_string_pretty(&change.patch)?;
+        let _ = writeln!(told, "\npatch:\n{}", text::indented(2, &patch));
+        let way_back = change.way_back.clone();
+        let way_back = way_back.unwrap_or_else(|| kubectl(change.object, &change.undo));
+        let _ = writeln!(told, "\nundo:\n  {way_back}");
+        Ok(told)
+    }
+}
+
+/// The command that sends a patch.
+fn kubectl(object: &Object, patch: &Value) -> String {
+    let plural = api::names::plural(&object.kind);
+    let namespace =
+        object.namespace.as_ref().map_or_else(String::new, |namespace| format!(" -n {namespace}"));
+    let name = object.name.as_deref().unwrap_or_default();
+    // A quote in a reason must not end the quoting of a shell.
+    let patch = patch.to_string().replace('\'', r"'\''");
+    format!("kubectl patch {plural} {name}{namespace} --type merge -p '{patch}'")
+}

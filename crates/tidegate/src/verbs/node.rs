@@ -1,0 +1,73 @@
+//! `tidegate node allow`: how does one machine go while its pool is held? (POOL-7)
+
+use api::machine::names;
+use clap::{Args, FromArgMatches as _, Subcommand};
+use serde_json::json;
+use tidegate_core::{pool::steer, problem::Object};
+
+use super::{
+    Listed, Verb,
+    change::{Change, Manner},
+    worker_nodes::told,
+};
+use crate::{cluster::Reach, edge::Edge, output::Output};
+
+pub(crate) fn verb() -> Verb {
+    Verb {
+        name: "node",
+        about: "Let a single machine go to its pool's target while the pool is held",
+        more: "The consent is for the configuration that the pool goes to now, and for nothing later.\n\n\
+               Examples:\n  \
+               tidegate node allow worker-3\n  \
+               tidegate node allow worker-3 --dry-run",
+        listed: Listed::Yes,
+        args: Node::augment_args,
+        run: |matches, edge| run(&Node::from_arg_matches(matches)?, edge),
+    }
+}
+
+#[derive(Args, Debug)]
+struct Node {
+    #[command(subcommand)]
+    step: Step,
+}
+
+#[derive(Subcommand, Debug)]
+enum Step {
+    /// Let a machine go
+    Allow {
+        /// The machine
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        reach: Reach,
+        #[command(flatten)]
+        manner: Manner,
+    },
+}
+
+fn run(args: &Node, _: &mut Edge) -> anyhow::Result<Output> {
+    let Step::Allow { name, reach, manner } = &args.step;
+    let cluster = reach.connect()?;
+    let fleet = cluster.fleet()?;
+    let Some(node) = fleet.node(name) else {
+        anyhow::bail!("there is no Node/{name} in this cluster")
+    };
+    let Some(pool) = fleet.home(node) else {
+        anyhow::bail!("Node/{name} belongs to no machine config pool, or to several");
+    };
+    let patch = steer::allow(node, pool, &fleet.shelf(pool)).map_err(|refused| told(&refused))?;
+    let target = fleet.target(pool).unwrap_or_default();
+    let object = Object { kind: "Node".into(), namespace: None, name: Some(name.clone()) };
+    let change = Change {
+        object: &object,
+        meaning: format!(
+            "Node/{name} may go to {target}, whatever the gate of {} says",
+            pool.object()
+        ),
+        patch,
+        undo: json!({"metadata": {"annotations": {names::ALLOWED_CONFIG: node.allowed}}}),
+        way_back: None,
+    };
+    manner.make(&change, &cluster)
+}

@@ -1,0 +1,446 @@
+//! `tidegate worker-nodes`: how does somebody steer the machines of a pool?
+
+use std::{fmt::Write as _, time::Duration};
+
+use api::machine::names;
+use clap::{Args, FromArgMatches as _, Subcommand};
+use schedule::Instant;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tidegate_core::{
+    fleet::{Fleet, Machine, Phase},
+    overriding::{self, Wanted},
+    overview::{self, Row, Standing},
+    pool::{seen::SeenPool, steer},
+    problem::{Object, Problem},
+    world::World,
+};
+
+use super::{
+    Listed, Verb,
+    change::{Change, Manner},
+};
+use crate::{
+    args::{At, Format, Formats},
+    cluster::{Cluster, Reach},
+    edge::Edge,
+    output::{self, Colour, Output, Style},
+    text,
+};
+
+/// How long a follower sleeps at most.
+const LONGEST_SLEEP: Duration = Duration::from_secs(5);
+
+/// How wide a bar of progress is.
+const BAR: usize = 20;
+
+pub(crate) fn verb() -> Verb {
+    Verb {
+        name: "worker-nodes",
+        about: "Steer the machines of a pool: start, pause, resume, roll back, and see how far each is",
+        more: "The policy stays named whatever is done here. Patches are printed, and how to undo them; with --dry-run nothing\n\
+               else happens.\n\n\
+               Examples:\n  \
+               tidegate worker-nodes status -w\n  \
+               tidegate worker-nodes start --pool infra\n  \
+               tidegate worker-nodes start rendered-worker-5f1d --dry-run\n  \
+               tidegate worker-nodes pause --reason \"latency is up\"\n  \
+               tidegate worker-nodes resume\n  \
+               tidegate worker-nodes rollback",
+        listed: Listed::Yes,
+        args: WorkerNodes::augment_args,
+        run: |matches, edge| run(&WorkerNodes::from_arg_matches(matches)?, edge),
+    }
+}
+
+#[derive(Args, Debug)]
+struct WorkerNodes {
+    #[command(subcommand)]
+    step: Step,
+}
+
+#[derive(Subcommand, Debug)]
+enum Step {
+    /// Let a pool go to a configuration, the newest if none is named, and record what it had
+    Start {
+        /// The rendered configuration [default: the newest]
+        #[arg(value_name = "CONFIG")]
+        config: Option<String>,
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Begin no more machines, whatever the policy says; those that have begun finish
+    Pause {
+        /// Why, in your own words; shown wherever the pause is
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Follow the policy again, or go on for ever if none is named
+    Resume {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Go back to the configuration that was recorded when the pool was last started
+    Rollback {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        manner: Manner,
+    },
+    /// Show pools and machines: phase, progress, what blocks, what is next
+    Status {
+        /// Only this pool
+        #[arg(long, value_name = "NAME")]
+        pool: Option<String>,
+        /// Keep looking, and show what changes; Ctrl-C ends it
+        #[arg(short, long, conflicts_with = "at")]
+        watch: bool,
+        #[command(flatten)]
+        reach: Reach,
+        #[command(flatten)]
+        at: At,
+        #[command(flatten)]
+        formats: Formats,
+    },
+}
+
+/// Which pool.
+#[derive(Args, Debug)]
+struct Which {
+    /// The pool
+    #[arg(long, value_name = "NAME", default_value = "worker")]
+    pool: String,
+    #[command(flatten)]
+    reach: Reach,
+}
+
+fn run(args: &WorkerNodes, edge: &mut Edge) -> anyhow::Result<Output> {
+    match &args.step {
+        Step::Start { config, which, manner } => start(which, config.as_deref(), manner),
+        Step::Rollback { which, manner } => rollback(which, manner),
+        Step::Pause { reason, which, manner } => {
+            steered(which, Wanted::Restrictive, reason.as_deref(), manner, edge.now)
+        }
+        Step::Resume { which, manner } => steered(which, Wanted::Clear, None, manner, edge.now),
+        Step::Status { pool, watch, reach, at, formats } => {
+            let cluster = reach.connect()?;
+            let pool = pool.as_deref();
+            if *watch {
+                return follow(&cluster, pool, formats.output, edge);
+            }
+            let at = at.instant(edge);
+            let seen = seen(&cluster.world()?, &cluster.fleet()?, pool, at)?;
+            Ok(Output::done(written(&seen, formats.output, at, edge.colour)?))
+        }
+    }
+}
+
+fn start(which: &Which, config: Option<&str>, manner: &Manner) -> anyhow::Result<Output> {
+    let cluster = which.reach.connect()?;
+    let fleet = cluster.fleet()?;
+    let pool = found(&fleet, &which.pool)?;
+    let patch = steer::start(pool, &fleet.shelf(pool), config).map_err(|refused| told(&refused))?;
+    let goes_to = pinned(&patch);
+    let previous =
+        patch.pointer("/metadata/annotations").and_then(|all| all.get(names::PREVIOUS_CONFIG));
+    let change = Change {
+        object: &pool.object(),
+        meaning: format!("{} goes to {goes_to}, as its gate permits", pool.object()),
+        undo: as_it_was(pool),
+        way_back: previous
+            .filter(|previous| previous.is_string())
+            .map(|_| format!("tidegate worker-nodes rollback --pool {}", pool.name)),
+        patch,
+    };
+    manner.make(&change, &cluster)
+}
+
+fn rollback(which: &Which, manner: &Manner) -> anyhow::Result<Output> {
+    let cluster = which.reach.connect()?;
+    let fleet = cluster.fleet()?;
+    let pool = found(&fleet, &which.pool)?;
+    let patch = steer::rollback(pool, &fleet.shelf(pool)).map_err(|refused| told(&refused))?;
+    let change = Change {
+        object: &pool.object(),
+        meaning: format!("{} goes back to {}, as its gate permits", pool.object(), pinned(&patch)),
+        undo: as_it_was(pool),
+        way_back: None,
+        patch,
+    };
+    manner.make(&change, &cluster)
+}
+
+/// Pauses or resumes: the same patch as an override, so the policy stays named (GATE-3).
+fn steered(
+    which: &Which,
+    wanted: Wanted,
+    reason: Option<&str>,
+    manner: &Manner,
+    now: Instant,
+) -> anyhow::Result<Output> {
+    let cluster = which.reach.connect()?;
+    let world = cluster.world()?;
+    let object = object_of(&which.pool);
+    let Some(seen) = world.resource(&object) else {
+        anyhow::bail!("there is no {object} in this cluster");
+    };
+    let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
+    // A pool that names no policy has nothing to go back to but going on.
+    let wanted = if wanted == Wanted::Clear && seen.policy().is_none() {
+        Wanted::Permissive
+    } else {
+        wanted
+    };
+    let overriding::Change { patch, undo, meaning } =
+        overriding::change(seen, policy.as_ref(), wanted, reason, now)
+            .map_err(anyhow::Error::msg)?;
+    let way_back = match wanted {
+        Wanted::Restrictive => Some(format!("tidegate worker-nodes resume --pool {}", which.pool)),
+        _ => None,
+    };
+    manner.make(&Change { object: &object, meaning, patch, undo, way_back }, &cluster)
+}
+
+fn found<'a>(fleet: &'a Fleet, name: &str) -> anyhow::Result<&'a SeenPool> {
+    let names =
+        || fleet.pools().iter().map(|pool| pool.name.as_str()).collect::<Vec<_>>().join(", ");
+    fleet.pool(name).ok_or_else(|| match names() {
+        none if none.is_empty() => anyhow::anyhow!("this cluster has no machine config pools"),
+        names => anyhow::anyhow!("there is no {}; the pools are {names}", object_of(name)),
+    })
+}
+
+pub(super) fn told(problem: &Problem) -> anyhow::Error {
+    let hint = problem.hint.as_ref().map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
+    let object = problem.object.as_ref().map_or_else(String::new, |object| format!("{object}: "));
+    anyhow::anyhow!("{object}{}{hint}", problem.detail)
+}
+
+fn object_of(pool: &str) -> Object {
+    Object {
+        kind: api::names::MACHINE_CONFIG_POOL.to_owned(),
+        namespace: None,
+        name: Some(pool.to_owned()),
+    }
+}
+
+fn pinned(patch: &Value) -> &str {
+    patch.pointer("/spec/machineConfig/name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The patch that restores what a pool goes to and what it remembers.
+fn as_it_was(pool: &SeenPool) -> Value {
+    let pin = pool.pin.as_ref().map(|pin| json!({"name": pin.name}));
+    json!({
+        "metadata": {"annotations": {names::PREVIOUS_CONFIG: pool.previous}},
+        "spec": {"machineConfig": pin},
+    })
+}
+
+/// What a pool and its machines look like.
+struct Seen {
+    name: String,
+    row: Option<Row>,
+    target: Option<String>,
+    machines: Vec<Seat>,
+}
+
+/// A machine and how far it is.
+struct Seat {
+    name: String,
+    phase: Phase,
+    current: String,
+    desired: String,
+}
+
+fn seen(
+    world: &World,
+    fleet: &Fleet,
+    pool: Option<&str>,
+    at: Instant,
+) -> anyhow::Result<Vec<Seen>> {
+    if let Some(name) = pool {
+        found(fleet, name)?;
+    }
+    let wanted = fleet.pools().iter().filter(|seen| pool.is_none_or(|name| seen.name == name));
+    Ok(wanted.map(|pool| look(pool, world, fleet, at)).collect())
+}
+
+fn look(pool: &SeenPool, world: &World, fleet: &Fleet, at: Instant) -> Seen {
+    let row = world.resource(&pool.object()).map(|seen| overview::resource(world, seen, at));
+    let seat = |machine: Machine<'_>| Seat {
+        name: machine.node.name.clone(),
+        phase: machine.phase,
+        current: machine.node.current.clone(),
+        desired: machine.node.desired.clone(),
+    };
+    Seen {
+        name: pool.name.clone(),
+        row,
+        target: fleet.target(pool).map(str::to_owned),
+        machines: fleet.machines(pool).into_iter().map(seat).collect(),
+    }
+}
+
+/// Shows the pools again whenever they read otherwise.
+fn follow(
+    cluster: &Cluster,
+    pool: Option<&str>,
+    format: Format,
+    edge: &mut Edge,
+) -> anyhow::Result<Output> {
+    let mut shown = String::new();
+    loop {
+        let now = (edge.clock)();
+        let (world, versions) = cluster.look()?;
+        let seen = seen(&world, &cluster.fleet()?, pool, now)?;
+        let facts = written(&seen, Format::Json, now, Colour::Off)?;
+        if facts != shown {
+            let text = written(&seen, format, now, edge.colour)?;
+            writeln!(
+                edge.stdout,
+                "{}\n{text}",
+                edge.colour.paint(Style::Faint, &format!("at {now}"))
+            )?;
+            edge.stdout.flush()?;
+            shown = facts;
+        }
+        cluster.wait(&versions, LONGEST_SLEEP);
+    }
+}
+
+/// The output for programs (docs/reference/json.md).
+#[derive(Serialize)]
+struct Items<'a> {
+    items: Vec<Item<'a>>,
+}
+
+#[derive(Serialize)]
+struct Item<'a> {
+    pool: &'a str,
+    state: Option<&'static str>,
+    target: Option<&'a str>,
+    machines: usize,
+    done: usize,
+    pending: Vec<&'a str>,
+    nodes: Vec<Node<'a>>,
+}
+
+#[derive(Serialize)]
+struct Node<'a> {
+    name: &'a str,
+    phase: &'static str,
+    current: &'a str,
+    desired: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'a str>,
+}
+
+fn written(pools: &[Seen], format: Format, at: Instant, colour: Colour) -> anyhow::Result<String> {
+    let items = || Items { items: pools.iter().map(item).collect() };
+    Ok(match format {
+        Format::Json => output::json(&items())?,
+        Format::Yaml => output::yaml(&items())?,
+        Format::Table | Format::Wide if pools.is_empty() => {
+            "this cluster has no machine config pools\n".into()
+        }
+        Format::Table | Format::Wide => {
+            pools.iter().map(|pool| drawn(pool, at, colour)).collect::<Vec<_>>().join("\n")
+        }
+    })
+}
+
+fn item(pool: &Seen) -> Item<'_> {
+    Item {
+        pool: &pool.name,
+        state: pool.row.as_ref().map(|row| row.standing.as_str()),
+        target: pool.target.as_deref(),
+        machines: pool.machines.len(),
+        done: done(pool),
+        pending: pool.row.iter().flat_map(|row| &row.pending.waiting).map(String::as_str).collect(),
+        nodes: pool
+            .machines
+            .iter()
+            .map(|seat| Node {
+                name: &seat.name,
+                phase: seat.phase.as_str(),
+                current: &seat.current,
+                desired: &seat.desired,
+                detail: seat.phase.detail(),
+            })
+            .collect(),
+    }
+}
+
+fn done(pool: &Seen) -> usize {
+    pool.machines.iter().filter(|seat| seat.phase == Phase::Done).count()
+}
+
+fn drawn(pool: &Seen, at: Instant, colour: Colour) -> String {
+    let mut text = colour.paint(Style::Strong, &format!("{}", object_of(&pool.name)));
+    let _ = write!(text, "  {}", bar(done(pool), pool.machines.len()));
+    if let Some(target) = &pool.target {
+        let _ = write!(text, "  to {}", output::printable(target));
+    }
+    text.push('\n');
+    if let Some(row) = &pool.row {
+        let current = &row.behavior.current;
+        let style = match row.standing {
+            Standing::Open => Style::Open,
+            Standing::Held | Standing::Unknown => Style::Paused,
+        };
+        let until = current.end_time.as_deref().and_then(|end| Instant::parse(end).ok());
+        let until = until
+            .map_or_else(String::new, |end| format!(" until {end}, {}", text::relative(end, at)));
+        let word = colour.paint(style, row.standing.as_str());
+        let _ = writeln!(text, "  {word}{until}: {}", output::printable(&current.reason));
+        for waiting in &row.pending.waiting {
+            let _ = writeln!(text, "  pending: {}", output::printable(waiting));
+        }
+    }
+    let mut rows =
+        vec![vec!["NODE".to_owned(), "PHASE".to_owned(), "CONFIG".to_owned(), "DETAIL".to_owned()]];
+    for seat in &pool.machines {
+        let config = if seat.current == seat.desired {
+            seat.current.clone()
+        } else {
+            format!("{} -> {}", seat.current, seat.desired)
+        };
+        rows.push(vec![
+            output::printable(&seat.name),
+            seat.phase.as_str().to_owned(),
+            output::printable(&config),
+            output::printable(seat.phase.detail().unwrap_or_default()),
+        ]);
+    }
+    if rows.len() > 1 {
+        text.push_str(&text::table(2, &rows));
+    }
+    text
+}
+
+/// How many of how many, as a bar and as a number.
+fn bar(done: usize, all: usize) -> String {
+    let filled = (done * BAR).checked_div(all).unwrap_or(0);
+    format!("{}{} {done}/{all}", "█".repeat(filled), "░".repeat(BAR - filled))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_full_only_when_all_are_done() {
+        assert_eq!(bar(0, 0), format!("{} 0/0", "░".repeat(20)));
+        assert_eq!(bar(12, 12), format!("{} 12/12", "█".repeat(20)));
+        assert_eq!(bar(11, 12), format!("{}░░ 11/12", "█".repeat(18)));
+    }
+}

@@ -1,0 +1,228 @@
+//! Do the verbs that change a cluster change what they say, keep what they must, and find the way back?
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the functions beside a test fail as it does"
+)]
+
+#[path = "support/sandbox.rs"]
+mod sandbox;
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
+};
+
+use sandbox::Sandbox;
+use serde_json::{Value, json};
+
+/// GATE-3
+#[test]
+fn override_of_a_live_resource_keeps_the_policy_and_is_taken_back() {
+    let sandbox = Sandbox::start(&["--empty", "--at", "2026-11-16T12:00:00Z"]);
+    let pools = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+    let pool = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+        "metadata": {"name": "worker"},
+        "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}}, "theirs": {"kept": true}}});
+    sandbox.object("POST", pools, &pool);
+    let stanza = || {
+        let object = sandbox.object("GET", &format!("{pools}/worker"), &Value::Null);
+        assert_eq!(object["spec"]["theirs"]["kept"], true, "what is not ours survives");
+        (
+            object["spec"]["changeManagement"].to_string(),
+            object["metadata"]["annotations"].to_string(),
+        )
+    };
+    let verb = |arguments: &[&str]| sandbox.verb(arguments);
+    let freeze = ["override", "mcp/worker", "--restrictive", "--reason", "stuck"];
+    let dry = verb(&[freeze.as_slice(), &["--dry-run"]].concat());
+    assert!(dry.status.success(), "{dry:?}");
+    assert!(stanza().0.contains("ByPolicy"), "a dry run changes nothing");
+    assert!(verb(&freeze).status.success());
+    let (written, said) = stanza();
+    assert!(written.contains("Restrictive") && written.contains("weekend"), "{written}");
+    assert!(said.contains("stuck"), "{said}");
+    let undone = verb(&["override", "mcp/worker", "--clear"]);
+    let text = String::from_utf8(undone.stdout).unwrap();
+    assert!(text.contains("as ChangeManagementPolicy/weekend says"), "{text}");
+    let (written, said) = stanza();
+    assert!(written.contains("ByPolicy") && !said.contains("stuck"), "{written} {said}");
+    for (arguments, expected) in [
+        (["override", "mcp/gone", "--clear"].as_slice(), "there is no MachineConfigPool/gone"),
+        (&["override", "pod/x", "--clear"], "there is no kind \"pod\""),
+        (
+            &["override", "mcp/worker", "--permissive-until", "2020-01-01", "--reason", "x"],
+            "is not after now",
+        ),
+        (&["override", "mcp/worker", "--permissive"], "--reason"),
+        (
+            &["override", "mcp/worker", "--permissive", "--restrictive", "--reason", "x"],
+            "cannot be used with",
+        ),
+    ] {
+        let refused = verb(arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        let talk = String::from_utf8(refused.stderr).unwrap();
+        assert!(talk.contains(expected), "{talk}");
+    }
+}
+
+const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+const POOLS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+
+/// A pool of four machines, held: one has the newest configuration, one is on its way and blocked, two wait.
+fn held_pool() -> Sandbox {
+    let sandbox = Sandbox::start(&["--empty", "--at", "2026-11-16T12:00:00Z"]);
+    let role = json!({"node-role.kubernetes.io/worker": ""});
+    let pool = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+        "metadata": {"name": "worker"},
+        "spec": {"nodeSelector": {"matchLabels": role}, "configuration": {"name": "rendered-worker-b"},
+            "machineConfigSelector": {"matchLabels": {"machineconfiguration.openshift.io/role": "worker"}},
+            "changeManagement": {"strategy": "Restrictive"}}});
+    let uid = sandbox.object("POST", POOLS, &pool)["metadata"]["uid"].clone();
+    for name in ["rendered-worker-a", "rendered-worker-b", "rendered-worker-old"] {
+        let owner = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+            "name": "worker", "uid": uid, "controller": true});
+        let config = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig",
+            "metadata": {"name": name, "ownerReferences": [owner]},
+            "spec": {"config": {"ignition": {"version": "3.4.0"}}}});
+        sandbox.object("POST", CONFIGS, &config);
+    }
+    let machines = [
+        ("1", "b", "b", "Done"),
+        ("2", "a", "b", "Working"),
+        ("3", "a", "a", "Done"),
+        ("4", "a", "a", "Done"),
+    ];
+    for (number, current, desired, state) in machines {
+        let mut annotations = json!({
+            "machineconfiguration.openshift.io/currentConfig": format!("rendered-worker-{current}"),
+            "machineconfiguration.openshift.io/desiredConfig": format!("rendered-worker-{desired}"),
+            "machineconfiguration.openshift.io/state": state,
+        });
+        if current != desired {
+            annotations["machineconfiguration.openshift.io/desiredDrain"] =
+                json!("drain-rendered-worker-b");
+            annotations["changemanagement.openshift.io/drain-blocked"] = json!(
+                "Budget: pod shop/db-0: budget shop/db allows none, since 2026-11-16T11:00:00Z"
+            );
+        }
+        let node = json!({"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": format!("worker-{number}"), "labels": role, "annotations": annotations}});
+        sandbox.object("POST", "/api/v1/nodes", &node);
+    }
+    sandbox
+}
+
+fn text(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let run = sandbox.verb(arguments);
+    assert!(run.status.success(), "{arguments:?}: {run:?}");
+    String::from_utf8(run.stdout).unwrap()
+}
+
+fn refused(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let run = sandbox.verb(arguments);
+    assert_eq!(run.status.code(), Some(2), "{arguments:?}: {run:?}");
+    String::from_utf8(run.stderr).unwrap()
+}
+
+/// POOL-9, DRAIN-1
+#[test]
+fn pools_and_machines_are_shown_with_phase_and_what_blocks() {
+    let sandbox = held_pool();
+    let at = "--at=2026-11-16T12:00:10Z";
+    let shown = [
+        text(&sandbox, &["worker-nodes", "status", at]),
+        text(&sandbox, &["worker-nodes", "status", "--pool", "worker", "-o", "json", at]),
+        text(&sandbox, &["prune"]),
+    ];
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/worker-nodes.txt");
+    expect_test::expect_file![path].assert_eq(&shown.join("----\n"));
+    assert!(
+        refused(&sandbox, &["worker-nodes", "status", "--pool", "infra"])
+            .contains("the pools are worker")
+    );
+}
+
+/// POOL-8: a start records what was before it; a rollback restores that or refuses.
+#[test]
+fn start_and_rollback_remember() {
+    let sandbox = held_pool();
+    let pool = || sandbox.object("GET", &format!("{POOLS}/worker"), &Value::Null);
+    let previous = || {
+        pool()["metadata"]["annotations"]["changemanagement.openshift.io/previous-machine-config"]
+            .clone()
+    };
+    assert!(refused(&sandbox, &["worker-nodes", "rollback"]).contains("none will be guessed"));
+    assert!(
+        refused(&sandbox, &["worker-nodes", "start", "rendered-worker-x"])
+            .contains("rendered-worker-x")
+    );
+    text(&sandbox, &["worker-nodes", "start", "rendered-worker-a", "--dry-run"]);
+    assert_eq!(pool()["spec"]["machineConfig"], Value::Null, "a dry run changes nothing");
+    text(&sandbox, &["worker-nodes", "start", "rendered-worker-a"]);
+    let told = text(&sandbox, &["worker-nodes", "start"]);
+    assert!(
+        told.contains("goes to rendered-worker-b")
+            && told.contains("worker-nodes rollback --pool worker"),
+        "{told}"
+    );
+    assert_eq!(
+        (pool()["spec"]["machineConfig"]["name"].clone(), previous()),
+        (json!("rendered-worker-b"), json!("rendered-worker-a"))
+    );
+    text(&sandbox, &["worker-nodes", "rollback"]);
+    assert_eq!(pool()["spec"]["machineConfig"]["name"], "rendered-worker-a");
+}
+
+/// GATE-3, POOL-7
+#[test]
+fn pause_resume_and_allow_write_what_they_say() {
+    let sandbox = held_pool();
+    let stanza = || {
+        sandbox.object("GET", &format!("{POOLS}/worker"), &Value::Null)["spec"]["changeManagement"]
+            .clone()
+    };
+    text(&sandbox, &["worker-nodes", "resume"]);
+    assert_eq!(stanza(), json!({"strategy": "Permissive"}), "no policy is named");
+    let told = text(&sandbox, &["worker-nodes", "pause", "--reason", "latency is up"]);
+    assert!(told.contains("worker-nodes resume --pool worker"), "{told}");
+    assert_eq!(stanza(), json!({"strategy": "Restrictive"}));
+    let told = text(&sandbox, &["node", "allow", "worker-3"]);
+    assert!(told.contains("may go to rendered-worker-b"), "{told}");
+    let node = sandbox.object("GET", "/api/v1/nodes/worker-3", &Value::Null);
+    assert_eq!(
+        node["metadata"]["annotations"]["changemanagement.openshift.io/allowed-config"],
+        "rendered-worker-b"
+    );
+    assert!(refused(&sandbox, &["node", "allow", "worker-1"]).contains("already"));
+    assert!(
+        refused(&sandbox, &["node", "allow", "worker-9"]).contains("there is no Node/worker-9")
+    );
+}
+
+#[test]
+fn a_follower_shows_what_changes() {
+    let sandbox = held_pool();
+    let kubeconfig = sandbox.kubeconfig.to_str().unwrap().to_owned();
+    let mut follower = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+        .args(["status", "-w", "--kubeconfig", &kubeconfig])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
+    let mut until = |wanted: &str| {
+        lines.by_ref().map(Result::unwrap).find(|line| line.contains(wanted)).unwrap()
+    };
+    assert!(until("MachineConfigPool/worker").contains("held"));
+    text(&sandbox, &["worker-nodes", "resume"]);
+    assert!(until("MachineConfigPool/worker").contains("open"));
+    let pool = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+        "metadata": {"name": "infra"}, "spec": {"changeManagement": {"strategy": "Restrictive"}}});
+    sandbox.object("POST", POOLS, &pool);
+    assert!(until("MachineConfigPool/infra").contains("held"));
+    follower.kill().unwrap();
+    follower.wait().unwrap();
+    assert_eq!(sandbox.interrupt().0, 0);
+}
