@@ -1,0 +1,94 @@
+//! Is the budget kept and the window respected, whatever goes wrong, and does the rollout end all the same?
+
+use std::time::Duration;
+
+use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG};
+use operator::{Pools, Settings};
+use serde_json::{Value, json};
+
+use super::{
+    common::{POOLS, World, pass},
+    rollout::{NODES, marked, newest, waiting_machines},
+};
+
+const LIMIT: usize = 3;
+const MACHINES: usize = 12;
+
+/// The machines that were told to go somewhere and are not there. They are begun by operators and finished by the test alone, so a
+/// look before each finish sees the most there ever were.
+fn under_way(world: &World) -> Vec<String> {
+    let nodes = world.get(NODES);
+    let nodes = nodes["items"].as_array().unwrap().iter();
+    let moving = nodes.filter(|node| {
+        let noted = &node["metadata"]["annotations"];
+        noted[CURRENT_CONFIG] != noted[DESIRED_CONFIG]
+    });
+    moving.map(|node| node["metadata"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Checks the budget, and plays the agents of some of those under way.
+fn finish(world: &World, count: usize, what: &str) {
+    let moving = under_way(world);
+    assert!(moving.len() <= LIMIT, "{what}: {moving:?}");
+    let done = json!({"metadata": {"annotations": {CURRENT_CONFIG: newest(world)}}});
+    for name in moving.iter().take(count) {
+        world.merge(&format!("{NODES}/{name}"), &done);
+    }
+}
+
+/// POOL-1, POOL-2, GATE-7, EXEC-1, EXEC-4: two operators that both believe they lead, and a server and a network at their worst.
+#[tokio::test(start_paused = true)]
+async fn budget_and_window_are_kept_whatever_goes_wrong() {
+    for seed in 0..4 {
+        let (world, _one) = waiting_machines(MACHINES).await;
+        let limit = json!({"spec": {"maxUnavailable": LIMIT}});
+        world.merge(&format!("{POOLS}/worker"), &limit);
+        let profile = apiserver::Profile {
+            latency: Duration::from_secs(3),
+            lose_answer: 0.1,
+            conflict: 0.1,
+            too_many_requests: 0.05,
+            server_error: 0.1,
+            cut_watch: 0.2,
+            silence_watch: 0.2,
+            stale_list: 0.1,
+            compact: 0.02,
+        };
+        world.server.draw_faults(profile, seed);
+        let _two = world.start_with(Settings::alone("two").with(Pools::Managed));
+        pass(Duration::from_mins(2)).await;
+        assert!(marked(&world).is_empty(), "seed {seed}: the window is shut");
+
+        world.clock.step(3600);
+        for round in 0..6 {
+            pass(Duration::from_secs(90)).await;
+            finish(&world, 1, &format!("seed {seed}, round {round}"));
+        }
+        let begun = marked(&world);
+        assert!((2..MACHINES).contains(&begun.len()), "seed {seed}: {begun:?}");
+
+        // Monday: whoever has begun finishes, and nobody else begins.
+        world.clock.step(48 * 3600);
+        pass(Duration::from_secs(1)).await;
+        let begun = marked(&world);
+        for _ in 0..4 {
+            pass(Duration::from_secs(90)).await;
+            finish(&world, LIMIT, &format!("seed {seed}, on Monday"));
+        }
+        assert_eq!(marked(&world), begun, "seed {seed}");
+
+        world.server.heal();
+        world.clock.step(5 * 24 * 3600);
+        for _ in 0..MACHINES {
+            pass(Duration::from_secs(90)).await;
+            finish(&world, LIMIT, &format!("seed {seed}, the next weekend"));
+        }
+        pass(Duration::from_secs(90)).await;
+        let pool = world.get(&format!("{POOLS}/worker"));
+        assert_eq!(pool["status"]["updatedMachineCount"], MACHINES, "seed {seed}");
+        assert_eq!(pool["status"]["configuration"]["name"], Value::from(newest(&world)));
+        world.writes();
+        pass(Duration::from_hours(1)).await;
+        assert_eq!(world.writes(), [""; 0], "seed {seed}: and then it is quiet");
+    }
+}
