@@ -15,7 +15,7 @@ use super::common::{POLICIES, POOLS, Running, World, by_policy, pass, settle, st
 
 pub(crate) const NODES: &str = "/api/v1/nodes";
 const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
-const WORKER: &str = "node-role.kubernetes.io/worker";
+pub(crate) const WORKER: &str = "node-role.kubernetes.io/worker";
 
 fn config(content: &str) -> Value {
     json!({"apiVersion": API_VERSION, "kind": MACHINE_CONFIG,
