@@ -105,6 +105,8 @@ pub enum Action {
         /// The digests, as the annotation holds them.
         digests: String,
     },
+    /// Give the master pool the stanza of `ClusterVersion` (CV-2): a JSON patch of the pool, made from the version that was seen.
+    FollowControlPlane(Vec<Value>),
     /// Point the pool to its newest configuration: a JSON patch of the pool, made from the version that was seen.
     SetConfiguration(Vec<Value>),
     /// Write the pool's ledger: a JSON patch of the pool, made from the version that was seen. A conflict means that another planner
@@ -190,7 +192,9 @@ impl Action {
     /// Whether it changes the version of the pool, so that nothing else made from that version can be written.
     pub(crate) fn writes_pool(&self) -> bool {
         match self {
-            Self::SetConfiguration(_) | Self::WriteLedger { .. } => true,
+            Self::FollowControlPlane(_) | Self::SetConfiguration(_) | Self::WriteLedger { .. } => {
+                true
+            }
             Self::CreateRendered(_)
             | Self::RecordSources { .. }
             | Self::SetDesiredConfig { .. }

@@ -56,6 +56,9 @@ fn of_gated(seen: &Seen, store: &Store, now: Instant) -> Plan {
 
 fn of_pool(seen: &Seen, store: &Store, now: Instant) -> Plan {
     let Seen::Gated(gated) = seen else { return Plan::default() };
+    if let Some(follow) = rollout::follow(gated, store) {
+        return Plan { actions: vec![follow], ..Plan::default() };
+    }
     let gate = rollout::gate_of_pool(seen, gated, store);
     match rollout::planned(gated, &gate, store, now) {
         Some(planned) => decide::pool(gated, planned, &gate, now),

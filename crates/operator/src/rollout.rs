@@ -1,6 +1,6 @@
 //! What does a decision about a pool look at? The pool, its machines, its sources and what was rendered, as the caches have them.
 //!
-//! CV-2: the gate of the master pool is that of `ClusterVersion`, whatever its own stanza says.
+//! CV-2: the master pool follows `ClusterVersion`; until its stanza does, its gate is that of `ClusterVersion` all the same.
 
 use api::{
     machine::names::{ARBITER, MASTER},
@@ -9,17 +9,18 @@ use api::{
 };
 use runtime::store::Store;
 use schedule::Instant;
+use serde_json::{Value, json};
 use tidegate_core::{
     gate::Gate,
     pool::{
-        self, PoolPlan, PoolView, master,
+        self, Action, PoolPlan, PoolView, master,
         membership::{Membership, membership},
         merge::Base,
         render::chosen,
         seen::{SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
     },
-    seen::{Seen, SeenGated},
+    seen::{Seen, SeenGated, StanzaReading},
 };
 
 use crate::controllers::gate_of;
@@ -55,14 +56,35 @@ pub fn gate_of_pool(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
     }
 }
 
+/// The change that lets the master pool follow `ClusterVersion`; none if it does, or if nobody can read what it should follow.
+pub fn follow(gated: &SeenGated, store: &Store) -> Option<Action> {
+    let pool = gated.pool.as_deref().filter(|pool| pool.name == MASTER)?;
+    let (_, version) = control_plane(store)?;
+    let stanza = |reading: &StanzaReading| match reading {
+        StanzaReading::Absent => Some(Value::Null),
+        StanzaReading::Usable(stanza) => Some(json!(stanza)),
+        StanzaReading::Unusable(_) => None,
+    };
+    let wanted = json!({"spec": {"changeManagement": stanza(&version.stanza)?}});
+    // One that cannot be read is as different as can be.
+    let found = stanza(&gated.stanza).unwrap_or(Value::Bool(false));
+    let found = json!({
+        "metadata": {"resourceVersion": pool.resource_version},
+        "spec": {"changeManagement": found},
+    });
+    master::follow(&wanted, &found).map(Action::FollowControlPlane)
+}
+
 /// There is no release here: what machines hold is what people configured, and nothing below it.
 fn base() -> Base {
     Base { controller_version: env!("CARGO_PKG_VERSION").into(), ..Base::default() }
 }
 
 fn members<'a>(pool: &str, store: &'a Store) -> Vec<&'a SeenNode> {
+    let pools: Vec<&SeenPool> = store.pools().collect();
     let nodes = store.machines().map(|machine| &machine.node);
-    nodes.filter(|node| membership(node, store.pools()) == Membership::Of(pool)).collect()
+    let own = |node: &&SeenNode| membership(node, pools.iter().copied()) == Membership::Of(pool);
+    nodes.filter(own).collect()
 }
 
 fn configs(store: &Store) -> (Vec<&Source>, Vec<&Rendered>) {

@@ -5,6 +5,7 @@
 mod suite {
     pub(crate) mod common;
 
+    mod budget;
     mod faults;
     mod kinds;
     mod leaders;

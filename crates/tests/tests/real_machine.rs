@@ -210,7 +210,9 @@ async fn execute(client: &Client, plan: &PoolPlan) -> bool {
             Action::CreateRendered(document) => {
                 send(client, &Method::POST, CONFIGS, document).await
             }
-            Action::SetConfiguration(operations) | Action::WriteLedger { operations, .. } => {
+            Action::FollowControlPlane(operations)
+            | Action::SetConfiguration(operations)
+            | Action::WriteLedger { operations, .. } => {
                 send(client, &Method::PATCH, &pool, &json!(operations)).await
             }
             Action::SetDesiredConfig { node, uid, resource_version, config, until, .. } => {

@@ -101,7 +101,8 @@ impl World {
     /// A client whose requests are recorded.
     pub(crate) fn client(&self) -> kube::Client {
         let asked = Arc::clone(&self.asked);
-        let service = self.server.service().map_request(move |request: http::Request<_>| {
+        let service = self.server.service_as(ACCOUNT, &["system:authenticated"]);
+        let service = service.map_request(move |request: http::Request<_>| {
             asked.lock().unwrap().push(format!("{} {}", request.method(), request.uri()));
             request
         });
@@ -145,6 +146,9 @@ impl World {
         said.collect()
     }
 }
+
+/// The account that the manifests name.
+const ACCOUNT: &str = "system:serviceaccount:tidegate-system:tidegate";
 
 pub(crate) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 use super::common::{POLICIES, POOLS, Running, World, by_policy, pass, settle, state, weekend};
 
-const NODES: &str = "/api/v1/nodes";
+pub(crate) const NODES: &str = "/api/v1/nodes";
 const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
-const WORKER: &str = "node-role.kubernetes.io/worker";
+pub(crate) const WORKER: &str = "node-role.kubernetes.io/worker";
 
 fn config(content: &str) -> Value {
     json!({"apiVersion": API_VERSION, "kind": MACHINE_CONFIG,
@@ -27,6 +27,11 @@ fn config(content: &str) -> Value {
 
 /// A pool of two machines under the policy of the weekend, on Friday evening, with a change that waits.
 async fn waiting() -> (World, Running) {
+    waiting_machines(2).await
+}
+
+/// The same, with as many machines.
+pub(crate) async fn waiting_machines(count: usize) -> (World, Running) {
     let world = World::new();
     world.define(&MACHINES[0]);
     world.create(POLICIES, &weekend("weekend"));
@@ -42,7 +47,8 @@ async fn waiting() -> (World, Running) {
     let operator = world.start_with(Settings::alone("one").with(Pools::Managed));
     settle().await;
     let first = newest(&world);
-    for name in ["n1", "n2"] {
+    for number in 1..=count {
+        let name = format!("n{number}");
         world.create(
             NODES,
             &json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,
@@ -58,13 +64,13 @@ async fn waiting() -> (World, Running) {
     (world, operator)
 }
 
-fn newest(world: &World) -> String {
+pub(crate) fn newest(world: &World) -> String {
     let pool = world.get(&format!("{POOLS}/worker"));
     pool["spec"]["configuration"]["name"].as_str().unwrap().to_owned()
 }
 
 /// The machines that must go to the newest configuration.
-fn marked(world: &World) -> Vec<String> {
+pub(crate) fn marked(world: &World) -> Vec<String> {
     let (nodes, newest) = (world.get(NODES), newest(world));
     let nodes = nodes["items"].as_array().unwrap().iter();
     let marked = nodes.filter(|node| node["metadata"]["annotations"][DESIRED_CONFIG] == *newest);

@@ -45,7 +45,9 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
             let change = json!({"metadata": {"annotations": {names::SOURCE_DIGESTS: digests}}});
             merge(hands, pool, (&MACHINES[0], name), &change).await
         }
-        Action::SetConfiguration(operations) | Action::WriteLedger { operations, .. } => {
+        Action::FollowControlPlane(operations)
+        | Action::SetConfiguration(operations)
+        | Action::WriteLedger { operations, .. } => {
             let ask = Ask {
                 path: format!("{}?fieldManager={FIELD_OWNER}", pool.path()),
                 content_type: "application/json-patch+json",

@@ -117,6 +117,7 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
         match action {
             Action::CreateRendered(_) => created = true,
             Action::RecordSources { .. }
+            | Action::FollowControlPlane(_)
             | Action::SetConfiguration(_)
             | Action::WriteLedger { .. }
             | Action::SetDesiredConfig { .. }

@@ -166,7 +166,9 @@ impl World {
                 let stored = self.rendered.iter_mut().find(|config| config.name == *name).unwrap();
                 stored.digests = serde_json::from_str(digests).unwrap();
             }
-            Action::SetConfiguration(operations) | Action::WriteLedger { operations, .. } => {
+            Action::FollowControlPlane(operations)
+            | Action::SetConfiguration(operations)
+            | Action::WriteLedger { operations, .. } => {
                 self.patch(operations)?;
             }
             Action::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
