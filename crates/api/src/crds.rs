@@ -11,16 +11,13 @@ use crate::schema::{Kind, Role, Scope};
 /// Formats that an API server checks. Ours beyond these are said by patterns and rules.
 const SERVED_FORMATS: &[&str] = &["int32", "int64", "date", "date-time"];
 
-/// The definition of a kind, as a cluster takes it.
+/// The definition of a kind under change management or of a policy, as a cluster takes it; what machines are made of is defined in
+/// [`crate::machine::definitions`].
 pub fn definition(kind: &Kind) -> Value {
     let plural = names::plural(kind.name);
     let scope = match kind.scope {
         Scope::Cluster => "Cluster",
         Scope::Namespaced => "Namespaced",
-    };
-    let subresources = match kind.role {
-        Role::Policy | Role::Gated { .. } => json!({"status": {}}),
-        Role::Part => json!({}),
     };
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -41,7 +38,7 @@ pub fn definition(kind: &Kind) -> Value {
                 "name": kind.version(),
                 "served": true,
                 "storage": true,
-                "subresources": subresources,
+                "subresources": {"status": {}},
                 "additionalPrinterColumns": columns(kind),
                 "schema": {"openAPIV3Schema": structural(kind.schema())},
             }],
@@ -51,12 +48,9 @@ pub fn definition(kind: &Kind) -> Value {
 
 /// Open now? Until when? What next?
 fn columns(kind: &Kind) -> Value {
-    let age = json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
-                     "description": "When it was created"});
     let (strategy, named, behavior, condition) = match kind.role {
-        Role::Part => return json!([age]),
         Role::Policy => (".spec.strategy", None, ".status.behavior", "Ready"),
-        Role::Gated { .. } => (
+        Role::Gated { .. } | Role::Part => (
             ".spec.changeManagement.strategy",
             Some(".spec.changeManagement.byPolicy.name"),
             ".status.changeManagement.behavior",
@@ -79,7 +73,8 @@ fn columns(kind: &Kind) -> Value {
             Role::Policy => column("Ready", &holds, "Whether the policy has been understood"),
             Role::Gated { .. } | Role::Part => column("Pending", &holds, "Whether a change waits"),
         },
-        age,
+        json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+               "description": "When it was created"}),
     ]);
     for (name, path, description) in [
         ("Next Until", "next.endTime", "When that ends; never, if empty"),

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use api::{
     crds,
+    machine::definitions::definitions,
     machine::names::{
         API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, LAST_APPLIED_DRAIN,
         MACHINE_CONFIG, PERMIT_UNTIL, ROLE, STATE,
@@ -166,9 +167,12 @@ async fn replayed_write_is_refused(writers: &Writers, pier: &str) {
 /// POOL-2: two operators that both lead, an administrator's cordon, and machines that finish one after the other.
 async fn budget_is_kept_by_two_leaders(writers: &Writers) {
     let admin = &writers.admin;
-    for kind in KINDS.iter().chain(GATED).chain(&MACHINES[..1]) {
+    let ours = KINDS.iter().chain(GATED).map(crds::definition);
+    for definition in ours.chain(definitions()) {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-        admin.create(path, &crds::definition(kind)).await;
+        admin.create(path, &definition).await;
+    }
+    for kind in KINDS.iter().chain(GATED).chain(&MACHINES[..1]) {
         let served = format!("/apis/{}/{}", kind.api_version, names::plural(kind.name));
         until(&served, async || admin.send("GET", &served, "", &Value::Null).await.is_ok()).await;
     }

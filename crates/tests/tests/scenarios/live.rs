@@ -3,7 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use api::{
-    crds, names,
+    crds,
+    machine::definitions::definitions,
+    names,
     schema::{GATED, KINDS, Kind, MACHINES, Scope},
 };
 use http::Request;
@@ -64,9 +66,10 @@ impl Live {
             rows: CONTROLLERS,
             letters: Letters::default(),
         };
-        for kind in kinds().filter(|kind| !kind.group().is_empty()) {
+        let ours = KINDS.iter().chain(GATED).map(crds::definition);
+        for definition in ours.chain(definitions()) {
             let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-            live.ask("POST", path, &crds::definition(kind)).await.unwrap();
+            live.ask("POST", path, &definition).await.unwrap();
         }
         for kind in kinds() {
             live.until(&format!("{} is served", kind.name), async || {
