@@ -1,7 +1,7 @@
 //! How is all that done on Linux?
 //!
-//! Files through [`files`], beneath one folder that is opened once; units and the operating system through the programs of the host
-//! in [`programs`].
+//! Files through `files`, beneath one folder that is opened once; units and the operating system through the programs of the host
+//! in `programs`.
 
 mod files;
 mod programs;
