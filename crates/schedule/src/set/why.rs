@@ -45,8 +45,8 @@ pub enum Cause<'a> {
         date: Date,
         /// When that window opened.
         start: Instant,
-        /// When it closes by itself, if nothing extends it.
-        end: Instant,
+        /// When it closes by itself, if nothing extends it; none if that is after the last instant there is.
+        end: Option<Instant>,
     },
     /// No window is open.
     NoWindow {
@@ -134,7 +134,7 @@ impl Schedule {
             Some((day, start, end)) => Cause::Window {
                 date: Date::nearest(day),
                 start: Instant::of_edge(start).unwrap_or(Instant::MIN),
-                end: Instant::of_edge(end).unwrap_or(Instant::MAX),
+                end: Instant::of_edge(end),
             },
             None => Cause::NoWindow { next: Instant::of_edge(self.windows().forward(at, at).1) },
         }

@@ -38,3 +38,12 @@ fn parsers_survive_seeded_bytes() {
 fn laws_hold_over_seeded_bytes() {
     seeded_loop(laws::run, 300, 220);
 }
+
+/// Found by the fuzzer: a window that closes after the last instant was said to close at it.
+#[test]
+fn a_window_that_outlasts_time_is_open_at_its_last_instant() {
+    laws::run(&[
+        42, 10, 235, 235, 235, 235, 235, 0, 187, 0, 253, 0, 161, 196, 0, 0, 0, 0, 0, 0, 255, 255,
+        0, 0, 33, 188, 82, 67, 91, 188, 188, 188,
+    ]);
+}

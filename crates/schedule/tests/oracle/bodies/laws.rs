@@ -332,7 +332,7 @@ fn reason_fits(set: &TimeSet, at: Instant, expression: &Expression) {
         Cause::Range { start, end } => {
             start.is_none_or(|start| start <= at) && end.is_none_or(|end| at < end)
         }
-        Cause::Window { start, end, .. } => start <= at && at < end,
+        Cause::Window { start, end, .. } => start <= at && end.is_none_or(|end| at < end),
         Cause::NoWindow { next } => next.is_none_or(|next| next > at),
         // Zones are at most a day away from UTC.
         Cause::Exclusion { from, until, .. } => {
