@@ -8,29 +8,23 @@ use api::{
     names,
     policy::{Behavior, PolicyStatus, State, Strategy},
 };
-use schedule::{Instant, TimeSet};
-use serde_json::{Value, json};
+use schedule::Instant;
+use serde_json::json;
 
 use crate::{
     behavior::{Before, recorded},
     explain,
     gate::{Gate, problem_text},
-    plan::{Note, Plan, StatusPatch, Weight},
+    plan::{Note, Plan, StatusPatch, Weight, made_from},
     pool::{Action, PoolPlan},
-    seen::{Identity, Presence, SeenGated, SeenPolicy, StanzaReading},
+    seen::{Presence, SeenGated, SeenPolicy, StanzaReading},
     strategy,
 };
 
 /// What is to be done about a policy (POL-3 to POL-8).
 pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
-    let never = TimeSet::never();
     let usable = seen.judged.policy.as_ref();
     let wrong = problem_text(&seen.judged.problems);
-    let set = usable.map_or(&never, |policy| &policy.lowered.set);
-    let reason = |at| match usable {
-        Some(policy) => explain::sentence(&policy.lowered, at),
-        None => format!("the policy cannot be used: {wrong}"),
-    };
     let known = &seen.status;
     let restricted = condition(&known.conditions, names::CHANGES_RESTRICTED);
     let before = Before {
@@ -38,7 +32,7 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
         strategy: strategy_of_reason(restricted),
         changed: seen.identity.changed,
     };
-    let behavior = recorded(set, &reason, before, now);
+    let behavior = recorded(&seen.set(), &|at| seen.reason(at), before, now);
     let generation = Some(seen.identity.generation);
     let ready = match usable {
         Some(_) => {
@@ -82,7 +76,7 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
     notes.extend(transition(known.behavior.as_ref(), status.behavior.as_ref()));
     let patch = (status != *known).then(|| StatusPatch {
         operations: vec![
-            version(&seen.identity),
+            made_from(&seen.identity.resource_version),
             json!({"op": "add", "path": "/status", "value": status}),
         ],
     });
@@ -252,18 +246,13 @@ fn strategy_of_reason(condition: Option<&Condition>) -> Strategy {
     }
 }
 
-/// The first operation of every patch: the version it was made from. Writing another version than the stored one is a conflict.
-fn version(identity: &Identity) -> Value {
-    json!({"op": "replace", "path": "/metadata/resourceVersion", "value": identity.resource_version})
-}
-
 fn status_patch(
     seen: &SeenGated,
     behavior: &Behavior,
     conditions: &[Condition],
 ) -> Option<StatusPatch> {
     let known = &seen.conditions;
-    let mut operations = vec![version(&seen.identity)];
+    let mut operations = vec![made_from(&seen.identity.resource_version)];
     if known.status == Presence::Absent {
         operations.push(json!({"op": "add", "path": "/status", "value": {}}));
     }

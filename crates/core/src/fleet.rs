@@ -1,14 +1,16 @@
 //! How far is each machine? Pools, their machines and their configurations, as somebody who asks sees them.
 
-use api::machine::names;
 use serde_json::Value;
 
-use crate::pool::{
-    membership::{Membership, membership},
-    prune::{self, Verdict},
-    seen::{SeenNode, SeenPool},
-    source::{Rendered, SeenConfig},
-    target::{Shelf, Target},
+use crate::{
+    drain::node::{self as drain, Request},
+    pool::{
+        membership::{Membership, membership},
+        prune::{self, Verdict},
+        seen::{SeenNode, SeenPool},
+        source::{Rendered, SeenConfig},
+        target::{Shelf, Target},
+    },
 };
 
 /// Every pool, machine and rendered configuration of a cluster.
@@ -16,15 +18,8 @@ use crate::pool::{
 pub struct Fleet {
     pools: Vec<SeenPool>,
     nodes: Vec<SeenNode>,
-    drains: Vec<Drain>,
+    drains: Vec<drain::Node>,
     rendered: Vec<Rendered>,
-}
-
-/// How far the drain of a machine is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Drain {
-    asked: bool,
-    blocked: Option<String>,
 }
 
 /// How far a machine is.
@@ -84,16 +79,7 @@ impl Fleet {
 
     /// Takes in a machine.
     pub fn add_node(&mut self, document: &Value) {
-        let noted = |name: &str| {
-            let found = document.pointer("/metadata/annotations").and_then(|all| all.get(name));
-            found.and_then(Value::as_str).unwrap_or_default()
-        };
-        let wanted = noted(names::DESIRED_DRAIN);
-        let blocked = noted(names::DRAIN_BLOCKED);
-        self.drains.push(Drain {
-            asked: wanted.starts_with("drain-") && wanted != noted(names::LAST_APPLIED_DRAIN),
-            blocked: Some(blocked.to_owned()).filter(|blocked| !blocked.is_empty()),
-        });
+        self.drains.push(drain::Node::of(document));
         self.nodes.push(SeenNode::new(document));
     }
 
@@ -158,13 +144,13 @@ impl Fleet {
     }
 }
 
-fn phase(node: &SeenNode, drain: &Drain, target: Option<&str>) -> Phase {
+fn phase(node: &SeenNode, drain: &drain::Node, target: Option<&str>) -> Phase {
     if node.current.is_empty() {
         Phase::Silent
     } else if node.is_failing() {
         Phase::Failing(node.reason.clone())
-    } else if drain.asked {
-        Phase::Draining(drain.blocked.clone())
+    } else if drain.request() == Request::Drain {
+        Phase::Draining(drain.blockage().map(str::to_owned))
     } else if node.current != node.desired || !node.is_done() {
         Phase::Applying
     } else if target.is_none_or(|target| target == node.current) {
@@ -176,6 +162,7 @@ fn phase(node: &SeenNode, drain: &Drain, target: Option<&str>) -> Phase {
 
 #[cfg(test)]
 mod tests {
+    use api::machine::names;
     use serde_json::json;
 
     use super::*;

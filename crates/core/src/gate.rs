@@ -16,7 +16,7 @@ use api::{
 use schedule::{Instant, TimeSet};
 
 use crate::{
-    format,
+    explain, format,
     lower::Lowered,
     problem::{Code, FieldPath, Object, Problem},
     seen::{SeenGated, SeenPolicy, StanzaReading},
@@ -164,6 +164,19 @@ fn standing<'a>(named: &Object, policy: Option<&'a Arc<SeenPolicy>>) -> Standing
 }
 
 impl SeenPolicy {
+    /// When it permits changes; never if it cannot be used (POL-8).
+    pub fn set(&self) -> TimeSet {
+        self.judged.policy.as_ref().map_or_else(TimeSet::never, |policy| policy.lowered.set.clone())
+    }
+
+    /// Why it permits changes at an instant or does not, in a sentence.
+    pub fn reason(&self, at: Instant) -> String {
+        match &self.judged.policy {
+            Some(policy) => explain::sentence(&policy.lowered, at),
+            None => format!("the policy cannot be used: {}", problem_text(&self.judged.problems)),
+        }
+    }
+
     /// Whether consumers may rely on it: ready, and for the newest generation (POL-6).
     pub fn ready(&self) -> Result<(), String> {
         let conditions = &self.status.conditions;

@@ -5,7 +5,6 @@ use api::policy::{Behavior, Strategy};
 use schedule::Instant;
 
 use crate::{
-    explain,
     gate::{Form, Gate},
     pending::Pending,
     problem::Object,
@@ -101,12 +100,7 @@ fn form_name(gate: &Gate) -> Option<&'static str> {
 /// The row of a policy.
 pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
     let usable = seen.judged.policy.as_ref();
-    let never = schedule::TimeSet::never();
-    let set = usable.map_or(&never, |policy| &policy.lowered.set);
-    let reason = |at| match usable {
-        Some(policy) => explain::sentence(&policy.lowered, at),
-        None => format!("cannot be used: {}", crate::gate::problem_text(&seen.judged.problems)),
-    };
+    let set = seen.set();
     let strategy = usable.map_or(Strategy::Restrictive, |policy| policy.lowered.strategy);
     let known = seen.status.behavior.as_ref();
     Row {
@@ -121,7 +115,7 @@ pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
             .map(|row| row.name),
         policy: None,
         overridden: Overridden::No,
-        behavior: as_recorded(set, &reason, known, strategy, at),
+        behavior: as_recorded(&set, &|at| seen.reason(at), known, strategy, at),
         pending: Pending::default(),
     }
 }

@@ -5,7 +5,7 @@
 //! conflict (EXEC-1).
 
 use schedule::Instant;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::pool::Action;
 
@@ -44,6 +44,11 @@ impl StatusPatch {
         self.operations.extend(more);
         self
     }
+}
+
+/// The first operation of every patch: the version it was made from. Writing another version than the stored one is a conflict (EXEC-1).
+pub(crate) fn made_from(resource_version: &str) -> Value {
+    json!({"op": "replace", "path": "/metadata/resourceVersion", "value": resource_version})
 }
 
 /// Something to tell people, as a Kubernetes event.

@@ -16,7 +16,7 @@ use api::machine::names;
 use crate::{
     gate::{Gate, Permit},
     pending::Pending,
-    plan::{Note, StatusPatch, Weight},
+    plan::{Note, StatusPatch, Weight, made_from},
     problem::Problem,
 };
 
@@ -239,7 +239,7 @@ fn render_actions(view: &PoolView<'_>, shelf: &Shelf<'_>, plan: &mut PoolPlan) {
     if view.pool.newest.as_deref() != Some(fresh.name.as_str()) {
         let configuration = fresh.reference();
         plan.actions.push(Action::SetConfiguration(vec![
-            status::version(view.pool),
+            made_from(&view.pool.resource_version),
             json!({"op": "add", "path": "/spec/configuration", "value": configuration}),
         ]));
     }
@@ -265,7 +265,7 @@ fn node_actions(view: &PoolView<'_>, ledger: Ledger, marks: Vec<Mark<'_>>, plan:
 
 /// A JSON patch that writes one annotation of a pool, from the version that was seen.
 fn annotate(pool: &SeenPool, name: &str, value: &str) -> Vec<Value> {
-    let mut operations = vec![status::version(pool)];
+    let mut operations = vec![made_from(&pool.resource_version)];
     if !pool.annotated {
         operations.push(json!({"op": "add", "path": "/metadata/annotations", "value": {}}));
     }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use api::schema::{GATED, KINDS};
+use serde_json::Value;
 
 use super::*;
 use crate::{gate::gate, plan::Weight};

@@ -96,6 +96,11 @@ impl Node {
         }
     }
 
+    /// What cannot leave, why and since when, as it was last told.
+    pub fn blockage(&self) -> Option<&str> {
+        Some(self.blocked.as_str()).filter(|blocked| !blocked.is_empty())
+    }
+
     /// Since when it is cordoned for the drain.
     pub fn since(&self) -> Option<Instant> {
         self.record.and_then(|record| record.since)

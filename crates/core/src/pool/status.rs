@@ -11,7 +11,12 @@ use super::{
     seen::{Pause, SeenNode, SeenPool},
     source::{Rendered, text},
 };
-use crate::{gate::problem_text, plan::StatusPatch, problem::Problem, seen::Presence};
+use crate::{
+    gate::problem_text,
+    plan::{StatusPatch, made_from},
+    problem::Problem,
+    seen::Presence,
+};
 
 /// All machines have the target.
 pub const UPDATED: &str = "Updated";
@@ -171,7 +176,7 @@ pub(crate) struct Facts<'a> {
 pub(crate) fn patch(facts: &Facts<'_>, now: Instant) -> Option<StatusPatch> {
     let known = &facts.pool.status;
     let counts = counts(facts.nodes, facts.target.map(|target| target.name.as_str()));
-    let mut operations = vec![version(facts.pool)];
+    let mut operations = vec![made_from(&facts.pool.resource_version)];
     if known.present == Presence::Absent {
         operations.push(json!({"op": "add", "path": "/status", "value": {}}));
     }
@@ -229,11 +234,6 @@ fn reference(config: &Rendered) -> Value {
 /// A source, as pools refer to it.
 pub(crate) fn source_reference(name: &str) -> Value {
     json!({"apiVersion": names::API_VERSION, "kind": names::MACHINE_CONFIG, "name": name})
-}
-
-/// The first operation of every write to a pool: the version it was made from (EXEC-1).
-pub(crate) fn version(pool: &SeenPool) -> Value {
-    json!({"op": "replace", "path": "/metadata/resourceVersion", "value": pool.resource_version})
 }
 
 fn conditions(facts: &Facts<'_>, counts: Counts, now: Instant) -> Vec<PoolCondition> {

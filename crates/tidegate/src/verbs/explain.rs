@@ -9,7 +9,6 @@ use serde::Serialize;
 use tidegate_core::{
     behavior::behavior,
     explain::{Reason, Verdict, explain},
-    overview,
     problem::Object,
     read::Policy,
     world::{self, World},
@@ -142,7 +141,7 @@ fn named(
         anyhow::bail!("there is no {object} in this cluster");
     };
     let Some(policy) = &seen.judged.policy else {
-        anyhow::bail!("{object} {}", overview::policy(seen, at).behavior.current.reason);
+        anyhow::bail!("{object}: {}", seen.reason(at));
     };
     Ok(of_policy(policy, at))
 }
