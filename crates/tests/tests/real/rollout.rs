@@ -9,9 +9,7 @@
     reason = "the functions beside a test fail as it does"
 )]
 
-mod rollout {
-    pub(crate) mod writers;
-}
+mod writers;
 
 use std::sync::Arc;
 
@@ -28,10 +26,10 @@ use api::{
 use jiff::{Timestamp, ToSpan as _};
 use operator::{Operator, Pools, Settings};
 use rig::{Cluster, Controllers, suite};
-use rollout::writers::{Writer, Writers, until};
 use runtime::clock::SystemClock;
 use serde_json::{Value, json};
 use tidegate_tests::Tree;
+use writers::{Writer, Writers, until};
 
 #[test]
 fn real_server_refuses_changes_without_a_live_permit() {

@@ -22,7 +22,6 @@
     reason = "the functions beside a test fail as it does"
 )]
 
-#[path = "real_specs/table.rs"]
 mod table;
 
 use std::{fs, path::PathBuf, time::Duration};

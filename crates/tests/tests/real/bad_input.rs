@@ -18,16 +18,13 @@ use rig::{
 };
 use serde_json::{Value, json};
 
-mod bad_input {
-    pub(crate) mod requests;
+mod bodies;
+mod names;
+mod patches;
+mod paths;
+mod requests;
 
-    mod bodies;
-    mod names;
-    mod patches;
-    mod paths;
-}
-
-use bad_input::requests::{Bad, bad_requests};
+use requests::{Bad, bad_requests};
 
 #[test]
 fn real_server_refuses_bad_input_as_recorded() {

@@ -1,0 +1,20 @@
+//! Does everything hold on a real kube-apiserver too? One program for all suites that need one: it is linked once, and two suites
+//! share the machine while each waits for its own server.
+
+#![cfg(test)]
+
+mod bad_input;
+mod commit_time;
+mod conformance;
+mod deploy;
+mod drain;
+mod kubectl;
+mod machine;
+mod node;
+mod operator;
+mod ownership;
+mod rights;
+mod rollout;
+mod rules;
+mod specs;
+mod users;
