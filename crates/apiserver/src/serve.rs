@@ -1,7 +1,8 @@
 //! The front door for kubectl: HTTP on loopback, and a kubeconfig that leads there.
 //!
 //! There is no authentication, so there is no way to listen anywhere else, and requests that a web page could have sent
-//! (with an `Origin`, or under another host name) are refused.
+//! (with an `Origin`, or under another host name) are refused. Every answer is dated by the server's own clock, which may not be the
+//! machine's: whoever counts from `now` asks the server, as they would ask a real one.
 
 use std::{
     io,
@@ -9,9 +10,10 @@ use std::{
     time::Duration,
 };
 
-use http::{Request, Response, header};
+use http::{HeaderValue, Request, Response, header};
 use hyper::{body::Incoming as HyperBody, server::conn::http1};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
 use tokio::net::{TcpListener, TcpStream};
 use tower::Service as _;
 
@@ -32,6 +34,7 @@ pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
     service: Service,
+    server: Server,
 }
 
 impl Server {
@@ -39,7 +42,7 @@ impl Server {
     pub async fn listen(&self, port: u16) -> io::Result<Listener> {
         let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = socket.local_addr()?;
-        Ok(Listener { socket, address, service: self.service() })
+        Ok(Listener { socket, address, service: self.service(), server: self.clone() })
     }
 }
 
@@ -69,20 +72,22 @@ impl Listener {
                     continue;
                 }
             };
-            tokio::spawn(connection(stream, self.service.clone()));
+            tokio::spawn(connection(stream, self.service.clone(), self.server.clone()));
         }
     }
 }
 
-async fn connection(stream: TcpStream, service: Service) {
+async fn connection(stream: TcpStream, service: Service, server: Server) {
     let _ = stream.set_nodelay(true);
     let answer = hyper::service::service_fn(move |request: Request<HyperBody>| {
-        let mut service = service.clone();
+        let (mut service, server) = (service.clone(), server.clone());
         async move {
-            if let Some(refusal) = suspicious(&request) {
-                return Ok::<Response<Body>, Lost>(refusal_response(&refusal));
-            }
-            service.call(request).await
+            let mut answer = match suspicious(&request) {
+                Some(refusal) => refusal_response(&refusal),
+                None => service.call(request).await?,
+            };
+            answer.headers_mut().extend(date(server.now()).map(|date| (header::DATE, date)));
+            Ok::<Response<Body>, Lost>(answer)
         }
     });
     // A connection that ends badly is the client's business; the next one is not affected.
@@ -91,6 +96,12 @@ async fn connection(stream: TcpStream, service: Service) {
         .header_read_timeout(HEADER_PATIENCE)
         .serve_connection(TokioIo::new(stream), answer)
         .await;
+}
+
+/// An instant as HTTP writes it; none if it is before or after all that HTTP can write.
+fn date(now: Timestamp) -> Option<HeaderValue> {
+    let written = DateTimePrinter::new().timestamp_to_rfc9110_string(&now).ok()?;
+    HeaderValue::try_from(written).ok()
 }
 
 fn suspicious(request: &Request<HyperBody>) -> Option<Refusal> {

@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use http::{Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use jiff::Timestamp;
 use kube::{Client, client::Body};
@@ -232,10 +232,7 @@ impl Cluster {
     async fn answer(&self, verb: Verb, ask: Ask) -> Result<Answer, CallError> {
         let response = accepted(self.send(verb, ask).await?).await?;
         let code = response.status();
-        let stamp = response.headers().get(header::DATE).and_then(|stamp| stamp.to_str().ok());
-        let stamp = stamp.and_then(|stamp| {
-            jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(stamp).ok()
-        });
+        let stamp = dated(response.headers());
         let body = response.into_body().collect().await;
         let body = body.map_err(|error| CallError::Lost(error.into()))?.to_bytes();
         Ok(Answer { code, stamp, body })
@@ -270,6 +267,12 @@ impl Cluster {
             self.telemetry.clock_skew(ahead + took / 2.0 - 0.5);
         }
     }
+}
+
+/// When a server says it answered, to the second.
+pub fn dated(headers: &HeaderMap) -> Option<Timestamp> {
+    let stamp = headers.get(header::DATE)?.to_str().ok()?;
+    jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(stamp).ok()
 }
 
 impl std::fmt::Debug for Cluster {

@@ -76,7 +76,12 @@ pub(crate) struct At {
 impl At {
     /// The instant meant.
     pub(crate) fn instant(&self, edge: &Edge) -> Instant {
-        self.at.as_ref().map_or(edge.now, |moment| moment.instant)
+        self.given().unwrap_or(edge.now)
+    }
+
+    /// The instant, if the person said one.
+    pub(crate) fn given(&self) -> Option<Instant> {
+        self.at.as_ref().map(|moment| moment.instant)
     }
 }
 

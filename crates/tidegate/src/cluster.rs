@@ -12,14 +12,14 @@ use api::{
 use clap::Args;
 use futures_util::StreamExt as _;
 use http::Request;
-use kube::Client;
-use runtime::client;
+use kube::{Client, client::Body};
+use runtime::{call::dated, client};
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{fleet::Fleet, problem::Object, world::World};
 
 use crate::{
-    args,
+    args::{self, At},
     edge::Edge,
     output::{Output, Style},
     source::{Loaded, Reads},
@@ -59,6 +59,19 @@ impl Reach {
         Ok((loaded.world(at), loaded))
     }
 
+    /// The instant that a verb looks at: the one it was told, else the one it is where it looks.
+    pub(crate) fn instant(
+        &self,
+        at: &At,
+        files: &[PathBuf],
+        edge: &Edge,
+    ) -> anyhow::Result<Instant> {
+        if at.given().is_some() || !files.is_empty() {
+            return Ok(at.instant(edge));
+        }
+        Ok(self.connect()?.now(edge))
+    }
+
     /// A way to the cluster.
     pub(crate) fn connect(&self) -> anyhow::Result<Cluster> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -77,6 +90,16 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
+    /// What time it is there. A cluster judges by its own clock, so that is the one to count from; the caller's, if it does not say.
+    pub(crate) fn now(&self, edge: &Edge) -> Instant {
+        let asked = async {
+            let request = Request::get("/version").body(Body::empty()).ok()?;
+            let answer = tokio::time::timeout(PATIENCE, self.client.send(request)).await.ok()?;
+            Instant::try_from(dated(answer.ok()?.headers())?).ok()
+        };
+        self.runtime.block_on(asked).unwrap_or_else(|| (edge.clock)())
+    }
+
     /// Everything that change management knows in the cluster.
     pub(crate) fn world(&self) -> anyhow::Result<World> {
         Ok(self.runtime.block_on(self.listed())?.0)
@@ -173,7 +196,7 @@ impl Cluster {
     ) -> anyhow::Result<Output> {
         let mut before = String::new();
         loop {
-            let now = (edge.clock)();
+            let now = self.now(edge);
             let (world, versions) = self.look()?;
             let Shown { facts, text, sleep } = show(&world, now)?;
             if facts != before {

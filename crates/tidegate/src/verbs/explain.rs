@@ -83,8 +83,11 @@ struct Answer {
 }
 
 fn run(args: &Explain, edge: &mut Edge) -> anyhow::Result<Output> {
-    let at = args.at.instant(edge);
     let (names, paths) = args.sources.divided();
+    let at = match names.as_slice() {
+        [] => args.at.instant(edge),
+        _ => args.reach.instant(&args.at, &paths, edge)?,
+    };
     let (answers, loaded) = if names.is_empty() {
         let loaded = load(&paths, Reads::Policies, edge)?;
         let answers = loaded.policies.iter().map(|found| of_policy(&found.policy, at)).collect();

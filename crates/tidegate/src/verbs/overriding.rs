@@ -96,9 +96,9 @@ fn run(args: &Override, edge: &mut Edge) -> anyhow::Result<Output> {
         anyhow::bail!("there is no {object} in this cluster");
     };
     let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
-    let change =
-        change(seen, policy.as_ref(), wanted(args, edge.now), args.reason.as_deref(), edge.now)
-            .map_err(anyhow::Error::msg)?;
+    let now = cluster.now(edge);
+    let change = change(seen, policy.as_ref(), wanted(args, now), args.reason.as_deref(), now)
+        .map_err(anyhow::Error::msg)?;
     let back_to_policy =
         strategy(&change.undo) == Some("ByPolicy") && seen.override_reason.is_none();
     let way_back = back_to_policy.then(|| format!("tidegate override {} --clear", args.resource));

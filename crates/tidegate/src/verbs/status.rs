@@ -74,7 +74,7 @@ fn run(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
     if args.watch {
         return follow(args, edge);
     }
-    let at = args.at.instant(edge);
+    let at = args.reach.instant(&args.at, &args.files, edge)?;
     let (world, loaded) = args.reach.world(&args.files, edge, at)?;
     let text = written(&rows(&world, at), args.formats.output, at, edge.colour)?;
     Ok(Output::done(text).with_problems(&loaded))

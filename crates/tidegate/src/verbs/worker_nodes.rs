@@ -127,16 +127,16 @@ fn run(args: &WorkerNodes, edge: &mut Edge) -> anyhow::Result<Output> {
         Step::Start { config, which, manner } => start(which, config.as_deref(), manner),
         Step::Rollback { which, manner } => rollback(which, manner),
         Step::Pause { reason, which, manner } => {
-            steered(which, Wanted::Restrictive, reason.as_deref(), manner, edge.now)
+            steered(which, Wanted::Restrictive, reason.as_deref(), manner, edge)
         }
-        Step::Resume { which, manner } => steered(which, Wanted::Clear, None, manner, edge.now),
+        Step::Resume { which, manner } => steered(which, Wanted::Clear, None, manner, edge),
         Step::Status { pool, watch, reach, at, formats } => {
             let cluster = reach.connect()?;
             let pool = pool.as_deref();
             if *watch {
                 return follow(&cluster, pool, formats.output, edge);
             }
-            let at = at.instant(edge);
+            let at = at.given().unwrap_or_else(|| cluster.now(edge));
             let seen = seen(&cluster.world()?, &cluster.fleet()?, pool, at)?;
             Ok(Output::done(written(&seen, formats.output, at, edge.colour)?))
         }
@@ -184,7 +184,7 @@ fn steered(
     wanted: Wanted,
     reason: Option<&str>,
     manner: &Manner,
-    now: Instant,
+    edge: &Edge,
 ) -> anyhow::Result<Output> {
     let cluster = which.reach.connect()?;
     let world = cluster.world()?;
@@ -200,7 +200,7 @@ fn steered(
         wanted
     };
     let overriding::Change { patch, undo, meaning } =
-        overriding::change(seen, policy.as_ref(), wanted, reason, now)
+        overriding::change(seen, policy.as_ref(), wanted, reason, cluster.now(edge))
             .map_err(anyhow::Error::msg)?;
     let way_back = match wanted {
         Wanted::Restrictive => Some(format!("tidegate worker-nodes resume --pool {}", which.pool)),
