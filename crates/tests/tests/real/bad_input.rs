@@ -2,8 +2,6 @@
 //!
 //! What a real server said is recorded in `bad-input/answers.txt`; `UPDATE_EXPECT=1` records it anew. Both servers must say that.
 
-#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
-
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::PathBuf, time::Duration};
 
 use kube::{

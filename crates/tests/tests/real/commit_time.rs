@@ -3,12 +3,6 @@
 //! The server stamps the writer's entry in `managedFields` with its own clock before admission looks. A policy can therefore compare
 //! the server's time with an end written on the object: a late, replayed or back-dated write is refused with nothing of ours running.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
-
 use std::time::Duration;
 
 use jiff::{Timestamp, ToSpan as _};

@@ -1,11 +1,5 @@
 //! Do the servers answer random sequences of requests alike?
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
-
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},

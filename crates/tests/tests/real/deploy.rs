@@ -1,12 +1,6 @@
 //! Does a real server take the chart: installed, upgraded and uninstalled by Helm, and applied as plain manifests by kubectl? May its pods
 //! run where pod security is restricted, and may its account do what the role says and no more?
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
-
 use std::{
     collections::BTreeSet,
     process::{Command, Stdio},

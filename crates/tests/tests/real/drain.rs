@@ -2,21 +2,13 @@
 //!
 //! The same on both servers. There is no kubelet on either, so the suite plays one: it ends pods that were told to end.
 
-#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
-
-use std::{sync::Arc, time::Duration};
-
-use rig::{Cluster, Controllers, User, suite, suite::Kubectl};
-use runtime::{
-    call::{self, Ask, CallError, Verb},
-    client,
-    clock::SystemClock,
-    drain::{Drainer, Passed},
-    telemetry::Telemetry,
-};
+use rig::{Cluster, Controllers, suite, suite::Kubectl};
+use runtime::drain::{Drainer, Passed};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::drain::{Budgets, Settings};
+
+use super::admin::Admin;
 
 #[test]
 fn real_drain() {
@@ -33,37 +25,7 @@ const BUDGETS: &str = "/apis/policy/v1/namespaces/shop/poddisruptionbudgets";
 const DESIRED: &str = "machineconfiguration.openshift.io/desiredDrain";
 const APPLIED: &str = "machineconfiguration.openshift.io/lastAppliedDrain";
 
-/// Whoever asks the server.
-struct Admin {
-    cluster: call::Cluster,
-}
-
 impl Admin {
-    async fn new(cluster: &Cluster) -> Self {
-        // Not the client of the rig, which sends a refused eviction again by itself (EXEC-4).
-        let config = client::configuration(Some(cluster.kubeconfig(User::Admin))).await.unwrap();
-        let client = client::connect(config).unwrap();
-        let telemetry = Arc::new(Telemetry::default());
-        let patience = Duration::from_secs(10);
-        Self { cluster: call::Cluster::new(client, Arc::new(SystemClock), telemetry, patience) }
-    }
-
-    async fn call(&self, verb: Verb, path: &str, body: &Value) -> Result<Value, CallError> {
-        let mut ask = Ask::json(path, body);
-        if verb == Verb::Patch {
-            ask.content_type = "application/merge-patch+json";
-        }
-        self.cluster.call(verb, ask).await
-    }
-
-    async fn create(&self, path: &str, body: &Value) -> Value {
-        self.call(Verb::Create, path, body).await.unwrap()
-    }
-
-    async fn get(&self, path: &str) -> Result<Value, CallError> {
-        self.cluster.call(Verb::Get, Ask::path(path)).await
-    }
-
     async fn pod(&self, name: &str, metadata: Value) {
         let mut metadata = metadata;
         metadata["name"] = json!(name);
@@ -73,7 +35,7 @@ impl Admin {
         self.create(PODS, &pod).await;
         let running = json!({"status": {"phase": "Running",
             "conditions": [{"type": "Ready", "status": "True"}]}});
-        self.call(Verb::Patch, &format!("{PODS}/{name}/status"), &running).await.unwrap();
+        self.patch(&format!("{PODS}/{name}/status"), &running).await;
     }
 
     async fn budget(&self, name: &str, app: &str) {
@@ -81,10 +43,6 @@ impl Admin {
             "metadata": {"name": name},
             "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": app}}}});
         self.create(BUDGETS, &budget).await;
-    }
-
-    async fn delete(&self, path: &str) {
-        self.call(Verb::Delete, path, &json!({"gracePeriodSeconds": 0})).await.unwrap();
     }
 
     /// What a kubelet does with pods that were told to end. A finalizer outlives that.
@@ -99,7 +57,7 @@ impl Admin {
 
     async fn ask_for(&self, request: &str) {
         let patch = json!({"metadata": {"annotations": {DESIRED: request}}});
-        self.call(Verb::Patch, "/api/v1/nodes/n1", &patch).await.unwrap();
+        self.patch("/api/v1/nodes/n1", &patch).await;
     }
 
     async fn node(&self) -> Value {
@@ -135,7 +93,7 @@ async fn drains(cluster: &Cluster) {
     admin.budget("one", "twice").await;
     admin.budget("two", "twice").await;
 
-    let mut drainer = Drainer::new(admin.cluster.clone(), Settings::default());
+    let mut drainer = Drainer::new(admin.0.clone(), Settings::default());
     let at = |seconds: i64| began.saturating_add(seconds);
     assert_eq!(drainer.pass("n1", at(0)).await.unwrap(), Passed::Nothing);
 
@@ -167,7 +125,7 @@ async fn drains(cluster: &Cluster) {
     }
     admin.delete(&format!("{BUDGETS}/web-budget")).await;
     let free = json!({"metadata": {"finalizers": null}});
-    admin.call(Verb::Patch, &format!("{PODS}/held"), &free).await.unwrap();
+    admin.patch(&format!("{PODS}/held"), &free).await;
     let passed = drainer.pass("n1", at(7_210)).await.unwrap();
     assert!(matches!(passed, Passed::Draining(_)), "{passed:?}");
     admin.kubelet(&["twice", "web"]).await;
@@ -193,14 +151,14 @@ async fn drains(cluster: &Cluster) {
 /// What an administrator cordoned stays cordoned.
 async fn prior_cordon(admin: &Admin, drainer: &mut Drainer, now: Instant) {
     let cordon = json!({"spec": {"unschedulable": true}});
-    admin.call(Verb::Patch, "/api/v1/nodes/n1", &cordon).await.unwrap();
+    admin.patch("/api/v1/nodes/n1", &cordon).await;
     admin.ask_for("drain-rendered-c").await;
     assert_eq!(drainer.pass("n1", now).await.unwrap(), Passed::Drained);
     admin.ask_for("uncordon-rendered-c").await;
     assert_eq!(drainer.pass("n1", now).await.unwrap(), Passed::Uncordoned);
     assert_eq!(admin.node().await["spec"]["unschedulable"], true);
     let open = json!({"spec": {"unschedulable": null}});
-    admin.call(Verb::Patch, "/api/v1/nodes/n1", &open).await.unwrap();
+    admin.patch("/api/v1/nodes/n1", &open).await;
 }
 
 /// A disruption policy that says so overrides a budget, after its grace and not before.
@@ -208,7 +166,7 @@ async fn overridden_budget(admin: &Admin, now: Instant) {
     admin.pod("last", json!({"labels": {"app": "last"}})).await;
     admin.budget("last-budget", "last").await;
     let settings = Settings { budgets: Budgets::OverriddenAfter(600), ..Settings::default() };
-    let mut drainer = Drainer::new(admin.cluster.clone(), settings);
+    let mut drainer = Drainer::new(admin.0.clone(), settings);
     admin.ask_for("drain-rendered-d").await;
     let is_ending = async || {
         let pod = admin.get(&format!("{PODS}/last")).await.unwrap();

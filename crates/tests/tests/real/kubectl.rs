@@ -1,11 +1,5 @@
 //! Does every server answer kubectl alike? The scripts and their recorded answers are in `kubectl/`.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
-
 use std::{fmt::Write as _, fs, path::PathBuf};
 
 use rig::{

@@ -1,12 +1,6 @@
 //! Do servers take what is decided about pools and machines? The definitions, the refusals of disruption policies, and a rollout with
 //! two planners of which one comes too late (POOL-2, NDP-1).
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
-
 use std::time::Duration;
 
 use api::{

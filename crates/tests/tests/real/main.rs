@@ -3,6 +3,7 @@
 
 #![cfg(test)]
 
+mod admin;
 mod bad_input;
 mod commit_time;
 mod conformance;

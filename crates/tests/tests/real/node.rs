@@ -3,30 +3,23 @@
 //! The whole way of one node: an order, a drain that a budget holds up, the change, a new start of the machine, and workloads that
 //! come back.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
-
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use agent::{
     host::recording::Recording,
     next::{Awaited, Step},
     run::{Agent, Turn},
 };
-use rig::{Cluster, Controllers, User, suite, suite::Kubectl};
+use rig::{Cluster, Controllers, suite, suite::Kubectl};
 use runtime::{
-    call::{self, Ask, CallError, Verb},
-    client,
-    clock::SystemClock,
+    call::{Ask, CallError, Verb},
     drain::{Drainer, Passed},
-    telemetry::Telemetry,
 };
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::drain::Settings;
+
+use super::admin::Admin;
 
 #[test]
 fn real_node() {
@@ -43,38 +36,9 @@ const NODE: &str = "/api/v1/nodes/n1";
 const PODS: &str = "/api/v1/namespaces/pier/pods";
 const BUDGETS: &str = "/apis/policy/v1/namespaces/pier/poddisruptionbudgets";
 
-struct Admin(call::Cluster);
-
 impl Admin {
-    async fn new(cluster: &Cluster) -> Self {
-        let config = client::configuration(Some(cluster.kubeconfig(User::Admin))).await.unwrap();
-        let client = client::connect(config).unwrap();
-        let telemetry = Arc::new(Telemetry::default());
-        let patience = Duration::from_secs(10);
-        Self(call::Cluster::new(client, Arc::new(SystemClock), telemetry, patience))
-    }
-
-    async fn create(&self, path: &str, body: &Value) {
-        let _: Value = self.0.call(Verb::Create, Ask::json(path, body)).await.unwrap();
-    }
-
-    async fn patch(&self, path: &str, body: &Value) {
-        let mut ask = Ask::json(path, body);
-        ask.content_type = "application/merge-patch+json";
-        let _: Value = self.0.call(Verb::Patch, ask).await.unwrap();
-    }
-
-    async fn delete(&self, path: &str) {
-        let now = json!({"gracePeriodSeconds": 0});
-        let _: Value = self.0.call(Verb::Delete, Ask::json(path, &now)).await.unwrap();
-    }
-
-    async fn node(&self) -> Value {
-        self.0.call(Verb::Get, Ask::path(NODE)).await.unwrap()
-    }
-
     async fn says(&self, key: &str) -> String {
-        let node = self.node().await;
+        let node = self.get(NODE).await.unwrap();
         let said = node["metadata"]["annotations"][format!("{PREFIX}/{key}")].as_str();
         said.unwrap_or_default().to_owned()
     }
@@ -197,12 +161,12 @@ async fn changes(cluster: &Cluster) {
     );
     agent.host().restart();
     assert_eq!(idle(&mut agent).await, Step::Await(Awaited::Uncordon));
-    assert_eq!(admin.node().await["spec"]["unschedulable"], true);
+    assert_eq!(admin.get(NODE).await.unwrap()["spec"]["unschedulable"], true);
     assert_eq!(drainer.pass("n1", now.saturating_add(3_720)).await.unwrap(), Passed::Uncordoned);
     assert_eq!(idle(&mut agent).await, Step::Rest);
     assert_eq!(
         (admin.says("currentConfig").await, admin.says("state").await),
         ("rendered-b".into(), "Done".into())
     );
-    assert_ne!(admin.node().await["spec"]["unschedulable"], true);
+    assert_ne!(admin.get(NODE).await.unwrap()["spec"]["unschedulable"], true);
 }

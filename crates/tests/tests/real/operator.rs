@@ -2,8 +2,6 @@
 //!
 //! The clock of the operator is set by the suite: windows open and close when it says so, while the server lives in its own time.
 
-#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
-
 use std::{sync::Arc, time::Duration};
 
 use api::{

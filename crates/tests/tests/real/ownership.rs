@@ -1,7 +1,5 @@
 //! Does every server forget old writers alike?
 
-#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
-
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api,

@@ -3,12 +3,6 @@
 //! It runs on a real server as the account of the manifests. Each status write is refused once, as if somebody else had been quicker: what
 //! the operator does then needs a right of its own.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
-
 use std::{
     collections::BTreeSet,
     process::{Command, Stdio},

@@ -3,12 +3,6 @@
 //! GATE-7 with the policy as it is shipped, on both servers and in their own time: first with no operator at all, then with two that
 //! both believe they lead.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
-
 mod writers;
 
 use std::sync::Arc;

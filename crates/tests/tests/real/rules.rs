@@ -1,11 +1,5 @@
 //! Does every server refuse a definition whose rules cannot work, and name the same rule?
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
-
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Api, api::PostParams};
 use rig::{

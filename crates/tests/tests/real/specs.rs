@@ -16,12 +16,6 @@
 //!
 //! Lines with `>` are recorded from the real server by `UPDATE_EXPECT=1`.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
-
 mod table;
 
 use std::{fs, path::PathBuf, time::Duration};

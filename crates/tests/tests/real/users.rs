@@ -1,11 +1,5 @@
 //! Has every user of a real server the rights it should begin with, and is nothing left when the server is gone?
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
-
 use std::{
     net::TcpStream,
     panic::{AssertUnwindSafe, catch_unwind},

@@ -1,0 +1,45 @@
+//! Who acts by hand in a suite? An administrator whose requests are sent once.
+
+use std::{sync::Arc, time::Duration};
+
+use rig::{Cluster, User};
+use runtime::{
+    call::{self, Ask, CallError, Verb},
+    client,
+    clock::SystemClock,
+    telemetry::Telemetry,
+};
+use serde_json::{Value, json};
+
+/// Whoever asks the server.
+pub(crate) struct Admin(pub(crate) call::Cluster);
+
+impl Admin {
+    pub(crate) async fn new(cluster: &Cluster) -> Self {
+        // Not the client of the rig, which sends a refused eviction again by itself (EXEC-4).
+        let config = client::configuration(Some(cluster.kubeconfig(User::Admin))).await.unwrap();
+        let client = client::connect(config).unwrap();
+        let telemetry = Arc::new(Telemetry::default());
+        let patience = Duration::from_secs(10);
+        Self(call::Cluster::new(client, Arc::new(SystemClock), telemetry, patience))
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, CallError> {
+        self.0.call(Verb::Get, Ask::path(path)).await
+    }
+
+    pub(crate) async fn create(&self, path: &str, body: &Value) -> Value {
+        self.0.call(Verb::Create, Ask::json(path, body)).await.unwrap()
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Value {
+        let mut ask = Ask::json(path, body);
+        ask.content_type = "application/merge-patch+json";
+        self.0.call(Verb::Patch, ask).await.unwrap()
+    }
+
+    pub(crate) async fn delete(&self, path: &str) {
+        let now = json!({"gracePeriodSeconds": 0});
+        let _: Value = self.0.call(Verb::Delete, Ask::json(path, &now)).await.unwrap();
+    }
+}
