@@ -3,7 +3,7 @@
 //! Everything that is decided is decided by [`next`]. Nothing here is remembered that a restart must not lose: plans and failures are
 //! made anew. EXEC-4: a write whose outcome nobody knows is read back, because every turn begins with reading.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use api::machine::{
     MachineConfig,
@@ -14,11 +14,13 @@ use http_body_util::BodyExt as _;
 use runtime::{
     backoff::Backoff,
     call::{Ask, CallError, Cluster, Verb},
+    clock::Clock,
 };
+use schedule::Instant;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tidegate_core::node::disruption;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{sleep, timeout};
 
 use crate::{
     accounts::Accounts,
@@ -54,12 +56,19 @@ struct Prepared {
     way: Result<(Record, Plan), String>,
 }
 
-/// What failed on the way to a configuration, and when it is tried again.
+/// What failed on the way to a configuration, and when it is tried again, by the cluster's clock.
 #[derive(Debug)]
 struct Failure {
     to: String,
     why: String,
     until: Instant,
+}
+
+impl Failure {
+    /// Whether it is too early to try again. A clock that went back does not make the wait longer than any wait is.
+    fn lasts(&self, now: Instant) -> bool {
+        now < self.until && self.until <= now.saturating_add(LONGEST_DELAY.as_secs() as i64)
+    }
 }
 
 /// What came of a turn.
@@ -120,8 +129,13 @@ impl From<HostError> for AgentError {
     }
 }
 
-/// How long the agent waits without looking: drift has no event of its own.
+/// How long the agent waits without looking: drift has no event of its own. Not by the cluster's clock, because a clock that runs a
+/// thousand times as fast would have it read its files all the time.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
+
+/// Upstream tries again after five seconds at first and after a minute at last.
+const FIRST_DELAY: Duration = Duration::from_secs(5);
+const LONGEST_DELAY: Duration = Duration::from_mins(1);
 
 /// How much longer than the server promised a watch may be silent.
 const GRACE: Duration = Duration::from_secs(5);
@@ -132,8 +146,7 @@ const INSTALLED: &str = "/etc/machine-config-daemon/node-annotations.json";
 impl<H: Host> Agent<H> {
     /// The agent of the node of this name.
     pub fn new(host: H, cluster: Cluster, node: &str) -> Self {
-        // Upstream tries again after five seconds at first and after a minute at last.
-        let backoff = Backoff::new(Duration::from_secs(5), Duration::from_mins(1), node);
+        let backoff = Backoff::new(FIRST_DELAY, LONGEST_DELAY, node);
         let node = node.to_owned();
         Self { host, cluster, node, prepared: None, failure: None, backoff }
     }
@@ -145,12 +158,20 @@ impl<H: Host> Agent<H> {
 
     /// Takes turns for ever, or until the machine is started anew.
     pub async fn run(&mut self) {
+        loop {
+            self.run_until_restart().await;
+            sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Takes turns until the machine is about to be started anew.
+    pub async fn run_until_restart(&mut self) {
         let mut told = Step::GoOn;
         loop {
             match self.turn().await {
                 Ok(Turn::Restarting) => {
                     tracing::info!("the machine is about to be started anew");
-                    sleep(LOOK_AGAIN).await;
+                    return;
                 }
                 Ok(Turn::Did(step)) => tracing::info!(?step, "done"),
                 Ok(Turn::Idle { step, version }) => {
@@ -165,7 +186,7 @@ impl<H: Host> Agent<H> {
                     tracing::warn!(why, "a turn failed");
                     self.confess(&error, why).await;
                     let delay = self.backoff.lengthen();
-                    sleep(delay).await;
+                    self.pause(delay).await;
                 }
             }
         }
@@ -244,7 +265,7 @@ impl<H: Host> Agent<H> {
     }
 
     fn failed(&mut self, to: &str, why: String) {
-        let until = Instant::now() + self.backoff.lengthen();
+        let until = later(self.clock().now(), self.backoff.lengthen());
         self.prepared = None;
         self.failure = Some(Failure { to: to.to_owned(), why, until });
     }
@@ -253,7 +274,7 @@ impl<H: Host> Agent<H> {
     fn way(&self, from: &str, to: &str) -> Way<'_> {
         if let Some(failure) = &self.failure
             && failure.to == to
-            && Instant::now() < failure.until
+            && failure.lasts(self.clock().now())
         {
             return Way::Failed(&failure.why);
         }
@@ -373,21 +394,45 @@ impl<H: Host> Agent<H> {
             self.node,
             LOOK_AGAIN.as_secs(),
         );
-        let retry = self.failure.as_ref().map(|failure| failure.until);
-        let began = Instant::now();
+        let retry = self.failure.as_ref().filter(|failure| failure.lasts(self.clock().now()));
+        let retry = retry.map(|failure| failure.until);
+        let began = tokio::time::Instant::now();
         let watched = async {
             let mut body = self.cluster.stream(Ask::path(path)).await.ok()?;
             body.frame().await?.ok()
         };
         let heard = tokio::select! {
             heard = timeout(LOOK_AGAIN + GRACE, watched) => heard.ok().flatten(),
-            () = sleep_until(retry.unwrap_or_else(Instant::now)), if retry.is_some_and(|at| at > began) => None,
+            () = self.reached(retry.unwrap_or(Instant::MAX)), if retry.is_some() => return,
         };
         // A watch that ends at once without a word must not be asked in a circle.
         if heard.is_none() && began.elapsed() < Duration::from_secs(1) {
-            sleep(Duration::from_secs(5)).await;
+            sleep(FIRST_DELAY).await;
         }
     }
+
+    /// Waits for so long, by the cluster's clock.
+    async fn pause(&self, delay: Duration) {
+        self.reached(later(self.clock().now(), delay)).await;
+    }
+
+    /// Waits until the cluster's clock reaches an instant, or is set back so far that nobody could have meant to wait for it.
+    async fn reached(&self, until: Instant) {
+        let clock = self.clock();
+        let longest = LONGEST_DELAY.as_secs() as i64;
+        while clock.now() < until && until <= clock.now().saturating_add(longest) {
+            clock.wait(until).await;
+        }
+    }
+
+    fn clock(&self) -> &Arc<dyn Clock> {
+        self.cluster.clock()
+    }
+}
+
+/// Clocks tell whole seconds; a wait is never shorter than it was meant.
+fn later(now: Instant, delay: Duration) -> Instant {
+    now.saturating_add(delay.as_secs_f64().ceil() as i64)
 }
 
 /// The configuration that a host was installed with, if it says so.

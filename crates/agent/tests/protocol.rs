@@ -18,7 +18,7 @@ use agent::{
 };
 use apiserver::{Server, SetClock, Settings};
 use kube::Client;
-use runtime::{call::Cluster, clock::SystemClock, telemetry::Telemetry};
+use runtime::{call::Cluster, clock, telemetry::Telemetry};
 use serde_json::{Value, json};
 
 const PREFIX: &str = "machineconfiguration.openshift.io";
@@ -115,7 +115,9 @@ impl Play {
 fn cluster(server: &Server) -> Cluster {
     let client = Client::new(server.service(), "default");
     let telemetry = Arc::new(Telemetry::default());
-    Cluster::new(client, Arc::new(SystemClock), telemetry, Duration::from_secs(10))
+    // It follows tokio's clock, which the tests move.
+    let clock = clock::SetClock::starting_at(schedule::Instant::EPOCH);
+    Cluster::new(client, Arc::new(clock), telemetry, Duration::from_secs(10))
 }
 
 fn definition(group: &str, plural: &str, kind: &str) -> Value {

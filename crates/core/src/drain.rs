@@ -241,7 +241,7 @@ pub fn pass(
             Some(Tried { since, last, outcome: Outcome::Blocked(why) }) => {
                 if may_override(why, node, settings, now) {
                     pass.moves.push(Move::Delete(leaver(pod)));
-                } else if now >= last.saturating_add(RETRY) {
+                } else if is_due(*last, now) {
                     pass.moves.push(Move::Evict(leaver(pod)));
                 }
                 let (why, since) = (why.clone(), *since);
@@ -249,11 +249,16 @@ pub fn pass(
             }
             // An accepted eviction that the pod does not show yet is on its way.
             Some(Tried { last, outcome: Outcome::Accepted, .. })
-                if now < last.saturating_add(RETRY) => {}
+                if !is_due(*last, now) => {}
             Some(_) | None => pass.moves.push(Move::Evict(leaver(pod))),
         }
     }
     pass
+}
+
+/// Whether it is time to try again. A clock that went back must not make anybody wait until it has caught up.
+fn is_due(last: Instant, now: Instant) -> bool {
+    now < last || now >= last.saturating_add(RETRY)
 }
 
 fn leaver(pod: &Pod) -> Leaver {

@@ -28,6 +28,7 @@ pub struct Caches {
     store: Mutex<Store>,
     news: Mutex<BTreeSet<Key>>,
     told: Notify,
+    changes: tokio::sync::watch::Sender<u64>,
     rebuild: tokio::sync::watch::Sender<u64>,
 }
 
@@ -42,6 +43,7 @@ impl Caches {
             store: Mutex::default(),
             news: Mutex::default(),
             told: Notify::new(),
+            changes: tokio::sync::watch::Sender::default(),
             rebuild: tokio::sync::watch::Sender::default(),
         }
     }
@@ -62,9 +64,14 @@ impl Caches {
         std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until something changes.
+    /// Waits until something changes: for the one who takes the news.
     pub async fn changed(&self) {
         self.told.notified().await;
+    }
+
+    /// Tells whenever something changes: for those who look at the store and leave the news to others.
+    pub fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// An object was added or changed.
@@ -168,6 +175,7 @@ impl Caches {
     fn tell(&self, changed: impl IntoIterator<Item = Key>) {
         self.news.lock().unwrap_or_else(PoisonError::into_inner).extend(changed);
         self.told.notify_one();
+        self.changes.send_modify(|count| *count += 1);
     }
 }
 

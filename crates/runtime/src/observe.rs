@@ -24,7 +24,7 @@ use crate::{
     tempo::Tempo,
 };
 
-mod lines;
+pub mod lines;
 
 use lines::Lines;
 

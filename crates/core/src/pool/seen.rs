@@ -247,7 +247,11 @@ impl SeenNode {
                 _ => Cordon::Open,
             },
             current: noted(names::CURRENT_CONFIG).to_owned(),
-            desired: noted(names::DESIRED_CONFIG).to_owned(),
+            desired: match noted(names::DESIRED_CONFIG) {
+                // One that nobody has told to go anywhere, because it has just joined, is where it should be: its agent says so too.
+                "" => noted(names::CURRENT_CONFIG).to_owned(),
+                desired => desired.to_owned(),
+            },
             state: NodeState::of(noted(names::STATE)),
             reason: noted(names::REASON).to_owned(),
             allowed: Some(noted(names::ALLOWED_CONFIG).to_owned()).filter(|name| !name.is_empty()),

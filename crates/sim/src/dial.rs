@@ -1,0 +1,314 @@
+//! How do people turn the clock? By a `ConfigMap` that anybody can write with kubectl, and that says what the clock was last set to.
+//!
+//! `at` and `speed` say what was last set; writing another value asks for it. `step` asks for a jump. What is asked for is first taken
+//! off the object, under the version that was read, and only then done: a step is taken once, however often it is seen.
+
+use std::{sync::Arc, time::Duration};
+
+use runtime::{
+    call::{Ask, CallError, Cluster, Verb},
+    clock::{Clock as _, SetClock},
+};
+use schedule::Instant;
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+
+use crate::mirror::{Mirror, text};
+
+/// The namespace of the clock.
+pub const NAMESPACE: &str = "tidegate-sandbox";
+
+/// The name of the clock.
+pub const NAME: &str = "clock";
+
+/// What the clock was last set to, in an instant of its own; writing it sets it.
+pub const AT: &str = "at";
+
+/// How many seconds pass in one; writing it changes that.
+pub const SPEED: &str = "speed";
+
+/// How fast it goes on after a pause. Only told.
+pub const RESUME: &str = "resume";
+
+/// A jump by so many seconds, minutes, hours or days, such as `2h` or `-30m`.
+pub const STEP: &str = "step";
+
+/// Why the last request was refused. Only told.
+pub const REFUSED: &str = "refused";
+
+/// What is asked of the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It says this now.
+    Set(Instant),
+    /// It jumps by so many seconds.
+    Step(i64),
+    /// So many of its seconds pass in one; 0 stands still.
+    Speed(u32),
+    /// It goes on as fast as before it was stopped.
+    Resume,
+}
+
+/// The hand on the clock. Clones turn the same one.
+#[derive(Clone, Debug)]
+pub struct Dial {
+    clock: SetClock,
+    setting: Arc<std::sync::Mutex<Setting>>,
+    turned: watch::Sender<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Setting {
+    at: Instant,
+    speed: u32,
+    resume: u32,
+}
+
+impl Dial {
+    /// A hand on a clock that runs at this speed from now on.
+    pub(crate) fn new(clock: SetClock, speed: u32) -> Self {
+        clock.speed(speed);
+        let setting = Setting { at: clock.now(), speed, resume: speed.max(1) };
+        let setting = Arc::new(std::sync::Mutex::new(setting));
+        Self { clock, setting, turned: watch::Sender::default() }
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &SetClock {
+        &self.clock
+    }
+
+    /// How many seconds pass in one.
+    pub fn speed(&self) -> u32 {
+        self.setting().speed
+    }
+
+    /// Turns the clock.
+    pub fn turn(&self, turn: Turn) {
+        self.apply(turn);
+        self.turned.send_modify(|count| *count += 1);
+    }
+
+    fn apply(&self, turn: Turn) {
+        match turn {
+            Turn::Set(at) => self.clock.set(at),
+            Turn::Step(seconds) => self.clock.step(seconds),
+            Turn::Speed(speed) => self.clock.speed(speed),
+            Turn::Resume => self.clock.speed(self.setting().resume),
+        }
+        let now = self.clock.now();
+        let mut setting = self.lock();
+        setting.at = now;
+        setting.speed = match turn {
+            Turn::Speed(speed) => speed,
+            Turn::Resume => setting.resume,
+            Turn::Set(_) | Turn::Step(_) => setting.speed,
+        };
+        setting.resume = if setting.speed > 0 { setting.speed } else { setting.resume };
+    }
+
+    fn setting(&self) -> Setting {
+        *self.lock()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Setting> {
+        self.setting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Follows what people write, and tells what the clock was set to, for ever.
+    pub(crate) async fn follow(self, cluster: Cluster, maps: Mirror) {
+        let (mut turned, mut written) = (self.turned.subscribe(), maps.changes());
+        let mut told = self.setting();
+        loop {
+            turned.mark_unchanged();
+            written.mark_unchanged();
+            match self.attend(&cluster, told).await {
+                Ok(now) => told = now,
+                Err(error) => {
+                    tracing::debug!(%error, "somebody turned the clock at the same time");
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    continue;
+                }
+            }
+            // The senders live in this hand and in the mirror.
+            tokio::select! {
+                Ok(()) = turned.changed() => {}
+                Ok(()) = written.changed() => {}
+            }
+        }
+    }
+
+    /// Reads the object, takes what is asked off it, and does that.
+    async fn attend(&self, cluster: &Cluster, told: Setting) -> Result<Setting, CallError> {
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{NAME}");
+        let found = cluster.call::<Value>(Verb::Get, Ask::path(&*path)).await;
+        if let Err(CallError::Refused { code: 404, .. }) = found {
+            return self.write_anew(cluster).await;
+        }
+        let found = found?;
+        let (turns, refused) = asked(&found, told);
+        let mut coming = self.setting();
+        for turn in &turns {
+            coming = coming.after(*turn, self.clock.now());
+        }
+        // A refusal stands until something is done.
+        let before = Some(text(&found, "/data/refused")).filter(|before| !before.is_empty());
+        let refused = refused.as_deref().or(before.filter(|_| turns.is_empty()));
+        let written = coming.written(refused);
+        if found.get("data") == Some(&Value::Object(written.clone())) {
+            return Ok(coming);
+        }
+        let object = object(text(&found, "/metadata/resourceVersion"), written);
+        cluster.call::<Value>(Verb::Update, Ask::json(path, &object)).await?;
+        for turn in turns {
+            self.apply(turn);
+        }
+        // What was written is what others compare with, to the second.
+        self.lock().at = coming.at;
+        Ok(coming)
+    }
+
+    /// Somebody took the object away, or it was never there.
+    async fn write_anew(&self, cluster: &Cluster) -> Result<Setting, CallError> {
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": NAMESPACE}});
+        let made = cluster.call::<Value>(Verb::Create, Ask::json("/api/v1/namespaces", &namespace));
+        match made.await {
+            Ok(_) | Err(CallError::Refused { code: 409, .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let setting = self.setting();
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
+        let object = object("", setting.written(None));
+        cluster.call::<Value>(Verb::Create, Ask::json(path, &object)).await?;
+        Ok(setting)
+    }
+}
+
+fn object(version: &str, fields: Map<String, Value>) -> Value {
+    let mut metadata = json!({"namespace": NAMESPACE, "name": NAME});
+    if !version.is_empty() {
+        metadata["resourceVersion"] = json!(version);
+    }
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": fields})
+}
+
+impl Setting {
+    fn after(self, turn: Turn, now: Instant) -> Self {
+        match turn {
+            Turn::Set(at) => Self { at, ..self },
+            Turn::Step(seconds) => Self { at: now.saturating_add(seconds), ..self },
+            Turn::Speed(0) => Self { at: now, speed: 0, ..self },
+            Turn::Speed(speed) => Self { at: now, speed, resume: speed },
+            Turn::Resume => Self { at: now, speed: self.resume, ..self },
+        }
+    }
+
+    fn written(self, refused: Option<&str>) -> Map<String, Value> {
+        let mut fields = Map::new();
+        fields.insert(AT.into(), self.at.to_string().into());
+        fields.insert(SPEED.into(), self.speed.to_string().into());
+        if self.speed == 0 {
+            fields.insert(RESUME.into(), self.resume.to_string().into());
+        }
+        if let Some(refused) = refused {
+            fields.insert(REFUSED.into(), refused.into());
+        }
+        fields
+    }
+}
+
+/// What is asked of the clock by what somebody wrote, and what of that cannot be understood.
+fn asked(found: &Value, told: Setting) -> (Vec<Turn>, Option<String>) {
+    let (mut turns, mut refused) = (Vec::new(), None);
+    let field = |key: &str| found.get("data").and_then(|fields| fields.get(key)?.as_str());
+    if let Some(at) = field(AT).filter(|at| *at != told.at.to_string()) {
+        match Instant::parse(at) {
+            Ok(at) => turns.push(Turn::Set(at)),
+            Err(error) => refused = Some(format!("{AT}: {error}")),
+        }
+    }
+    if let Some(step) = field(STEP) {
+        match seconds(step) {
+            Some(seconds) => turns.push(Turn::Step(seconds)),
+            None => refused = Some(format!("{STEP}: {step:?} is no length of time such as 2h")),
+        }
+    }
+    if let Some(speed) = field(SPEED).filter(|speed| *speed != told.speed.to_string()) {
+        match speed.parse() {
+            Ok(speed) => turns.push(Turn::Speed(speed)),
+            Err(_) => refused = Some(format!("{SPEED}: {speed:?} is no whole number")),
+        }
+    }
+    (turns, refused)
+}
+
+/// Reads a length of time: whole numbers with `s`, `m`, `h`, `d` or `w`, one after the other, with a sign before them to go back.
+pub fn seconds(text: &str) -> Option<i64> {
+    let (sign, rest) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (mut total, mut number) = (0_i64, None::<i64>);
+    for letter in rest.chars() {
+        if let Some(digit) = letter.to_digit(10) {
+            let grown = number.unwrap_or(0).checked_mul(10)?.checked_add(i64::from(digit))?;
+            number = Some(grown);
+            continue;
+        }
+        let unit = match letter {
+            's' => 1,
+            'm' => 60,
+            'h' => 3_600,
+            'd' => 86_400,
+            'w' => 604_800,
+            _ => return None,
+        };
+        total = total.checked_add(number.take()?.checked_mul(unit)?)?;
+    }
+    (number.is_none() && !rest.is_empty()).then_some(sign * total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_are_numbers_with_units() {
+        for (given, expected) in [
+            ("2h", Some(7_200)),
+            ("1d12h", Some(129_600)),
+            ("+90s", Some(90)),
+            ("-30m", Some(-1_800)),
+            ("2w", Some(1_209_600)),
+            ("", None),
+            ("-", None),
+            ("5", None),
+            ("h", None),
+            ("2 h", None),
+            ("99999999999999999999h", None),
+        ] {
+            assert_eq!(seconds(given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn only_what_differs_from_what_was_told_is_asked() {
+        let at = Instant::parse("2026-11-16T12:00:00Z").unwrap();
+        let told = Setting { at, speed: 1, resume: 1 };
+        let check = |fields: Value, expected: &[Turn], refused: Option<&str>| {
+            let (turns, found) = asked(&json!({"data": fields}), told);
+            assert_eq!((turns.as_slice(), found.as_deref()), (expected, refused), "{fields}");
+        };
+        let same = "2026-11-16T12:00:00Z";
+        check(json!({"at": same, "speed": "1"}), &[], None);
+        check(json!({"at": same, "speed": "1", "step": "2h"}), &[Turn::Step(7_200)], None);
+        let other = Instant::parse("2026-11-21T00:00:00Z").unwrap();
+        check(
+            json!({"at": "2026-11-21T00:00:00Z", "speed": "600"}),
+            &[Turn::Set(other), Turn::Speed(600)],
+            None,
+        );
+        check(json!({"speed": "fast"}), &[], Some("speed: \"fast\" is no whole number"));
+    }
+}

@@ -1,0 +1,117 @@
+//! Who looks after pods? One loop that does what kubelets, a scheduler and the controllers of workloads do in a cluster.
+//!
+//! Evicted pods take their time to end, those of workloads are made anew elsewhere and become ready after a while, so that budgets free
+//! themselves. It wakes when a pod or a node changes and when something is due by the clock, and never looks in between.
+
+mod plan;
+
+use std::sync::Arc;
+
+use runtime::call::{Ask, CallError, Cluster, Verb};
+use serde_json::{Value, json};
+
+use self::plan::{Deed, Memory, plan};
+use crate::{
+    lengths::Lengths,
+    mirror::{Mirror, text},
+};
+
+/// Whoever looks after pods.
+#[derive(Debug)]
+pub(crate) struct Nursery {
+    pub(crate) cluster: Cluster,
+    pub(crate) lengths: Arc<Lengths>,
+    pub(crate) pods: Mirror,
+    pub(crate) nodes: Mirror,
+}
+
+impl Nursery {
+    /// Looks after pods for ever.
+    pub(crate) async fn run(self) {
+        let clock = Arc::clone(self.cluster.clock());
+        let (mut pods, mut nodes) = (self.pods.changes(), self.nodes.changes());
+        let mut memory = Memory::default();
+        loop {
+            pods.mark_unchanged();
+            nodes.mark_unchanged();
+            let plan = plan(
+                &self.pods.objects(),
+                &self.nodes.objects(),
+                &mut memory,
+                &self.lengths,
+                clock.now(),
+            );
+            for (pod, deed) in &plan.deeds {
+                if let Err(error) = self.perform(pod, deed).await {
+                    // Somebody was faster, or the namespace goes; what is there then is looked at anew.
+                    tracing::debug!(pod = text(pod, "/metadata/name"), %error, "a pod is not as it was");
+                }
+            }
+            let next = plan.next;
+            tokio::select! {
+                biased;
+                // The mirrors live here.
+                Ok(()) = pods.changed() => {}
+                Ok(()) = nodes.changed() => {}
+                () = clock.wait(next.unwrap_or(schedule::Instant::MAX)), if next.is_some() => {}
+            }
+        }
+    }
+
+    async fn perform(&self, pod: &Value, deed: &Deed) -> Result<(), CallError> {
+        let pods = format!("/api/v1/namespaces/{}/pods", text(pod, "/metadata/namespace"));
+        let name = text(pod, "/metadata/name");
+        let path = format!("{pods}/{name}");
+        let uid = text(pod, "/metadata/uid");
+        let (verb, ask) = match deed {
+            Deed::Bind(node) => {
+                let body = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name},
+                    "target": {"apiVersion": "v1", "kind": "Node", "name": node}});
+                (Verb::Create, Ask::json(format!("{path}/binding"), &body))
+            }
+            Deed::Start => (Verb::Patch, self.status(&path, pod, "True")),
+            Deed::Ready => (Verb::Patch, self.status(&path, pod, "True")),
+            Deed::Unready => (Verb::Patch, self.status(&path, pod, "False")),
+            Deed::Remove => {
+                let body = json!({"apiVersion": "v1", "kind": "DeleteOptions",
+                    "gracePeriodSeconds": 0, "preconditions": {"uid": uid}});
+                (Verb::Delete, Ask::json(path, &body))
+            }
+            Deed::Replace(another) => (Verb::Create, Ask::json(pods, another)),
+        };
+        self.cluster.call::<Value>(verb, ask).await.map(drop)
+    }
+
+    /// The change that makes a pod run, ready or not.
+    fn status(&self, path: &str, pod: &Value, ready: &str) -> Ask {
+        let now = self.cluster.clock().now().to_string();
+        let kinds = ["Initialized", "PodScheduled", "ContainersReady", "Ready"];
+        let conditions = kinds.map(|kind| {
+            let follows = matches!(kind, "Ready" | "ContainersReady");
+            json!({"type": kind, "status": if follows { ready } else { "True" },
+                "lastTransitionTime": now})
+        });
+        let started = match text(pod, "/status/startTime") {
+            "" => now.as_str(),
+            started => started,
+        };
+        let containers = pod.pointer("/spec/containers").and_then(Value::as_array);
+        let containers: Vec<Value> = containers
+            .into_iter()
+            .flatten()
+            .map(|container| {
+                json!({"name": text(container, "/name"), "image": text(container, "/image"),
+                    "imageID": "", "restartCount": 0, "ready": ready == "True",
+                    "state": {"running": {"startedAt": started}}})
+            })
+            .collect();
+        let change = json!({"metadata": {"uid": text(pod, "/metadata/uid")},
+            "status": {"phase": "Running", "startTime": started, "conditions": conditions,
+                "containerStatuses": containers}});
+        Ask {
+            path: format!("{path}/status?fieldManager=kubelet"),
+            content_type: "application/merge-patch+json",
+            body: change.to_string().into_bytes(),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! How is a cluster in one process put together, and held? Server, operator, machines and pods under one clock, behind one handle.
+//!
+//! Dropping the handle ends everything at once. A part that ends by itself has failed, and [`Sandbox::failed`] says which.
+
+use std::{sync::Arc, time::Duration};
+
+use api::{
+    crds, machine,
+    schema::{GATED, KINDS},
+};
+use apiserver::Server;
+use kube::Client;
+use operator::{Operator, Pools, View};
+use runtime::clock::{Clock as _, SetClock};
+use schedule::Instant;
+use serde_json::Value;
+use tidegate_core::pool::{
+    membership::{Membership, membership},
+    seen::{SeenNode, SeenPool},
+};
+use tokio::{task::JoinSet, time::timeout};
+
+use crate::{
+    dial::Dial,
+    lengths::Lengths,
+    machines::Site,
+    mirror::Mirror,
+    pods::Nursery,
+    stock::{self, Item, Refused, Stocked},
+};
+
+/// How a cluster in one process is.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What time it is when it starts.
+    pub at: Instant,
+    /// How many seconds pass in one; 0 stands still.
+    pub speed: u32,
+    /// How long things take.
+    pub lengths: Lengths,
+    /// How the server behaves.
+    pub server: apiserver::Settings,
+    /// How patient the operator is.
+    pub tempo: runtime::tempo::Tempo,
+}
+
+impl Settings {
+    /// The usual ones, from an instant on.
+    pub fn starting_at(at: Instant) -> Self {
+        Self {
+            at,
+            speed: 1,
+            lengths: Lengths::default(),
+            server: apiserver::Settings::default(),
+            tempo: runtime::tempo::Tempo::default(),
+        }
+    }
+}
+
+/// Why there is no cluster.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The server refused our own definitions.
+    #[error("the server refused a definition: {0}")]
+    Definition(Refused),
+    /// The server refused some of the objects.
+    #[error("{} of the objects were refused", .0.len())]
+    Refused(Vec<Refused>),
+}
+
+/// A cluster in one process. Dropping it ends it.
+#[derive(Debug)]
+pub struct Sandbox {
+    server: Server,
+    dial: Dial,
+    view: View,
+    stocked: Stocked,
+    parts: JoinSet<&'static str>,
+}
+
+/// Who the operator is to the server: the account that the manifests name.
+const OPERATOR: &str = "system:serviceaccount:tidegate-system:tidegate";
+
+/// How long the machines may take to join before the clock starts all the same: some may have no pool that knows them.
+const JOINING: Duration = Duration::from_secs(3);
+
+impl Sandbox {
+    /// A server with our definitions in it and nothing else, and its clock, which stands still.
+    pub fn server(at: Instant, settings: apiserver::Settings) -> Result<(Server, SetClock), StartError> {
+        let clock = SetClock::starting_at(at);
+        clock.speed(0);
+        let server = Server::new(ServerClock(clock.clone()), settings);
+        let ours = KINDS.iter().chain(GATED).map(crds::definition);
+        for definition in ours.chain(machine::definitions::definitions()) {
+            let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+            let body = definition.to_string();
+            let (code, answer) =
+                server.ask(http::Method::POST, path, "application/json", body.as_bytes());
+            if code >= 300 {
+                return Err(StartError::Definition(Refused {
+                    origin: "ours".into(),
+                    object: definition["metadata"]["name"].to_string(),
+                    message: String::from_utf8_lossy(&answer).into_owned(),
+                }));
+            }
+        }
+        Ok((server, clock))
+    }
+
+    /// Starts a cluster with these objects in it; its machines have joined when this returns, and then the clock starts.
+    pub async fn start(settings: Settings, items: Vec<Item>) -> Result<Self, StartError> {
+        let Settings { at, speed, lengths, server, tempo } = settings;
+        let (server, clock) = Self::server(at, server)?;
+        let stocked = stock::stock(&server, &clock, items).map_err(StartError::Refused)?;
+        let site = Site {
+            server: server.clone(),
+            clock: Arc::new(clock.clone()),
+            lengths: Arc::new(lengths),
+            nodes: Mirror::default(),
+            pools: Mirror::default(),
+        };
+        let mut parts = JoinSet::new();
+        let (pods, maps) = (Mirror::default(), Mirror::default());
+        let masters = ["system:masters", "system:authenticated"];
+        for (mirror, path) in [
+            (&site.nodes, "/api/v1/nodes"),
+            (&site.pools, "/apis/machineconfiguration.openshift.io/v1/machineconfigpools"),
+            (&pods, "/api/v1/pods"),
+            (&maps, "/api/v1/namespaces/tidegate-sandbox/configmaps"),
+        ] {
+            let keeping = mirror.clone().keep(site.cluster("tidegate-sandbox", &masters), path);
+            parts.spawn(ending(keeping, "a mirror"));
+        }
+        let client = Client::new(server.service_as(OPERATOR, &["system:authenticated"]), "default");
+        let alone = operator::Settings { tempo, ..operator::Settings::alone("sandbox") };
+        let operator =
+            Operator::new(client, Arc::new(clock.clone()), alone.with(Pools::Managed));
+        let view = operator.view();
+        parts.spawn(async {
+            match operator.run(std::future::pending()).await {
+                Ok(()) => {}
+                Err(error) => tracing::error!(%error, "the operator failed"),
+            }
+            "the operator"
+        });
+        let nursery = Nursery {
+            cluster: site.cluster("system:kube-controller-manager", &masters),
+            lengths: Arc::clone(&site.lengths),
+            pods,
+            nodes: site.nodes.clone(),
+        };
+        parts.spawn(ending(nursery.run(), "whoever looks after pods"));
+        parts.spawn(ending(site.clone().run(), "the machines"));
+        // A machine that cannot join keeps nobody waiting.
+        let _ = timeout(JOINING, joined(&site)).await;
+        let dial = Dial::new(clock, speed);
+        let following = dial.clone().follow(site.cluster("tidegate-sandbox", &masters), maps);
+        parts.spawn(ending(following, "the hand on the clock"));
+        Ok(Self { server, dial, view, stocked, parts })
+    }
+
+    /// The server.
+    pub fn api_server(&self) -> &Server {
+        &self.server
+    }
+
+    /// A client with the rights of an administrator.
+    pub fn client(&self) -> Client {
+        Client::new(self.server.service(), "default")
+    }
+
+    /// The clock that everything follows. It is turned by [`Sandbox::dial`].
+    pub fn clock(&self) -> &SetClock {
+        self.dial.clock()
+    }
+
+    /// The hand on the clock.
+    pub fn dial(&self) -> &Dial {
+        &self.dial
+    }
+
+    /// What the operator knows and has counted.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// What came of the objects it was started with.
+    pub fn stocked(&self) -> &Stocked {
+        &self.stocked
+    }
+
+    /// Waits until a part fails, which none ever should, and names it.
+    pub async fn failed(&mut self) -> &'static str {
+        match self.parts.join_next().await {
+            Some(Ok(part)) => part,
+            Some(Err(_)) => "a part that panicked",
+            None => "everything",
+        }
+    }
+}
+
+async fn ending(part: impl Future<Output = ()>, name: &'static str) -> &'static str {
+    part.await;
+    name
+}
+
+/// Waits until every machine that belongs to a pool runs something.
+async fn joined(site: &Site) {
+    let (mut nodes, mut pools) = (site.nodes.changes(), site.pools.changes());
+    loop {
+        nodes.mark_unchanged();
+        pools.mark_unchanged();
+        let known: Vec<SeenPool> = collected(&site.pools, SeenPool::new);
+        let machines: Vec<SeenNode> = collected(&site.nodes, SeenNode::new);
+        let listed = *nodes.borrow() > 0 && *pools.borrow() > 0;
+        let waits = |node: &SeenNode| {
+            node.current.is_empty() && matches!(membership(node, &known), Membership::Of(_))
+        };
+        if listed && !machines.iter().any(waits) {
+            return;
+        }
+        tokio::select! {
+            // The mirrors live in the site.
+            Ok(()) = nodes.changed() => {}
+            Ok(()) = pools.changed() => {}
+        }
+    }
+}
+
+fn collected<T>(mirror: &Mirror, read: fn(&Value) -> T) -> Vec<T> {
+    mirror.objects().values().map(|object| read(object)).collect()
+}
+
+/// The sandbox's clock, as the server asks it.
+struct ServerClock(SetClock);
+
+impl apiserver::Clock for ServerClock {
+    fn now(&self) -> jiff::Timestamp {
+        self.0.exact()
+    }
+}

@@ -1,0 +1,181 @@
+//! Do the real agents and the real operator get on? A cluster of simulated machines, from an edit on Monday to the last node.
+
+#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
+
+use std::time::Duration;
+
+use http::Method;
+use runtime::clock::Clock as _;
+use schedule::Instant;
+use serde_json::{Value, json};
+use sim::{Sandbox, Settings, example, stock::Item};
+
+const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+const POOLS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+const BLOCKED: &str = "changemanagement.openshift.io/drain-blocked";
+
+fn instant(text: &str) -> Instant {
+    Instant::parse(text).unwrap()
+}
+
+struct Play(Sandbox);
+
+impl Play {
+    async fn start(at: &str) -> Self {
+        let at = instant(at);
+        let policy = json!({"apiVersion": "changemanagement.openshift.io/v1alpha1",
+            "kind": "ChangeManagementPolicy", "metadata": {"name": "weekend"},
+            "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": {"recurrence": {
+                "frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday", "Sunday"]}}}}}});
+        let mut items = vec![Item { origin: "test".into(), object: policy }];
+        items.extend(example::objects(at, &["weekend".to_owned()]));
+        Self(Sandbox::start(Settings::starting_at(at), items).await.unwrap())
+    }
+
+    fn ask(&self, method: &Method, path: &str, body: &Value) -> Value {
+        let content = if *method == Method::PATCH {
+            "application/merge-patch+json"
+        } else {
+            "application/json"
+        };
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let (code, answer) = self.0.api_server().ask(method.clone(), path, content, &body);
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert!(code < 300, "{method} {path}: {answer}");
+        answer
+    }
+
+    fn get(&self, path: &str) -> Value {
+        self.ask(&Method::GET, path, &Value::Null)
+    }
+
+    fn items(&self, path: &str) -> Vec<Value> {
+        self.get(path)["items"].as_array().unwrap().clone()
+    }
+
+    fn pool(&self, name: &str) -> Value {
+        self.get(&format!("{POOLS}/{name}"))
+    }
+
+    /// The machines whose name begins so.
+    fn machines(&self, kind: &str) -> Vec<Value> {
+        let nodes = self.items("/api/v1/nodes").into_iter();
+        nodes.filter(|node| name(node).starts_with(kind)).collect()
+    }
+
+    /// The machines of a kind that workloads cannot count on.
+    fn away(&self, kind: &str) -> Vec<String> {
+        let machines = self.machines(kind);
+        machines.iter().filter(|node| !available(node)).map(|node| name(node).to_owned()).collect()
+    }
+
+    /// Edits what all workers have.
+    fn edit(&self, servers: &str) {
+        let files = json!([{"path": "/etc/chrony.conf", "mode": 420,
+            "contents": {"source": format!("data:,{servers}")}}]);
+        let change = json!({"spec": {"config": {"storage": {"files": files}}}});
+        self.ask(&Method::PATCH, &format!("{CONFIGS}/50-worker-chrony"), &change);
+    }
+
+    /// Whether every machine of a pool runs the newest configuration and takes workloads.
+    fn is_done(&self, kind: &str) -> bool {
+        let newest = self.pool(kind)["spec"]["configuration"]["name"].clone();
+        self.machines(kind).iter().all(|node| {
+            annotation(node, "machineconfiguration.openshift.io/currentConfig") == newest
+                && available(node)
+        })
+    }
+
+    async fn pass(&self, length: Duration) {
+        tokio::time::sleep(length).await;
+    }
+}
+
+fn name(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().unwrap()
+}
+
+fn annotation<'a>(node: &'a Value, key: &str) -> &'a str {
+    node["metadata"]["annotations"][key].as_str().unwrap_or_default()
+}
+
+fn ready(object: &Value) -> bool {
+    let conditions = object["status"]["conditions"].as_array().unwrap();
+    conditions.iter().any(|one| one["type"] == "Ready" && one["status"] == "True")
+}
+
+fn available(node: &Value) -> bool {
+    ready(node)
+        && node["spec"]["unschedulable"] != json!(true)
+        && annotation(node, "machineconfiguration.openshift.io/state") == "Done"
+}
+
+fn condition(object: &Value, kind: &str) -> String {
+    let conditions = object["status"]["conditions"].as_array().unwrap();
+    let found = conditions.iter().find(|one| one["type"] == kind).unwrap();
+    format!("{} {}", found["status"].as_str().unwrap(), found["reason"].as_str().unwrap())
+}
+
+/// POOL-1, POOL-2, GATE-7, DRAIN-1, LIVE-2: real agents and the real operator, from an edit that pends to the last machine.
+#[tokio::test(start_paused = true)]
+async fn an_edit_while_held_pends_and_rolls_when_the_window_opens() {
+    let play = Play::start("2026-11-16T12:00:00Z").await;
+    for kind in ["master", "worker", "infra", "batch"] {
+        assert!(play.is_done(kind), "{kind} has joined: {:?}", play.away(kind));
+    }
+    let first = play.pool("worker")["spec"]["configuration"]["name"].clone();
+    play.edit("server%20ntp.example.com");
+    play.pass(Duration::from_hours(1)).await;
+    let worker = play.pool("worker");
+    assert_ne!(worker["spec"]["configuration"]["name"], first, "rendering goes on while held");
+    assert!(condition(&worker, "ChangesPending").starts_with("True"), "{worker}");
+    assert!(play.away("worker").is_empty(), "and no machine is touched");
+
+    // Saturday: the window opens.
+    play.0.clock().set(instant("2026-11-21T00:00:00Z"));
+    let web = "/apis/policy/v1/namespaces/shop/poddisruptionbudgets/web";
+    let (mut most, mut restarted) = (0, Vec::new());
+    for _ in 0..90 {
+        play.pass(Duration::from_mins(1)).await;
+        most = most.max(play.away("worker").len());
+        for node in play.machines("worker").iter().filter(|node| !ready(node)) {
+            restarted.push(name(node).to_owned());
+        }
+        assert!(play.away("worker").len() <= 2, "{:?}", play.away("worker"));
+        let budget = play.get(web);
+        assert!(budget["status"]["currentHealthy"].as_i64() >= Some(5), "{budget}");
+    }
+    assert!(play.is_done("worker"), "{:?}", play.away("worker"));
+    assert_eq!(most, 2, "as many as may be away are");
+    restarted.sort();
+    restarted.dedup();
+    assert_eq!(restarted.len(), 6, "each of them was started anew: {restarted:?}");
+    let pods = play.items("/api/v1/pods");
+    assert_eq!(pods.iter().filter(|pod| pod["metadata"]["namespace"] == "debug").count(), 0);
+    let web: Vec<&Value> =
+        pods.iter().filter(|pod| pod["metadata"]["labels"]["app"] == "web").collect();
+    assert_eq!(web.len(), 6, "workloads are whole again");
+    assert!(web.iter().all(|pod| ready(pod)));
+
+    // The ledger's budget keeps its machine from being emptied, and the machine says so.
+    let blocked = || play.machines("batch").into_iter().find(|node| !annotation(node, BLOCKED).is_empty());
+    let node = blocked().unwrap();
+    let said = annotation(&node, BLOCKED);
+    assert!(
+        said.starts_with("Budget: pod reports/ledger-0: its budget ledger allows no disruption"),
+        "{said}"
+    );
+    play.pass(Duration::from_hours(2)).await;
+    assert_eq!(annotation(&blocked().unwrap(), BLOCKED), said, "it stays, and since when");
+    assert!(!play.is_done("batch"));
+    assert_eq!(play.away("batch").len(), 1, "and the others of the pool wait for it");
+    play.ask(
+        &Method::DELETE,
+        "/apis/policy/v1/namespaces/reports/poddisruptionbudgets/ledger",
+        &Value::Null,
+    );
+    play.pass(Duration::from_hours(1)).await;
+    assert!(play.is_done("batch"), "{:?}", play.away("batch"));
+    assert!(blocked().is_none());
+    assert!(play.0.clock().now() < instant("2026-11-23T00:00:00Z"));
+}
