@@ -1,7 +1,8 @@
 //! How do people turn the clock? By a `ConfigMap` that anybody can write with kubectl, and that says what the clock was last set to.
 //!
-//! `at` and `speed` say what was last set; writing another value asks for it. `step` asks for a jump. What is asked for is first taken
-//! off the object, under the version that was read, and only then done: a step is taken once, however often it is seen.
+//! `at` and `speed` say what was last set. Writing another `speed` asks for it, `set` asks for an instant, `step` for a jump. What is
+//! asked for is first taken off the object, under the version that was read, and only then done: a step is taken once, however often it
+//! is seen.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,8 +22,14 @@ pub const NAMESPACE: &str = "tidegate-sandbox";
 /// The name of the clock.
 pub const NAME: &str = "clock";
 
-/// What the clock was last set to, in an instant of its own; writing it sets it.
+/// What the clock said when it was last turned. Only told.
 pub const AT: &str = "at";
+
+/// How often it has been turned. Only told.
+pub const TURNS: &str = "turns";
+
+/// The instant that it is to be.
+pub const SET: &str = "set";
 
 /// How many seconds pass in one; writing it changes that.
 pub const SPEED: &str = "speed";
@@ -57,18 +64,23 @@ pub struct Dial {
     turned: watch::Sender<u64>,
 }
 
+/// What others have been told of the clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told(Setting);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Setting {
     at: Instant,
     speed: u32,
     resume: u32,
+    turns: u64,
 }
 
 impl Dial {
     /// A hand on a clock that runs at this speed from now on.
     pub(crate) fn new(clock: SetClock, speed: u32) -> Self {
         clock.speed(speed);
-        let setting = Setting { at: clock.now(), speed, resume: speed.max(1) };
+        let setting = Setting { at: clock.now(), speed, resume: speed.max(1), turns: 0 };
         let setting = Arc::new(std::sync::Mutex::new(setting));
         Self { clock, setting, turned: watch::Sender::default() }
     }
@@ -90,21 +102,17 @@ impl Dial {
     }
 
     fn apply(&self, turn: Turn) {
+        let mut setting = self.lock();
         match turn {
             Turn::Set(at) => self.clock.set(at),
             Turn::Step(seconds) => self.clock.step(seconds),
-            Turn::Speed(speed) => self.clock.speed(speed),
-            Turn::Resume => self.clock.speed(self.setting().resume),
+            Turn::Speed(speed) => setting.speed = speed,
+            Turn::Resume => setting.speed = setting.resume,
         }
-        let now = self.clock.now();
-        let mut setting = self.lock();
-        setting.at = now;
-        setting.speed = match turn {
-            Turn::Speed(speed) => speed,
-            Turn::Resume => setting.resume,
-            Turn::Set(_) | Turn::Step(_) => setting.speed,
-        };
+        self.clock.speed(setting.speed);
+        setting.at = self.clock.now();
         setting.resume = if setting.speed > 0 { setting.speed } else { setting.resume };
+        setting.turns += 1;
     }
 
     fn setting(&self) -> Setting {
@@ -116,14 +124,13 @@ impl Dial {
     }
 
     /// Follows what people write, and tells what the clock was set to, for ever.
-    pub(crate) async fn follow(self, cluster: Cluster, maps: Mirror) {
+    pub(crate) async fn follow(self, cluster: Cluster, maps: Mirror, mut told: Told) {
         let (mut turned, mut written) = (self.turned.subscribe(), maps.changes());
-        let mut told = self.setting();
         loop {
             turned.mark_unchanged();
             written.mark_unchanged();
-            match self.attend(&cluster, told).await {
-                Ok(now) => told = now,
+            match self.attend(&cluster, told.0).await {
+                Ok(now) => told = Told(now),
                 Err(error) => {
                     tracing::debug!(%error, "somebody turned the clock at the same time");
                     tokio::time::sleep(Duration::from_millis(20)).await;
@@ -147,25 +154,45 @@ impl Dial {
         }
         let found = found?;
         let (turns, refused) = asked(&found, told);
-        let mut coming = self.setting();
-        for turn in &turns {
-            coming = coming.after(*turn, self.clock.now());
+        if turns.is_empty() && refused.is_none() && self.setting() == told {
+            return Ok(told);
         }
-        // A refusal stands until something is done.
-        let before = Some(text(&found, "/data/refused")).filter(|before| !before.is_empty());
-        let refused = refused.as_deref().or(before.filter(|_| turns.is_empty()));
-        let written = coming.written(refused);
-        if found.get("data") == Some(&Value::Object(written.clone())) {
-            return Ok(coming);
+        // Taken off first, under the version that was read: only one who takes it does it.
+        if !turns.is_empty() || refused.is_some() {
+            self.write(cluster, &found, told.written(refused.as_deref())).await?;
         }
-        let object = object(text(&found, "/metadata/resourceVersion"), written);
-        cluster.call::<Value>(Verb::Update, Ask::json(path, &object)).await?;
         for turn in turns {
             self.apply(turn);
         }
-        // What was written is what others compare with, to the second.
-        self.lock().at = coming.at;
-        Ok(coming)
+        let setting = self.setting();
+        if setting != told {
+            let found: Value = cluster.call(Verb::Get, Ask::path(&*path)).await?;
+            // Whatever somebody asked for meanwhile stays asked.
+            let mut fields = setting.written(refused.as_deref());
+            for key in [SET, STEP] {
+                if let Some(asked) = found.get("data").and_then(|given| given.get(key)) {
+                    fields.insert(key.into(), asked.clone());
+                }
+            }
+            self.write(cluster, &found, fields).await?;
+        }
+        Ok(setting)
+    }
+
+    async fn write(
+        &self,
+        cluster: &Cluster,
+        found: &Value,
+        fields: Map<String, Value>,
+    ) -> Result<(), CallError> {
+        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{NAME}");
+        let object = object(text(found, "/metadata/resourceVersion"), fields);
+        cluster.call::<Value>(Verb::Update, Ask::json(path, &object)).await.map(drop)
+    }
+
+    /// Tells what the clock is set to for the first time.
+    pub(crate) async fn tell(&self, cluster: &Cluster) -> Result<Told, CallError> {
+        self.write_anew(cluster).await.map(Told)
     }
 
     /// Somebody took the object away, or it was never there.
@@ -194,20 +221,11 @@ fn object(version: &str, fields: Map<String, Value>) -> Value {
 }
 
 impl Setting {
-    fn after(self, turn: Turn, now: Instant) -> Self {
-        match turn {
-            Turn::Set(at) => Self { at, ..self },
-            Turn::Step(seconds) => Self { at: now.saturating_add(seconds), ..self },
-            Turn::Speed(0) => Self { at: now, speed: 0, ..self },
-            Turn::Speed(speed) => Self { at: now, speed, resume: speed },
-            Turn::Resume => Self { at: now, speed: self.resume, ..self },
-        }
-    }
-
     fn written(self, refused: Option<&str>) -> Map<String, Value> {
         let mut fields = Map::new();
         fields.insert(AT.into(), self.at.to_string().into());
         fields.insert(SPEED.into(), self.speed.to_string().into());
+        fields.insert(TURNS.into(), self.turns.to_string().into());
         if self.speed == 0 {
             fields.insert(RESUME.into(), self.resume.to_string().into());
         }
@@ -222,10 +240,10 @@ impl Setting {
 fn asked(found: &Value, told: Setting) -> (Vec<Turn>, Option<String>) {
     let (mut turns, mut refused) = (Vec::new(), None);
     let field = |key: &str| found.get("data").and_then(|fields| fields.get(key)?.as_str());
-    if let Some(at) = field(AT).filter(|at| *at != told.at.to_string()) {
+    if let Some(at) = field(SET) {
         match Instant::parse(at) {
             Ok(at) => turns.push(Turn::Set(at)),
-            Err(error) => refused = Some(format!("{AT}: {error}")),
+            Err(error) => refused = Some(format!("{SET}: {error}")),
         }
     }
     if let Some(step) = field(STEP) {
@@ -295,20 +313,20 @@ mod tests {
     #[test]
     fn only_what_differs_from_what_was_told_is_asked() {
         let at = Instant::parse("2026-11-16T12:00:00Z").unwrap();
-        let told = Setting { at, speed: 1, resume: 1 };
+        let told = Setting { at, speed: 1, resume: 1, turns: 4 };
         let check = |fields: Value, expected: &[Turn], refused: Option<&str>| {
             let (turns, found) = asked(&json!({"data": fields}), told);
             assert_eq!((turns.as_slice(), found.as_deref()), (expected, refused), "{fields}");
         };
-        let same = "2026-11-16T12:00:00Z";
-        check(json!({"at": same, "speed": "1"}), &[], None);
-        check(json!({"at": same, "speed": "1", "step": "2h"}), &[Turn::Step(7_200)], None);
+        check(json!({"speed": "1"}), &[], None);
+        check(json!({"speed": "1", "step": "2h"}), &[Turn::Step(7_200)], None);
         let other = Instant::parse("2026-11-21T00:00:00Z").unwrap();
         check(
-            json!({"at": "2026-11-21T00:00:00Z", "speed": "600"}),
+            json!({"set": "2026-11-21T00:00:00Z", "speed": "600"}),
             &[Turn::Set(other), Turn::Speed(600)],
             None,
         );
         check(json!({"speed": "fast"}), &[], Some("speed: \"fast\" is no whole number"));
+        check(json!({"step": "soon"}), &[], Some("step: \"soon\" is no length of time such as 2h"));
     }
 }

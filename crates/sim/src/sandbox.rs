@@ -63,6 +63,9 @@ pub enum StartError {
     /// The server refused our own definitions.
     #[error("the server refused a definition: {0}")]
     Definition(Refused),
+    /// The clock could not be told.
+    #[error("the server refused the clock")]
+    Clock(#[source] runtime::call::CallError),
     /// The server refused some of the objects.
     #[error("{} of the objects were refused", .0.len())]
     Refused(Vec<Refused>),
@@ -154,8 +157,9 @@ impl Sandbox {
         // A machine that cannot join keeps nobody waiting.
         let _ = timeout(JOINING, joined(&site)).await;
         let dial = Dial::new(clock, speed);
-        let following = dial.clone().follow(site.cluster("tidegate-sandbox", &masters), maps);
-        parts.spawn(ending(following, "the hand on the clock"));
+        let cluster = site.cluster("tidegate-sandbox", &masters);
+        let told = dial.tell(&cluster).await.map_err(StartError::Clock)?;
+        parts.spawn(ending(dial.clone().follow(cluster, maps, told), "the hand on the clock"));
         Ok(Self { server, dial, view, stocked, parts })
     }
 

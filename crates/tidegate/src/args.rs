@@ -179,7 +179,7 @@ pub(crate) fn until(text: &str) -> Result<Until, String> {
     }
 }
 
-fn moment(text: &str) -> Result<Moment, String> {
+pub(crate) fn moment(text: &str) -> Result<Moment, String> {
     if let Ok(date) = Date::parse(text) {
         let instant = Instant::from_unix(i64::from(date.days_since_epoch()) * 86_400);
         return instant

@@ -27,6 +27,9 @@ use tree::{Node, Place};
 /// The largest file that is read. A policy is a kilobyte; eight thousand of them fit.
 pub(crate) const LARGEST: u64 = 8 * 1024 * 1024;
 
+/// The same where a whole cluster is read: all its pods may stand in one file.
+const LARGEST_OF_A_CLUSTER: u64 = 64 * 1024 * 1024;
+
 /// How many documents of one file are judged, and after how many problems with one file nobody reads on.
 const MOST_DOCUMENTS: usize = 10_000;
 const MOST_PROBLEMS: usize = 1_000;
@@ -62,6 +65,19 @@ pub(crate) enum Reads {
     Everything,
     /// The same, out of whatever else a cluster holds.
     Cluster,
+    /// Every object, whatever it is; nobody judges it here.
+    Anything,
+}
+
+/// An object of whatever kind, and where it stands.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// The file as the person named it.
+    pub(crate) file: String,
+    /// Where the object begins.
+    pub(crate) place: Place,
+    /// The object.
+    pub(crate) object: Value,
 }
 
 /// A document that can be used, and where it stands.
@@ -85,6 +101,8 @@ pub(crate) struct Loaded {
     pub(crate) policies: Vec<Found>,
     /// The documents of a cluster, usable or not: a resource that cannot be used is held, and that is what is asked about.
     pub(crate) objects: Vec<(&'static Kind, Value)>,
+    /// Every object, where anything is welcome.
+    pub(crate) written: Vec<Written>,
     /// Everything that is wrong.
     pub(crate) findings: Vec<Finding>,
     /// How many files were looked at.
@@ -106,6 +124,13 @@ impl Loaded {
     /// Whether something could not be used.
     pub(crate) fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.problem.is_error())
+    }
+
+    fn largest(&self) -> u64 {
+        match self.reads {
+            Reads::Anything => LARGEST_OF_A_CLUSTER,
+            Reads::Policies | Reads::Everything | Reads::Cluster => LARGEST,
+        }
     }
 
     fn report(&mut self, file: &str, place: Place, problem: Problem) {
@@ -191,7 +216,7 @@ fn load_folder(folder: &Path, depth: usize, loaded: &mut Loaded) {
 fn load_file(path: &Path, size: u64, loaded: &mut Loaded) {
     let name = path.display().to_string();
     loaded.files += 1;
-    if size > LARGEST {
+    if size > loaded.largest() {
         return too_large(&name, loaded);
     }
     match File::open(path) {
@@ -208,10 +233,10 @@ pub(crate) fn of_text(name: &str, text: &str, loaded: &mut Loaded) {
 
 fn read_stream(stream: &mut dyn Read, name: &str, loaded: &mut Loaded) {
     let mut bytes = Vec::new();
-    if let Err(error) = stream.take(LARGEST + 1).read_to_end(&mut bytes) {
+    if let Err(error) = stream.take(loaded.largest() + 1).read_to_end(&mut bytes) {
         return unreadable(name, &error, loaded);
     }
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() as u64 > loaded.largest() {
         return too_large(name, loaded);
     }
     load_bytes(&bytes, name, loaded);
@@ -263,7 +288,7 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
     }
     let nothing = loaded.documents == documents && loaded.findings.len() == findings;
     // A cluster's files hold many things, and most are of no interest here.
-    if nothing && !matches!(loaded.reads, Reads::Cluster) {
+    if nothing && !matches!(loaded.reads, Reads::Cluster | Reads::Anything) {
         loaded.refuse(name, Code::Empty, "the file holds no document", "write a policy into it");
     }
     // In the order a person reads the file, whichever check found it.
@@ -276,6 +301,9 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
 fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut Loaded) {
     for (place, problem) in duplicates {
         loaded.report(name, *place, problem.clone());
+    }
+    if matches!(loaded.reads, Reads::Anything) {
+        return take(root, name, loaded);
     }
     if let Some(items) = list_items(root) {
         for item in items {
@@ -295,7 +323,7 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
     loaded.documents += 1;
     let judged = match loaded.reads {
         Reads::Policies => read::policy(&document),
-        Reads::Everything | Reads::Cluster => read::document(&document),
+        Reads::Everything | Reads::Cluster | Reads::Anything => read::document(&document),
     };
     // A field that is given twice says two things; nobody can act on that.
     let can_be_used = duplicates.is_empty() && !judged.problems.iter().any(Problem::is_error);
@@ -311,6 +339,29 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
         let object = judged.object;
         loaded.usable.push(Usable { file: name.to_owned(), place: root.place, object });
         loaded.policies.extend(judged.policy.map(|policy| Found { policy }));
+    }
+}
+
+/// Takes an object as it is, or each entry of a list; entries of a list of one kind need not say which. What has no kind is no object:
+/// a must-gather holds such files too.
+fn take(root: &Node, name: &str, loaded: &mut Loaded) {
+    let text = |field: &str| root.field(field).and_then(Node::text);
+    let Some(kind) = text("kind") else { return };
+    let listed = kind.strip_suffix("List").zip(root.field("items").and_then(Node::list));
+    let mut written = |node: &Node, object| {
+        let file = name.to_owned();
+        loaded.written.push(Written { file, place: node.place, object });
+        loaded.documents += 1;
+    };
+    let Some((kind, items)) = listed else { return written(root, root.value()) };
+    for item in items {
+        let mut object = item.value();
+        if let Some(fields) = object.as_object_mut().filter(|_| !kind.is_empty()) {
+            let version = text("apiVersion").unwrap_or_default();
+            fields.entry("apiVersion").or_insert_with(|| version.into());
+            fields.entry("kind").or_insert_with(|| kind.into());
+        }
+        written(item, object);
     }
 }
 
@@ -333,7 +384,7 @@ fn unreadable(name: &str, error: &io::Error, loaded: &mut Loaded) {
 }
 
 fn too_large(name: &str, loaded: &mut Loaded) {
-    let detail = format!("the file is larger than {} MiB", LARGEST / 1024 / 1024);
+    let detail = format!("the file is larger than {} MiB", loaded.largest() / 1024 / 1024);
     loaded.refuse(name, Code::TooLarge, detail, "split it into several files");
 }
 

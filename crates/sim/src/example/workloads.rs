@@ -118,6 +118,6 @@ impl Pod<'_> {
             "status": {"phase": "Running",
                 "conditions": conditions,
                 "containerStatuses": [{"name": workload, "image": image, "imageID": "", "ready": true,
-                    "restartCount": 0}]}})
+                    "restartCount": 0, "state": {"running": {}}}]}})
     }
 }

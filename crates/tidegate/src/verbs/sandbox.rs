@@ -1,32 +1,32 @@
 //! `tidegate sandbox`: how does all this feel on a cluster, without one?
 //!
-//! One process, nothing installed: the embedded API server on loopback with our kinds in it, the operator that looks after them, one
-//! clock for both, and a kubeconfig that leads there.
+//! One process, nothing installed: a simulated cluster on loopback whose machines run the real agent, the operator that looks after it,
+//! one clock for everything, and a kubeconfig that leads there.
+
+mod clock;
+mod kubeconfig;
+mod load;
 
 use std::{
     fmt::Write as _,
-    fs,
     io::Write as _,
+    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use anyhow::{Context as _, bail};
-use api::{
-    crds, machine, names,
-    schema::{GATED, KINDS},
-};
-use apiserver::{Server, Settings};
-use clap::{Args, FromArgMatches as _};
-use http_body_util::{BodyExt as _, Full};
-use kube::Client;
-use operator::run::{Operator, Pools};
-use runtime::clock::{Clock as _, SetClock};
-use serde_json::{Value, json};
+use api::names;
+use apiserver::{Listener, Server};
+use clap::{Args, FromArgMatches as _, Subcommand};
+use serde_json::json;
+use sim::{Lengths, Sandbox, Settings, StartError, example, stock::Item};
 use tidegate_core::read::Policy;
-use tokio::signal::unix::{SignalKind, signal};
-use tower::ServiceExt as _;
+use tokio::{
+    net::TcpListener,
+    signal::unix::{Signal, SignalKind, signal},
+};
 
+use self::kubeconfig::Kubeconfig;
 use super::{Listed, Verb};
 use crate::{
     args::{At, Sources},
@@ -34,9 +34,6 @@ use crate::{
     output::{self, Exit, Output},
     source::{self, Loaded},
 };
-
-/// The first line of every kubeconfig this verb writes: what it may overwrite and take away again.
-const MARK: &str = "# Written by tidegate sandbox; it is taken away when the sandbox ends.\n";
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("berlin-nights.yaml", include_str!("../../../../examples/berlin-nights.yaml")),
@@ -52,34 +49,50 @@ const EXAMPLES: &[(&str, &str)] = &[
 pub(crate) fn verb() -> Verb {
     Verb {
         name: "sandbox",
-        about: "Run a small cluster in this process, with policies and the operator that looks after them",
-        more: "It listens on loopback only, has no authentication, and forgets everything when it ends. One line on standard\n\
-               output says that it is ready; Ctrl-C ends it.\n\n\
+        about: "Run a simulated cluster in this process, with the operator and agents that look after it",
+        more: "Fifteen machines in four pools run the real agent on hosts that only write down what is done to them. It listens on\n\
+               loopback only, has no authentication, and forgets everything when it ends. One line on standard output says that it\n\
+               is ready; Ctrl-C ends it. The clock can be turned from another terminal: tidegate sandbox clock --help.\n\n\
                Examples:\n  \
                tidegate sandbox\n  \
+               tidegate sandbox --at 2026-11-20T23:00:00Z --speed 600\n  \
                tidegate sandbox -f policies/\n  \
+               tidegate sandbox --load must-gather/\n  \
+               tidegate sandbox clock step 2d\n  \
                tidegate sandbox --empty --kubeconfig sandbox.kubeconfig --port 6080 --at 2026-12-24T12:00:00Z\n  \
                kubectl --kubeconfig sandbox.kubeconfig get changemanagementpolicies",
         listed: Listed::Yes,
-        args: Sandbox::augment_args,
-        run: |matches, edge| run(&Sandbox::from_arg_matches(matches)?, edge),
+        args: Arguments::augment_args,
+        run: |matches, edge| run(&Arguments::from_arg_matches(matches)?, edge),
     }
 }
 
 #[derive(Args, Debug)]
-struct Sandbox {
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+struct Arguments {
+    #[command(subcommand)]
+    part: Option<Part>,
+
     #[command(flatten)]
     sources: Sources,
     #[command(flatten)]
     at: At,
 
-    /// Start without any policy and without the operator; otherwise the policies named are loaded, or a few examples
-    #[arg(long, conflicts_with_all = ["files", "paths"])]
+    /// Start with nothing but the definitions, and without operator and machines; otherwise the policies named are loaded, or a few examples
+    #[arg(long, conflicts_with_all = ["files", "paths", "load"])]
     empty: bool,
+
+    /// Take the objects of a cluster instead of the simulated one: a must-gather, or what kubectl get -o yaml printed
+    #[arg(long, value_name = "PATH")]
+    load: Option<PathBuf>,
 
     /// How many seconds of the sandbox pass in one; 0 stands still
     #[arg(long, value_name = "N", default_value_t = 1)]
     speed: u32,
+
+    /// What the lengths of boots and drains are drawn from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
 
     /// Where to write the kubeconfig [default: a file of its own in the folder for temporary files]
     #[arg(long, value_name = "PATH")]
@@ -90,20 +103,48 @@ struct Sandbox {
     port: u16,
 }
 
-fn run(args: &Sandbox, edge: &mut Edge) -> anyhow::Result<Output> {
+#[derive(Subcommand, Debug)]
+enum Part {
+    Clock(clock::Clock),
+}
+
+fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
+    if let Some(Part::Clock(wish)) = &args.part {
+        return clock::run(wish, edge);
+    }
     let loaded = match args {
-        Sandbox { empty: true, .. } => Loaded::default(),
-        Sandbox { sources, .. } if sources.are_named() => sources.load(edge)?,
-        Sandbox { .. } => examples(),
+        Arguments { empty: true, .. } => Loaded::default(),
+        Arguments { sources, .. } if sources.are_named() => sources.load(edge)?,
+        Arguments { load: Some(_), .. } => Loaded::default(),
+        Arguments { .. } => examples(),
     };
-    let talk = output::problems(&loaded.findings);
-    if loaded.has_errors() {
+    let mut talk = output::problems(&loaded.findings);
+    let mut fails = loaded.has_errors();
+    let policies: Vec<Policy> = loaded.policies.into_iter().map(|found| found.policy).collect();
+    let mut items: Vec<Item> = policies.iter().map(item).collect();
+    if let Some(path) = &args.load {
+        let found = load::read(path);
+        talk += &output::problems(&found.findings);
+        fails |= found.has_errors();
+        items.extend(load::items(found)?);
+    } else if !args.empty {
+        let named = |policy: &Policy| {
+            policy.object.name.clone().filter(|_| policy.object.namespace.is_none())
+        };
+        let names: Vec<String> = policies.iter().filter_map(named).collect();
+        items.extend(example::objects(args.at.instant(edge), &names));
+    }
+    if fails {
         return Ok(Output { text: String::new(), talk, exit: Exit::Failure });
     }
-    let policies: Vec<Policy> = loaded.policies.into_iter().map(|found| found.policy).collect();
     edge.stderr.write_all(talk.as_bytes())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(serve(args, edge, &policies))?;
+    runtime.block_on(async {
+        match args.empty {
+            true => serve_empty(args, edge).await,
+            false => serve(args, edge, items).await,
+        }
+    })?;
     Ok(Output::done(""))
 }
 
@@ -116,160 +157,128 @@ fn examples() -> Loaded {
     loaded
 }
 
-async fn serve(args: &Sandbox, edge: &mut Edge, policies: &[Policy]) -> anyhow::Result<()> {
-    // From the one clock on, or from the instant asked for; the server and the operator share it.
-    let clock = SetClock::starting_at(args.at.instant(edge));
-    clock.speed(args.speed);
-    let cluster = Server::new(ServerClock(clock.clone()), Settings::default());
-    let ours = KINDS.iter().chain(GATED).map(crds::definition);
-    for definition in ours.chain(machine::definitions::definitions()) {
-        let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-        create(&cluster, path, &definition).await?;
-    }
-    for policy in policies {
-        load(&cluster, policy).await?;
-    }
-    let listener = cluster
-        .listen(args.port)
-        .await
-        .with_context(|| format!("cannot listen on port {} of 127.0.0.1", args.port))?;
-    let path = args.kubeconfig.clone().unwrap_or_else(|| {
-        edge.temporary.join(format!("tidegate-sandbox-{}.kubeconfig", listener.address().port()))
-    });
-    let kubeconfig = Kubeconfig::write(&path, &listener.kubeconfig())?;
-    let (mut interrupt, mut terminate) =
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    writeln!(edge.stdout, "ready: http://{} kubeconfig={}", listener.address(), path.display())?;
-    edge.stdout.flush()?;
-    edge.stderr.write_all(hints(&path, policies).as_bytes())?;
-    let operating = async {
-        if args.empty {
-            return std::future::pending().await;
-        }
-        let client =
-            Client::new(cluster.service_as(OPERATOR, &["system:authenticated"]), "default");
-        // Nobody else is here to do it.
-        let settings = operator::run::Settings::alone("sandbox").with(Pools::Managed);
-        Operator::new(client, Arc::new(clock), settings).run(std::future::pending()).await
-    };
-    tokio::select! {
-        served = listener.run() => served?,
-        operated = operating => operated?,
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    drop(kubeconfig);
-    Ok(())
-}
-
-/// Who the operator is to the server.
-const OPERATOR: &str = "system:serviceaccount:tidegate:tidegate-operator";
-
-/// The sandbox's clock, as the server asks it.
-struct ServerClock(SetClock);
-
-impl apiserver::Clock for ServerClock {
-    fn now(&self) -> jiff::Timestamp {
-        self.0.exact()
-    }
-}
-
-/// How to look at what runs.
-fn hints(kubeconfig: &Path, policies: &[Policy]) -> String {
-    let kubectl = format!("kubectl --kubeconfig {}", kubeconfig.display());
-    let mut text = format!("  look:  {kubectl} get cmp,hcmp --all-namespaces\n");
-    let named =
-        |policy: &Policy| policy.object.name.clone().filter(|_| policy.object.namespace.is_none());
-    if let Some(name) = policies.iter().find_map(named) {
-        let get = format!("get cmp {name} -o yaml");
-        let _ = writeln!(text, "  ask:   {kubectl} {get} | tidegate explain -f -");
-    }
-    text + "  end:   Ctrl-C\n"
-}
-
-/// Creates a policy, and first the namespace it lives in.
-async fn load(server: &Server, policy: &Policy) -> anyhow::Result<()> {
+fn item(policy: &Policy) -> Item {
     let object = &policy.object;
-    let plural = names::plural(&object.kind);
     let mut metadata = json!({"name": object.name});
-    let mut path = format!("/apis/{}/{plural}", names::API_VERSION);
     if let Some(namespace) = &object.namespace {
         metadata["namespace"] = json!(namespace);
-        path = format!("/apis/{}/namespaces/{namespace}/{plural}", names::API_VERSION);
-        let wanted =
-            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
-        if let Err(refused) = create(server, "/api/v1/namespaces", &wanted).await
-            && refused.downcast_ref::<Refused>().is_none_or(|refused| refused.code != 409)
-        {
-            return Err(refused);
-        }
     }
     let document = json!({
         "apiVersion": names::API_VERSION, "kind": object.kind, "metadata": metadata, "spec": policy.spec,
     });
-    create(server, &path, &document).await.with_context(|| format!("cannot create {object}"))
+    Item { origin: "the policies".into(), object: document }
 }
 
-/// The server said no.
-#[derive(Debug)]
-struct Refused {
-    code: u16,
-    message: String,
-}
-
-impl std::fmt::Display for Refused {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
+/// A server with our definitions and nothing else.
+async fn serve_empty(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
+    let (server, clock) = Sandbox::server(args.at.instant(edge), apiserver::Settings::default())?;
+    clock.speed(args.speed);
+    let door = Door::open(&server, args, edge).await?;
+    let mut end = End::new()?;
+    door.announce(edge, &hints(&door.path, None))?;
+    tokio::select! {
+        served = door.listener.run() => served.context("cannot answer any more"),
+        () = end.come() => Ok(()),
     }
 }
 
-impl std::error::Error for Refused {}
-
-async fn create(server: &Server, path: &str, object: &Value) -> anyhow::Result<()> {
-    let request = http::Request::post(path)
-        .header(http::header::CONTENT_TYPE, "application/json")
-        .body(Full::new(bytes::Bytes::from(serde_json::to_vec(object)?)))?;
-    let answer = server.service().oneshot(request).await?;
-    let code = answer.status().as_u16();
-    if answer.status().is_success() {
-        return Ok(());
+async fn serve(args: &Arguments, edge: &mut Edge, items: Vec<Item>) -> anyhow::Result<()> {
+    let settings = Settings {
+        speed: args.speed,
+        lengths: Lengths { seed: args.seed, ..Lengths::default() },
+        ..Settings::starting_at(args.at.instant(edge))
+    };
+    let mut sandbox = match Sandbox::start(settings, items).await {
+        Ok(sandbox) => sandbox,
+        Err(StartError::Refused(refused)) => bail!(load::refusals(&refused)),
+        Err(error) => return Err(error.into()),
+    };
+    let door = Door::open(sandbox.api_server(), args, edge).await?;
+    let metrics = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+    let metrics = metrics.context("cannot listen for metrics on 127.0.0.1")?;
+    let mut end = End::new()?;
+    if args.load.is_some() {
+        edge.stderr.write_all(load::summary(sandbox.stocked()).as_bytes())?;
     }
-    let body = answer
-        .into_body()
-        .collect()
-        .await
-        .map(http_body_util::Collected::to_bytes)
-        .unwrap_or_default();
-    let status: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let message = status["message"].as_str().unwrap_or("the server gave no reason").to_owned();
-    bail!(Refused { code, message })
+    door.announce(edge, &hints(&door.path, Some(metrics.local_addr()?)))?;
+    let view = sandbox.view().clone();
+    tokio::select! {
+        served = door.listener.run() => served.context("cannot answer any more"),
+        served = operator::serve::serve(metrics, view) => served.context("cannot answer any more"),
+        part = sandbox.failed() => bail!("{part} ended by itself"),
+        () = end.come() => Ok(()),
+    }
 }
 
-/// A kubeconfig that goes away with the sandbox, because it leads nowhere afterwards.
-struct Kubeconfig(PathBuf);
+/// Where others come in: a port, and the kubeconfig that leads there. It goes away with this.
+struct Door {
+    listener: Listener,
+    path: PathBuf,
+    _kubeconfig: Kubeconfig,
+}
 
-impl Kubeconfig {
-    /// Writes it, but never over a file that is not ours: `--kubeconfig ~/.kube/config` must not cost anybody their clusters.
-    fn write(path: &Path, text: &str) -> anyhow::Result<Self> {
-        match fs::read_to_string(path) {
-            Ok(there) if !there.starts_with(MARK) => bail!(
-                "{} is there already and was not written by a sandbox\n  hint: name another file",
-                path.display()
-            ),
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(error).with_context(|| format!("cannot read {}", path.display()));
-            }
-            Ok(_) | Err(_) => {}
+impl Door {
+    async fn open(server: &Server, args: &Arguments, edge: &Edge) -> anyhow::Result<Self> {
+        let listener = server
+            .listen(args.port)
+            .await
+            .with_context(|| format!("cannot listen on port {} of 127.0.0.1", args.port))?;
+        let port = listener.address().port();
+        let path = args.kubeconfig.clone();
+        let path = path.unwrap_or_else(|| kubeconfig::usual(&edge.temporary, port));
+        let kubeconfig = Kubeconfig::write(&path, &listener.kubeconfig())?;
+        Ok(Self { listener, path, _kubeconfig: kubeconfig })
+    }
+
+    fn announce(&self, edge: &mut Edge, hints: &str) -> anyhow::Result<()> {
+        let address = self.listener.address();
+        writeln!(edge.stdout, "ready: http://{address} kubeconfig={}", self.path.display())?;
+        edge.stdout.flush()?;
+        Ok(edge.stderr.write_all(hints.as_bytes())?)
+    }
+}
+
+/// How somebody ends it.
+struct End {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl End {
+    fn new() -> anyhow::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn come(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
         }
-        fs::write(path, format!("{MARK}{text}"))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(Self(path.to_owned()))
     }
 }
 
-impl Drop for Kubeconfig {
-    fn drop(&mut self) {
-        // Somebody may have taken it away already.
-        let _ = fs::remove_file(&self.0);
+/// How to look at what runs.
+fn hints(kubeconfig: &Path, metrics: Option<SocketAddr>) -> String {
+    let path = kubeconfig.display();
+    let kubectl = format!("kubectl --kubeconfig {path}");
+    let mut text = String::new();
+    let mut line = |what: &str, how: &str| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {what:<9}{how}");
+    };
+    match metrics {
+        None => line("look:", &format!("{kubectl} get cmp,hcmp --all-namespaces")),
+        Some(metrics) => {
+            line("look:", &format!("{kubectl} get cmp,mcp,nodes"));
+            line("ask:", &format!("tidegate status --kubeconfig {path}"));
+            line("", &format!("tidegate worker-nodes status --kubeconfig {path}"));
+            line("clock:", &format!("tidegate sandbox clock --kubeconfig {path} step 2h"));
+            line("metrics:", &format!("http://{metrics}/metrics"));
+        }
     }
+    line("end:", "Ctrl-C");
+    text
 }
