@@ -248,8 +248,7 @@ pub fn pass(
                 pass.waiting.push(Waiting { pod: pod.name.clone(), why, since });
             }
             // An accepted eviction that the pod does not show yet is on its way.
-            Some(Tried { last, outcome: Outcome::Accepted, .. })
-                if !is_due(*last, now) => {}
+            Some(Tried { last, outcome: Outcome::Accepted, .. }) if !is_due(*last, now) => {}
             Some(_) | None => pass.moves.push(Move::Evict(leaver(pod))),
         }
     }

@@ -186,7 +186,7 @@ impl Dial {
         fields: Map<String, Value>,
     ) -> Result<(), CallError> {
         let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{NAME}");
-        let object = object(text(found, "/metadata/resourceVersion"), fields);
+        let object = object(text(found, "/metadata/resourceVersion"), &fields);
         cluster.call::<Value>(Verb::Update, Ask::json(path, &object)).await.map(drop)
     }
 
@@ -206,13 +206,13 @@ impl Dial {
         }
         let setting = self.setting();
         let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
-        let object = object("", setting.written(None));
+        let object = object("", &setting.written(None));
         cluster.call::<Value>(Verb::Create, Ask::json(path, &object)).await?;
         Ok(setting)
     }
 }
 
-fn object(version: &str, fields: Map<String, Value>) -> Value {
+fn object(version: &str, fields: &Map<String, Value>) -> Value {
     let mut metadata = json!({"namespace": NAMESPACE, "name": NAME});
     if !version.is_empty() {
         metadata["resourceVersion"] = json!(version);

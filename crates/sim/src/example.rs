@@ -49,7 +49,6 @@ fn policy<'a>(wanted: &str, policies: &'a [String]) -> Option<&'a str> {
 
 /// The stanza that names a policy; null if there is none to name.
 fn stanza(wanted: &str, policies: &[String]) -> Value {
-    policy(wanted, policies).map_or(Value::Null, |name| {
-        json!({"strategy": "ByPolicy", "byPolicy": {"name": name}})
-    })
+    policy(wanted, policies)
+        .map_or(Value::Null, |name| json!({"strategy": "ByPolicy", "byPolicy": {"name": name}}))
 }

@@ -48,7 +48,8 @@ pub(crate) struct Machine {
 }
 
 /// The users that every host has.
-const USERS: &str = "root:x:0:0:root:/root:/bin/bash\ncore:x:1000:1000:CoreOS Admin:/var/home/core:/bin/bash\n";
+const USERS: &str =
+    "root:x:0:0:root:/root:/bin/bash\ncore:x:1000:1000:CoreOS Admin:/var/core:/bin/bash\n";
 const GROUPS: &str = "root:x:0:\nwheel:x:10:core\ncore:x:1000:\n";
 
 /// What the kubelet says of its machine.

@@ -57,9 +57,7 @@ impl Mirror {
         let version = text(&list, "/metadata/resourceVersion");
         let ask = Ask::path(format!("{path}?watch=true&resourceVersion={version}"));
         let mut lines = Lines::new(cluster.stream(ask).await?);
-        while let Some(line) =
-            lines.next().await.map_err(|error| CallError::Lost(error.into()))?
-        {
+        while let Some(line) = lines.next().await.map_err(|error| CallError::Lost(error.into()))? {
             let mut event: Value = serde_json::from_slice(&line).map_err(CallError::Garbled)?;
             let object = event.get_mut("object").map(Value::take).unwrap_or_default();
             match text(&event, "/type") {

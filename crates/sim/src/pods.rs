@@ -69,8 +69,7 @@ impl Nursery {
                     "target": {"apiVersion": "v1", "kind": "Node", "name": node}});
                 (Verb::Create, Ask::json(format!("{path}/binding"), &body))
             }
-            Deed::Start => (Verb::Patch, self.status(&path, pod, "True")),
-            Deed::Ready => (Verb::Patch, self.status(&path, pod, "True")),
+            Deed::Start | Deed::Ready => (Verb::Patch, self.status(&path, pod, "True")),
             Deed::Unready => (Verb::Patch, self.status(&path, pod, "False")),
             Deed::Remove => {
                 let body = json!({"apiVersion": "v1", "kind": "DeleteOptions",

@@ -89,7 +89,10 @@ const JOINING: Duration = Duration::from_secs(3);
 
 impl Sandbox {
     /// A server with our definitions in it and nothing else, and its clock, which stands still.
-    pub fn server(at: Instant, settings: apiserver::Settings) -> Result<(Server, SetClock), StartError> {
+    pub fn server(
+        at: Instant,
+        settings: apiserver::Settings,
+    ) -> Result<(Server, SetClock), StartError> {
         let clock = SetClock::starting_at(at);
         clock.speed(0);
         let server = Server::new(ServerClock(clock.clone()), settings);
@@ -136,8 +139,7 @@ impl Sandbox {
         }
         let client = Client::new(server.service_as(OPERATOR, &["system:authenticated"]), "default");
         let alone = operator::Settings { tempo, ..operator::Settings::alone("sandbox") };
-        let operator =
-            Operator::new(client, Arc::new(clock.clone()), alone.with(Pools::Managed));
+        let operator = Operator::new(client, Arc::new(clock.clone()), alone.with(Pools::Managed));
         let view = operator.view();
         parts.spawn(async {
             match operator.run(std::future::pending()).await {

@@ -73,11 +73,7 @@ const ORDER: &[&str] = &[
 const LAST: &[&str] = &["Pod", "PodDisruptionBudget"];
 
 /// Creates objects. The clock stands at each object's own time meanwhile, and is set back to where it was.
-pub fn stock(
-    server: &Server,
-    clock: &SetClock,
-    items: Vec<Item>,
-) -> Result<Stocked, Vec<Refused>> {
+pub fn stock(server: &Server, clock: &SetClock, items: Vec<Item>) -> Result<Stocked, Vec<Refused>> {
     let at = clock.now();
     let mut taker = Taker::empty(server, clock);
     let mut items = items;
@@ -180,7 +176,7 @@ impl<'a> Taker<'a> {
         }
         let kind = text(given, "/kind");
         let restored = status.filter(|_| resource.status && !OWN_STATUS.contains(&kind));
-        if let Some(status) = restored.filter(|status| status.is_object()) {
+        if let Some(status) = restored.filter(Value::is_object) {
             let path = format!("{folder}/{}/status", text(&made, "/metadata/name"));
             let change = json!({"status": status});
             self.ask(&Method::PATCH, &path, "application/merge-patch+json", &change)
@@ -211,7 +207,8 @@ impl<'a> Taker<'a> {
                     left.push(owner);
                 } else {
                     let (version, kind) = (text(&owner, "/apiVersion"), text(&owner, "/kind"));
-                    let known = self.served.get(version).is_some_and(|kinds| kinds.contains_key(kind));
+                    let known =
+                        self.served.get(version).is_some_and(|kinds| kinds.contains_key(kind));
                     // An owner of a served kind that did not come along counts as gone, and would take this one with it.
                     if !known {
                         left.push(owner);
@@ -226,10 +223,8 @@ impl<'a> Taker<'a> {
 
     fn resource(&mut self, version: &str, kind: &str) -> Option<Resource> {
         if !self.served.contains_key(version) {
-            let path = match version.contains('/') {
-                true => format!("/apis/{version}"),
-                false => format!("/api/{version}"),
-            };
+            let root = if version.contains('/') { "apis" } else { "api" };
+            let path = format!("/{root}/{version}");
             let listed = self.ask(&Method::GET, &path, "", &Value::Null).unwrap_or_default();
             self.served.insert(version.to_owned(), resources(&listed));
         }
@@ -283,9 +278,10 @@ fn resources(listed: &Value) -> BTreeMap<String, Resource> {
 fn collection(version: &str, resource: &Resource, namespace: &str) -> String {
     let root = if version.contains('/') { "apis" } else { "api" };
     let Resource { plural, namespaced, .. } = resource;
-    match namespaced {
-        true => format!("/{root}/{version}/namespaces/{namespace}/{plural}"),
-        false => format!("/{root}/{version}/{plural}"),
+    if *namespaced {
+        format!("/{root}/{version}/namespaces/{namespace}/{plural}")
+    } else {
+        format!("/{root}/{version}/{plural}")
     }
 }
 

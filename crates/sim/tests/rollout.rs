@@ -158,7 +158,8 @@ async fn an_edit_while_held_pends_and_rolls_when_the_window_opens() {
     assert!(web.iter().all(|pod| ready(pod)));
 
     // The ledger's budget keeps its machine from being emptied, and the machine says so.
-    let blocked = || play.machines("batch").into_iter().find(|node| !annotation(node, BLOCKED).is_empty());
+    let blocked =
+        || play.machines("batch").into_iter().find(|node| !annotation(node, BLOCKED).is_empty());
     let node = blocked().unwrap();
     let said = annotation(&node, BLOCKED);
     assert!(

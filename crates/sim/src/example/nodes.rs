@@ -44,8 +44,10 @@ fn node(kind: &str, number: usize, zone: &str, (cores, memory): (u32, u32), rang
     if kind != "worker" {
         spec["taints"] = json!([{"key": role(kind), "effect": "NoSchedule"}]);
     }
-    let fine = |kind: &str, reason: &str| json!({"type": kind, "status": "False", "reason": reason});
-    let capacity = json!({"cpu": cores.to_string(), "memory": format!("{memory}Gi"), "pods": "250"});
+    let fine =
+        |kind: &str, reason: &str| json!({"type": kind, "status": "False", "reason": reason});
+    let capacity =
+        json!({"cpu": cores.to_string(), "memory": format!("{memory}Gi"), "pods": "250"});
     json!({"apiVersion": "v1", "kind": "Node",
         "metadata": {"name": name, "labels": labels},
         "spec": spec,

@@ -11,7 +11,8 @@ const RELEASES: &[(&str, i64)] = &[("4.20.8", 150), ("4.20.3", 60), ("4.19.12", 
 
 /// The version of the control plane.
 pub(super) fn cluster_version(installed: Instant, policies: &[String]) -> Option<Value> {
-    let image = |version: &str| format!("quay.io/openshift-release-dev/ocp-release:{version}-x86_64");
+    let image =
+        |version: &str| format!("quay.io/openshift-release-dev/ocp-release:{version}-x86_64");
     let history: Vec<Value> = RELEASES
         .iter()
         .map(|(version, day)| {
@@ -97,7 +98,8 @@ fn config(name: &str, role: &str, mut spec: Value) -> Value {
 }
 
 fn kubelet(role: &str) -> Value {
-    let conf = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 250\n";
+    let conf =
+        "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 250\n";
     let mut spec = files(&[("/etc/kubernetes/kubelet.conf", conf)]);
     let unit = format!(
         "[Unit]\nDescription=Kubernetes Kubelet\nWants=crio.service\n\n[Service]\nExecStart=/usr/bin/kubelet --config=/etc/kubernetes/kubelet.conf --node-labels=node-role.kubernetes.io/{role}\nRestart=always\n\n[Install]\nWantedBy=multi-user.target\n"

@@ -35,7 +35,8 @@ pub(super) fn workloads() -> Vec<Value> {
     let mut objects = Vec::new();
     let namespaces = REPLICAS.iter().map(|row| row.0).chain(DAEMONS.iter().map(|row| row.0));
     for namespace in namespaces.chain(["debug"]) {
-        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
+        let object =
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
         if !objects.contains(&object) {
             objects.push(object);
         }
@@ -49,7 +50,8 @@ pub(super) fn workloads() -> Vec<Value> {
                 "StatefulSet" => number.to_string(),
                 _ => format!("{}{number}", letters(workload)),
             };
-            let pod = Pod { namespace, workload, owner: Some(owner), kind, node: name(kind, place) };
+            let pod =
+                Pod { namespace, workload, owner: Some(owner), kind, node: name(kind, place) };
             objects.push(pod.object(&format!("{workload}-{suffix}")));
         }
     }
@@ -97,7 +99,8 @@ struct Pod<'a> {
 impl Pod<'_> {
     fn object(&self, called: &str) -> Value {
         let Self { namespace, workload, owner, kind, node } = self;
-        let mut metadata = json!({"namespace": namespace, "name": called, "labels": {"app": workload}});
+        let mut metadata =
+            json!({"namespace": namespace, "name": called, "labels": {"app": workload}});
         if let Some(owner) = owner {
             metadata["ownerReferences"] = json!([{"apiVersion": "apps/v1", "kind": owner, "name": workload,
                 "uid": format!("{owner}-{namespace}-{workload}").to_lowercase(), "controller": true,

@@ -147,11 +147,7 @@ fn name(pod: &Value) -> String {
 }
 
 /// What workloads make anew: a set of replicas at once, one with names of its own when the old one is gone.
-fn replacements(
-    pods: &Objects,
-    nodes: &Objects,
-    memory: &mut Memory,
-) -> Vec<(Arc<Value>, Deed)> {
+fn replacements(pods: &Objects, nodes: &Objects, memory: &mut Memory) -> Vec<(Arc<Value>, Deed)> {
     let there: BTreeMap<&str, &Arc<Value>> =
         pods.values().map(|pod| (text(pod, "/metadata/uid"), pod)).collect();
     for (uid, pod) in &there {

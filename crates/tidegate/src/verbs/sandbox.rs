@@ -131,8 +131,8 @@ fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
         let named = |policy: &Policy| {
             policy.object.name.clone().filter(|_| policy.object.namespace.is_none())
         };
-        let names: Vec<String> = policies.iter().filter_map(named).collect();
-        items.extend(example::objects(args.at.instant(edge), &names));
+        let known: Vec<String> = policies.iter().filter_map(named).collect();
+        items.extend(example::objects(args.at.instant(edge), &known));
     }
     if fails {
         return Ok(Output { text: String::new(), talk, exit: Exit::Failure });
@@ -140,10 +140,7 @@ fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
     edge.stderr.write_all(talk.as_bytes())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        match args.empty {
-            true => serve_empty(args, edge).await,
-            false => serve(args, edge, items).await,
-        }
+        if args.empty { serve_empty(args, edge).await } else { serve(args, edge, items).await }
     })?;
     Ok(Output::done(""))
 }
@@ -177,7 +174,7 @@ async fn serve_empty(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     let mut end = End::new()?;
     door.announce(edge, &hints(&door.path, None))?;
     tokio::select! {
-        served = door.listener.run() => served.context("cannot answer any more"),
+        ended = door.listener.run() => ended.context("cannot answer any more"),
         () = end.come() => Ok(()),
     }
 }
@@ -203,8 +200,8 @@ async fn serve(args: &Arguments, edge: &mut Edge, items: Vec<Item>) -> anyhow::R
     door.announce(edge, &hints(&door.path, Some(metrics.local_addr()?)))?;
     let view = sandbox.view().clone();
     tokio::select! {
-        served = door.listener.run() => served.context("cannot answer any more"),
-        served = operator::serve::serve(metrics, view) => served.context("cannot answer any more"),
+        ended = door.listener.run() => ended.context("cannot answer any more"),
+        ended = operator::serve::serve(metrics, view) => ended.context("cannot answer any more"),
         part = sandbox.failed() => bail!("{part} ended by itself"),
         () = end.come() => Ok(()),
     }

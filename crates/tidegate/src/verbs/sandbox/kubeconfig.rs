@@ -55,6 +55,7 @@ pub(super) fn newest(temporary: &Path) -> Option<PathBuf> {
         // Anybody can put a file into a folder for temporary files.
         named && fs::read_to_string(entry.path()).is_ok_and(|text| text.starts_with(MARK))
     });
-    let dated = ours.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())));
+    let dated =
+        ours.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())));
     dated.max().map(|(_, path)| path)
 }

@@ -29,14 +29,16 @@ pub(super) fn items(loaded: Loaded) -> anyhow::Result<Vec<Item>> {
 /// What was taken, and what was left out, a line each.
 pub(super) fn summary(stocked: &Stocked) -> String {
     let Stocked { taken, left_out, repeated } = stocked;
-    let mut text = format!("  loaded:  {}\n", counted(taken));
+    let mut lines = vec![format!("  loaded:  {}", counted(taken))];
     if !left_out.is_empty() {
-        text += &format!("  left out: {}, which a sandbox has no use for\n", counted(left_out));
+        let kinds = counted(left_out);
+        lines.push(format!("  left out: {kinds}, which a sandbox has no use for"));
     }
     if *repeated > 0 {
-        text += &format!("  repeated: {repeated} objects were given more than once; the first was taken\n");
+        let objects = format!("{repeated} objects were given more than once");
+        lines.push(format!("  repeated: {objects}; the first was taken"));
     }
-    text
+    lines.join("\n") + "\n"
 }
 
 fn counted(kinds: &BTreeMap<String, usize>) -> String {
