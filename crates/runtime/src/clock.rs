@@ -94,6 +94,11 @@ impl SetClock {
         self.change(|reading| reading.speed = speed);
     }
 
+    /// How many of its seconds pass in one.
+    pub fn how_fast(&self) -> u32 {
+        self.reading.borrow().speed
+    }
+
     fn change(&self, change: impl FnOnce(&mut Reading)) {
         self.reading.send_modify(|reading| {
             *reading = Reading {

@@ -3,6 +3,11 @@
 //! One process, nothing installed: the embedded API server on loopback with our kinds in it, the operator that looks after them, one
 //! clock for both, and a kubeconfig that leads there.
 
+#[allow(dead_code)]
+mod live;
+#[allow(dead_code)]
+mod tour;
+
 use std::{
     fmt::Write as _,
     fs,
