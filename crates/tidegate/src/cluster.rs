@@ -2,7 +2,10 @@
 //!
 //! A kind that the cluster does not have is no error: most clusters have no hosted control planes.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::bail;
 use api::{
@@ -28,6 +31,9 @@ use crate::{
 /// How long a server may think about one request. A person waits.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long it may be before machines are looked at again, which change without a word.
+const SHORT: Duration = Duration::from_millis(250);
+
 /// Which cluster.
 #[derive(Args, Debug)]
 pub(crate) struct Reach {
@@ -40,6 +46,11 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
+    /// The cluster of a kubeconfig.
+    pub(crate) fn of(kubeconfig: &Path) -> Self {
+        Self { kubeconfig: Some(kubeconfig.to_owned()), namespace: None }
+    }
+
     /// The namespace of objects named without one.
     pub(crate) fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref()
@@ -186,6 +197,39 @@ impl Cluster {
             .block_on(self.ask(request))
             .map(drop)
             .map_err(|refusal| anyhow::anyhow!("cannot change {object}: {refusal}"))
+    }
+
+    /// Creates a cluster-wide object, or changes what is said of it.
+    pub(crate) fn apply(&self, object: &Value) -> anyhow::Result<()> {
+        let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        let (kind, name) = (text("/kind"), text("/metadata/name"));
+        let path = format!("/apis/{}/{}/{name}", text("/apiVersion"), names::plural(kind));
+        let request = Request::patch(format!("{path}?fieldManager=tidegate&force=true"))
+            .header(http::header::CONTENT_TYPE, "application/apply-patch+yaml")
+            .body(serde_json::to_vec(object)?)?;
+        self.runtime
+            .block_on(self.ask(request))
+            .map(drop)
+            .map_err(|refusal| anyhow::anyhow!("cannot apply {kind}/{name}: {refusal}"))
+    }
+
+    /// Looks until something holds, or nobody wants to wait any longer; whether it came to hold.
+    pub(crate) fn until(
+        &self,
+        holds: impl Fn(&World, &Fleet, Instant) -> bool,
+        wait: impl Fn() -> bool,
+        edge: &Edge,
+    ) -> anyhow::Result<bool> {
+        loop {
+            let (world, versions) = self.look()?;
+            if holds(&world, &self.fleet()?, self.now(edge)) {
+                return Ok(true);
+            }
+            if !wait() {
+                return Ok(false);
+            }
+            self.wait(&versions, SHORT);
+        }
     }
 
     /// Shows the cluster for ever: again whenever what it says differs.

@@ -10,6 +10,15 @@ use schedule::Instant;
 
 use crate::output::Colour;
 
+/// Where the person is who typed the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seat {
+    /// At a terminal, on both ends: they can be asked, and shown a picture that moves.
+    Terminal,
+    /// Elsewhere: a script, a pipe, a file.
+    Elsewhere,
+}
+
 /// The world as a verb sees it.
 pub(crate) struct Edge {
     /// The instant at which the command was started.
@@ -18,6 +27,8 @@ pub(crate) struct Edge {
     pub(crate) clock: fn() -> Instant,
     /// Whether to colour the output.
     pub(crate) colour: Colour,
+    /// Where the person is.
+    pub(crate) seat: Seat,
     /// Standard input, for `-f -`.
     pub(crate) stdin: Box<dyn Read>,
     /// Standard output, for verbs that have something to say while they run.

@@ -19,7 +19,7 @@ use std::{
 };
 
 use clap::ArgMatches;
-use edge::Edge;
+use edge::{Edge, Seat};
 use output::{Colour, Exit, Output};
 use schedule::Instant;
 
@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         now: now(),
         clock: now,
         colour: colour(&matches),
+        seat: seat(),
         stdin: Box::new(io::stdin().lock()),
         stdout: Box::new(io::stdout()),
         stderr: Box::new(io::stderr()),
@@ -73,6 +74,14 @@ fn now() -> Instant {
         Err(before) => -i64::try_from(before.duration().as_secs()).unwrap_or(i64::MAX),
     };
     Instant::EPOCH.saturating_add(seconds)
+}
+
+fn seat() -> Seat {
+    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        Seat::Terminal
+    } else {
+        Seat::Elsewhere
+    }
 }
 
 /// Colour only where a person looks, and not if they said no (<https://no-color.org>).

@@ -141,6 +141,8 @@ pub(crate) enum Colour {
 /// What a piece of output is, for its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
+    /// Nothing in particular.
+    Plain,
     /// A heading.
     Strong,
     /// Something of less weight.
@@ -161,6 +163,7 @@ impl Colour {
     /// A piece of output in its colour.
     pub(crate) fn paint(self, style: Style, text: &str) -> String {
         let code = match style {
+            Style::Plain => return text.to_owned(),
             Style::Strong => "1",
             Style::Faint => "2",
             Style::Open => "32",

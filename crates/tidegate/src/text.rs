@@ -28,6 +28,14 @@ pub(crate) fn relative(at: Instant, now: Instant) -> String {
     }
 }
 
+/// The day of the week in UTC: `Sat`.
+pub(crate) fn weekday(at: Instant) -> &'static str {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    // The epoch was a Thursday.
+    let day = usize::try_from(at.unix().div_euclid(86_400).rem_euclid(7)).unwrap_or(0);
+    DAYS.get(day).copied().unwrap_or_default()
+}
+
 /// Hours, with a quarter of an hour at the least: `8h`, `7.5h`, `0h`.
 pub(crate) fn hours(seconds: i64) -> String {
     let hundredths = (seconds * 100 + 1800) / 3600;
@@ -69,6 +77,17 @@ pub(crate) fn indented(indent: usize, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_of_the_week_follow_each_other() {
+        let check = |date: &str, day: &str| {
+            assert_eq!(weekday(Instant::parse(&format!("{date}T23:59:59Z")).unwrap()), day);
+        };
+        check("2026-11-21", "Sat");
+        check("2026-11-22", "Sun");
+        check("1970-01-01", "Thu");
+        check("1969-12-31", "Wed");
+    }
 
     #[test]
     fn lengths_are_short_and_exact_enough() {

@@ -88,7 +88,7 @@ impl Manner {
 }
 
 /// The command that sends a patch.
-fn kubectl(object: &Object, patch: &Value) -> String {
+pub(crate) fn kubectl(object: &Object, patch: &Value) -> String {
     let plural = api::names::plural(&object.kind);
     let namespace =
         object.namespace.as_ref().map_or_else(String::new, |namespace| format!(" -n {namespace}"));

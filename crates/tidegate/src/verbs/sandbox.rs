@@ -5,32 +5,37 @@
 
 mod clock;
 mod kubeconfig;
+mod live;
 mod load;
+mod tour;
 
 use std::{
     fmt::Write as _,
     io::Write as _,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
+    sync::mpsc,
 };
 
 use anyhow::{Context as _, bail};
 use api::names;
 use apiserver::{Listener, Server};
 use clap::{Args, FromArgMatches as _, Subcommand};
+use schedule::Instant;
 use serde_json::json;
-use sim::{Lengths, Sandbox, Settings, StartError, example, stock::Item};
+use sim::{Lengths, Sandbox, Settings, StartError, dial::Dial, example, stock::Item};
 use tidegate_core::read::Policy;
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
+    sync::oneshot,
 };
 
 use self::kubeconfig::Kubeconfig;
 use super::{Listed, Verb};
 use crate::{
     args::{At, Sources},
-    edge::Edge,
+    edge::{Edge, Seat},
     output::{self, Exit, Output},
     source::{self, Loaded},
 };
@@ -55,6 +60,7 @@ pub(crate) fn verb() -> Verb {
                is ready; Ctrl-C ends it. The clock can be turned from another terminal: tidegate sandbox clock --help.\n\n\
                Examples:\n  \
                tidegate sandbox\n  \
+               tidegate sandbox --tour\n  \
                tidegate sandbox --at 2026-11-20T23:00:00Z --speed 600\n  \
                tidegate sandbox -f policies/\n  \
                tidegate sandbox --load must-gather/\n  \
@@ -85,6 +91,14 @@ struct Arguments {
     /// Take the objects of a cluster instead of the simulated one: a must-gather, or what kubectl get -o yaml printed
     #[arg(long, value_name = "PATH")]
     load: Option<PathBuf>,
+
+    /// Lead through the product in five minutes: a window, a change that waits for it, a freeze, an override, and the way back
+    #[arg(long, conflicts_with_all = ["empty", "load", "files", "paths", "speed"])]
+    tour: bool,
+
+    /// Print lines, also on a terminal, where otherwise a live view is shown
+    #[arg(long, conflicts_with = "tour")]
+    plain: bool,
 
     /// How many seconds of the sandbox pass in one; 0 stands still
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -132,17 +146,125 @@ fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
             policy.object.name.clone().filter(|_| policy.object.namespace.is_none())
         };
         let known: Vec<String> = policies.iter().filter_map(named).collect();
-        items.extend(example::objects(args.at.instant(edge), &known));
+        items.extend(example::objects(begins(args, edge), &known));
     }
     if fails {
         return Ok(Output { text: String::new(), talk, exit: Exit::Failure });
     }
     edge.stderr.write_all(talk.as_bytes())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        if args.empty { serve_empty(args, edge).await } else { serve(args, edge, items).await }
-    })?;
+    if args.empty {
+        runtime()?.block_on(serve_empty(args, edge))?;
+    } else if args.tour {
+        beside(args, edge, items, tour::lead)?;
+    } else if edge.seat == Seat::Terminal && !args.plain {
+        beside(args, edge, items, live::show)?;
+    } else {
+        let setting = Setting::of(args, edge);
+        let told = |open: Open| open.announce(edge);
+        runtime()?.block_on(serve(setting, items, told, std::future::pending()))?;
+    }
     Ok(Output::done(""))
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+/// When a sandbox begins.
+fn begins(args: &Arguments, edge: &Edge) -> Instant {
+    let usual = if args.tour { Instant::parse(tour::BEGINS).ok() } else { None };
+    args.at.given().or(usual).unwrap_or(edge.now)
+}
+
+/// Runs the sandbox on a thread of its own, and beside it what a person sits at, which waits as people do.
+fn beside(
+    args: &Arguments,
+    edge: &mut Edge,
+    items: Vec<Item>,
+    sit: fn(&Open, &mut Edge) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let setting = Setting::of(args, edge);
+    let (tell, told) = mpsc::channel();
+    let (end, ended) = oneshot::channel::<()>();
+    let serving = std::thread::spawn(move || -> anyhow::Result<()> {
+        // Whoever listens is there until this thread ends.
+        let tell = |open: Open| tell.send(open).context("nobody listens");
+        let ended = async {
+            // One who is gone wants what one who has spoken wants.
+            let _ = ended.await;
+        };
+        runtime()?.block_on(serve(setting, items, tell, ended))
+    });
+    // Nothing is told if it failed before it was open; then there is a reason below.
+    let sat = match told.recv() {
+        Ok(open) => open.announce(edge).and_then(|()| sit(&open, edge)),
+        Err(_) => Ok(()),
+    };
+    // Nobody listens if it has ended already.
+    let gone = end.send(()).is_err();
+    let Ok(served) = serving.join() else { bail!("the sandbox panicked") };
+    served?;
+    // Whoever sat there saw it go when somebody ended it by a signal: that is no failure.
+    if gone { Ok(()) } else { sat }
+}
+
+/// What a sandbox is started with.
+struct Setting {
+    settings: Settings,
+    port: u16,
+    kubeconfig: Option<PathBuf>,
+    temporary: PathBuf,
+    loads: bool,
+}
+
+impl Setting {
+    fn of(args: &Arguments, edge: &Edge) -> Self {
+        let settings = Settings {
+            speed: args.speed,
+            lengths: Lengths { seed: args.seed, ..Lengths::default() },
+            ..Settings::starting_at(begins(args, edge))
+        };
+        Self {
+            settings,
+            port: args.port,
+            kubeconfig: args.kubeconfig.clone(),
+            temporary: edge.temporary.clone(),
+            loads: args.load.is_some(),
+        }
+    }
+}
+
+/// A sandbox that runs, as those see it who come in.
+struct Open {
+    /// Where it listens.
+    address: SocketAddr,
+    /// The kubeconfig that leads there.
+    kubeconfig: PathBuf,
+    /// Where metrics are served.
+    metrics: SocketAddr,
+    /// The hand on its clock.
+    dial: Dial,
+    /// What was loaded, for people.
+    summary: String,
+}
+
+impl Open {
+    fn announce(&self, edge: &mut Edge) -> anyhow::Result<()> {
+        edge.stderr.write_all(self.summary.as_bytes())?;
+        announce(self.address, &self.kubeconfig, &hints(&self.kubeconfig, Some(self.metrics)), edge)
+    }
+}
+
+/// Says that a sandbox is there, and how to look at it.
+fn announce(
+    address: SocketAddr,
+    kubeconfig: &Path,
+    hints: &str,
+    edge: &mut Edge,
+) -> anyhow::Result<()> {
+    writeln!(edge.stdout, "ready: http://{address} kubeconfig={}", kubeconfig.display())?;
+    edge.stdout.flush()?;
+    Ok(edge.stderr.write_all(hints.as_bytes())?)
 }
 
 /// The policies of the examples, for a sandbox that was asked for nothing else.
@@ -170,40 +292,46 @@ fn item(policy: &Policy) -> Item {
 async fn serve_empty(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     let (server, clock) = Sandbox::server(args.at.instant(edge), apiserver::Settings::default())?;
     clock.speed(args.speed);
-    let door = Door::open(&server, args, edge).await?;
+    let door = Door::open(&server, args.port, args.kubeconfig.clone(), &edge.temporary).await?;
     let mut end = End::new()?;
-    door.announce(edge, &hints(&door.path, None))?;
+    announce(door.listener.address(), &door.path, &hints(&door.path, None), edge)?;
     tokio::select! {
         ended = door.listener.run() => ended.context("cannot answer any more"),
         () = end.come() => Ok(()),
     }
 }
 
-async fn serve(args: &Arguments, edge: &mut Edge, items: Vec<Item>) -> anyhow::Result<()> {
-    let settings = Settings {
-        speed: args.speed,
-        lengths: Lengths { seed: args.seed, ..Lengths::default() },
-        ..Settings::starting_at(args.at.instant(edge))
-    };
+/// Runs a simulated cluster until somebody ends it, and tells once when it is there.
+async fn serve(
+    setting: Setting,
+    items: Vec<Item>,
+    tell: impl FnOnce(Open) -> anyhow::Result<()>,
+    ended: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    let Setting { settings, port, kubeconfig, temporary, loads } = setting;
     let mut sandbox = match Sandbox::start(settings, items).await {
         Ok(sandbox) => sandbox,
         Err(StartError::Refused(refused)) => bail!(load::refusals(&refused)),
         Err(error) => return Err(error.into()),
     };
-    let door = Door::open(sandbox.api_server(), args, edge).await?;
+    let door = Door::open(sandbox.api_server(), port, kubeconfig, &temporary).await?;
     let metrics = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
     let metrics = metrics.context("cannot listen for metrics on 127.0.0.1")?;
     let mut end = End::new()?;
-    if args.load.is_some() {
-        edge.stderr.write_all(load::summary(sandbox.stocked()).as_bytes())?;
-    }
-    door.announce(edge, &hints(&door.path, Some(metrics.local_addr()?)))?;
+    tell(Open {
+        address: door.listener.address(),
+        kubeconfig: door.path.clone(),
+        metrics: metrics.local_addr()?,
+        dial: sandbox.dial().clone(),
+        summary: if loads { load::summary(sandbox.stocked()) } else { String::new() },
+    })?;
     let view = sandbox.view().clone();
     tokio::select! {
         ended = door.listener.run() => ended.context("cannot answer any more"),
         ended = operator::serve::serve(metrics, view) => ended.context("cannot answer any more"),
         part = sandbox.failed() => bail!("{part} ended by itself"),
         () = end.come() => Ok(()),
+        () = ended => Ok(()),
     }
 }
 
@@ -215,23 +343,19 @@ struct Door {
 }
 
 impl Door {
-    async fn open(server: &Server, args: &Arguments, edge: &Edge) -> anyhow::Result<Self> {
+    async fn open(
+        server: &Server,
+        port: u16,
+        path: Option<PathBuf>,
+        temporary: &Path,
+    ) -> anyhow::Result<Self> {
         let listener = server
-            .listen(args.port)
+            .listen(port)
             .await
-            .with_context(|| format!("cannot listen on port {} of 127.0.0.1", args.port))?;
-        let port = listener.address().port();
-        let path = args.kubeconfig.clone();
-        let path = path.unwrap_or_else(|| kubeconfig::usual(&edge.temporary, port));
+            .with_context(|| format!("cannot listen on port {port} of 127.0.0.1"))?;
+        let path = path.unwrap_or_else(|| kubeconfig::usual(temporary, listener.address().port()));
         let kubeconfig = Kubeconfig::write(&path, &listener.kubeconfig())?;
         Ok(Self { listener, path, _kubeconfig: kubeconfig })
-    }
-
-    fn announce(&self, edge: &mut Edge, hints: &str) -> anyhow::Result<()> {
-        let address = self.listener.address();
-        writeln!(edge.stdout, "ready: http://{address} kubeconfig={}", self.path.display())?;
-        edge.stdout.flush()?;
-        Ok(edge.stderr.write_all(hints.as_bytes())?)
     }
 }
 

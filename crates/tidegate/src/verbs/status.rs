@@ -97,7 +97,7 @@ fn follow(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
     })
 }
 
-fn rows(world: &World, at: Instant) -> [Vec<Row>; 2] {
+pub(crate) fn rows(world: &World, at: Instant) -> [Vec<Row>; 2] {
     let resources = world.gated().map(|seen| overview::resource(world, seen, at));
     let policies = world.policies().map(|seen| overview::policy(seen, at));
     [resources.collect(), policies.collect()]

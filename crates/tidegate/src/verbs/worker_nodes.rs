@@ -246,22 +246,31 @@ fn as_it_was(pool: &SeenPool) -> Value {
 }
 
 /// What a pool and its machines look like.
-struct Seen {
-    name: String,
-    row: Option<Row>,
-    target: Option<String>,
-    machines: Vec<Seat>,
+pub(crate) struct Seen {
+    /// What the pool is called.
+    pub(crate) name: String,
+    /// Its gate, and what waits behind it.
+    pub(crate) row: Option<Row>,
+    /// The configuration that it goes to.
+    pub(crate) target: Option<String>,
+    /// Its machines, by name.
+    pub(crate) machines: Vec<Seat>,
 }
 
 /// A machine and how far it is.
-struct Seat {
-    name: String,
-    phase: Phase,
-    current: String,
-    desired: String,
+pub(crate) struct Seat {
+    /// What the machine is called.
+    pub(crate) name: String,
+    /// How far it is.
+    pub(crate) phase: Phase,
+    /// What it has.
+    pub(crate) current: String,
+    /// What it goes to.
+    pub(crate) desired: String,
 }
 
-fn seen(
+/// Every pool, or the one of a name.
+pub(crate) fn seen(
     world: &World,
     fleet: &Fleet,
     pool: Option<&str>,
@@ -365,7 +374,8 @@ fn item(pool: &Seen) -> Item<'_> {
     }
 }
 
-fn done(pool: &Seen) -> usize {
+/// How many machines have what the pool goes to.
+pub(crate) fn done(pool: &Seen) -> usize {
     pool.machines.iter().filter(|seat| seat.phase == Phase::Done).count()
 }
 
@@ -413,7 +423,7 @@ fn drawn(pool: &Seen, at: Instant, colour: Colour) -> String {
 }
 
 /// How many of how many, as a bar and as a number.
-fn bar(done: usize, all: usize) -> String {
+pub(crate) fn bar(done: usize, all: usize) -> String {
     let filled = (done * BAR).checked_div(all).unwrap_or(0);
     format!("{}{} {done}/{all}", "█".repeat(filled), "░".repeat(BAR - filled))
 }

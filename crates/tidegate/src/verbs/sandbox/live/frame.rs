@@ -1,0 +1,147 @@
+//! What is in the picture? Lines that fit the terminal, made from values alone.
+
+use schedule::Instant;
+use tidegate_core::{
+    fleet::Phase,
+    overview::{Row, Standing},
+};
+
+use crate::{
+    output::{self, Colour, Style},
+    text,
+    verbs::worker_nodes::{Seen, bar, done},
+};
+
+/// What a picture shows.
+pub(super) struct Frame {
+    /// What time it is there.
+    pub(super) now: Instant,
+    /// How many seconds pass there in one.
+    pub(super) speed: u32,
+    /// How else to look, a line each.
+    pub(super) ways: Vec<String>,
+    /// Every pool and its machines.
+    pub(super) pools: Vec<Seen>,
+    /// Every resource under change management.
+    pub(super) resources: Vec<Row>,
+    /// Every policy.
+    pub(super) policies: Vec<Row>,
+}
+
+const KEYS: &str =
+    "space stop/go   + - speed   m h d step a minute, an hour, a day   n to the next edge   q end";
+
+impl Frame {
+    /// The next instant at which something opens or closes.
+    pub(super) fn next_edge(&self) -> Option<Instant> {
+        let rows = self.resources.iter().chain(&self.policies);
+        rows.filter_map(end).filter(|end| *end > self.now).min()
+    }
+
+    /// The lines of the picture, none longer than the terminal is wide and no more than it is high.
+    pub(super) fn draw(&self, width: usize, height: usize, colour: Colour) -> Vec<String> {
+        let mut lines = vec![vec![(Style::Strong, self.head())], Vec::new()];
+        lines.push(vec![(Style::Strong, columns("POOL", "PROGRESS", "STATE", "PENDING"))]);
+        for pool in &self.pools {
+            lines.push(self.pool(pool));
+        }
+        lines.push(Vec::new());
+        for pool in &self.pools {
+            lines.extend(machines(pool));
+        }
+        lines.push(Vec::new());
+        let of_pools = |row: &&Row| row.object.kind != api::names::MACHINE_CONFIG_POOL;
+        for row in self.resources.iter().filter(of_pools).chain(&self.policies) {
+            let name = output::printable(&row.object.to_string());
+            lines.push(vec![(Style::Plain, format!("{name:<44} ")), self.state(row)]);
+        }
+        // The keys are at the bottom, whatever has no room above them; a terminal too small even for that shows the head alone.
+        lines.truncate(height.saturating_sub(self.ways.len() + 3));
+        lines.push(Vec::new());
+        lines.extend(self.ways.iter().map(|way| vec![(Style::Faint, way.clone())]));
+        lines.push(vec![(Style::Faint, KEYS.to_owned())]);
+        lines.into_iter().map(|line| fitted(line, width.saturating_sub(1), colour)).collect()
+    }
+
+    fn head(&self) -> String {
+        let speed = match self.speed {
+            0 => "stands still".to_owned(),
+            1 => "runs".to_owned(),
+            speed => format!("runs {speed} times as fast"),
+        };
+        let day = text::weekday(self.now);
+        format!("tidegate sandbox   {day} {}   {speed}", self.now)
+    }
+
+    fn pool(&self, pool: &Seen) -> Vec<(Style, String)> {
+        let progress = bar(done(pool), pool.machines.len());
+        let name = output::printable(&pool.name);
+        let mut line = vec![(Style::Plain, format!("{name:<10} {progress:<28} "))];
+        if let Some(row) = &pool.row {
+            let (style, state) = self.state(row);
+            line.push((style, format!("{state:<34} ")));
+            line.push((Style::Plain, output::printable(&row.pending.waiting.join("; "))));
+        }
+        line
+    }
+
+    fn state(&self, row: &Row) -> (Style, String) {
+        let (style, then) = match row.standing {
+            Standing::Open => (Style::Open, "closes"),
+            Standing::Held => (Style::Paused, "opens"),
+            Standing::Unknown => (Style::Paused, "known"),
+        };
+        let word = row.standing.as_str();
+        match end(row) {
+            Some(end) => (style, format!("{word}, {then} {}", text::relative(end, self.now))),
+            None => (style, word.to_owned()),
+        }
+    }
+}
+
+fn end(row: &Row) -> Option<Instant> {
+    row.behavior.current.end_time.as_deref().and_then(|end| Instant::parse(end).ok())
+}
+
+fn columns(pool: &str, progress: &str, state: &str, pending: &str) -> String {
+    format!("{pool:<10} {progress:<28} {state:<34} {pending}")
+}
+
+/// A line of signs for the machines of a pool, and a line for each that is on its way or stuck.
+fn machines(pool: &Seen) -> Vec<Vec<(Style, String)>> {
+    let mut signs = vec![(Style::Plain, format!("{:<10} ", output::printable(&pool.name)))];
+    let mut lines = Vec::new();
+    for seat in &pool.machines {
+        let (style, sign) = match &seat.phase {
+            Phase::Done => (Style::Open, "●"),
+            Phase::Waiting => (Style::Plain, "○"),
+            Phase::Draining(_) => (Style::Excluded, "◔"),
+            Phase::Applying => (Style::Excluded, "◑"),
+            Phase::Failing(_) => (Style::Paused, "✗"),
+            Phase::Silent => (Style::Faint, "?"),
+        };
+        signs.push((style, format!("{sign} ")));
+        if !matches!(seat.phase, Phase::Done | Phase::Waiting) {
+            let detail = seat.phase.detail().unwrap_or_default();
+            let told = format!("{:<12} {:<9} {}", seat.name, seat.phase.as_str(), detail);
+            lines.push(vec![(style, format!("{:11}{}", "", output::printable(told.trim_end())))]);
+        }
+    }
+    lines.insert(0, signs);
+    lines
+}
+
+/// A line in its colours, cut where the terminal ends.
+fn fitted(parts: Vec<(Style, String)>, width: usize, colour: Colour) -> String {
+    let mut left = width;
+    let mut line = String::new();
+    for (style, part) in parts {
+        let part: String = part.chars().take(left).collect();
+        left -= part.chars().count();
+        line.push_str(&colour.paint(style, &part));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests;

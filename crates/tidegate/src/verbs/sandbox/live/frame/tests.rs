@@ -1,0 +1,92 @@
+//! Does the picture fit, and does it say what is so?
+
+use serde_json::{Value, json};
+use tidegate_core::{fleet::Fleet, world::World};
+
+use super::*;
+use crate::verbs::{status, worker_nodes};
+
+fn frame() -> Frame {
+    let now = Instant::parse("2026-11-20T22:00:00Z").unwrap();
+    let kind = |name: &str| {
+        let mut kinds = api::schema::KINDS.iter().chain(api::schema::GATED);
+        kinds.find(|kind| kind.name == name).unwrap()
+    };
+    let role = json!({"node-role.kubernetes.io/worker": ""});
+    let pool = json!({
+        "apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+        "metadata": {"name": "worker", "uid": "u", "generation": 1},
+        "spec": {
+            "nodeSelector": {"matchLabels": role},
+            "configuration": {"name": "rendered-worker-b"},
+            "changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}},
+        },
+    });
+    let policy = json!({
+        "apiVersion": api::names::API_VERSION, "kind": api::names::CHANGE_MANAGEMENT_POLICY,
+        "metadata": {"name": "weekend", "generation": 1},
+        "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": {
+            "recurrence": {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}}}},
+    });
+    let mut world = World::default();
+    world.add_written(kind(api::names::CHANGE_MANAGEMENT_POLICY), &policy, now);
+    world.add_written(kind(api::names::MACHINE_CONFIG_POOL), &pool, now);
+    let mut fleet = Fleet::default();
+    fleet.add_pool(&pool);
+    for name in ["rendered-worker-a", "rendered-worker-b"] {
+        fleet.add_config(&json!({"metadata": {"name": name, "ownerReferences": [
+            {"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool", "name": "worker",
+             "controller": true, "uid": "u"}]}, "spec": {}}));
+    }
+    let node = |name: &str, annotations: Value| json!({"metadata": {"name": name, "labels": role, "annotations": annotations}});
+    use api::machine::names::{
+        CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_BLOCKED, STATE,
+    };
+    fleet.add_node(&node("worker-0", json!({CURRENT_CONFIG: "rendered-worker-b", DESIRED_CONFIG: "rendered-worker-b", STATE: "Done"})));
+    fleet.add_node(&node("worker-1", json!({CURRENT_CONFIG: "rendered-worker-a", DESIRED_CONFIG: "rendered-worker-b", STATE: "Working",
+        DESIRED_DRAIN: "drain-rendered-worker-b", DRAIN_BLOCKED: "budget db/quorum: pod db/db-0"})));
+    fleet.add_node(&node("worker-2", json!({CURRENT_CONFIG: "rendered-worker-a", DESIRED_CONFIG: "rendered-worker-a", STATE: "Done"})));
+    let [resources, policies] = status::rows(&world, now);
+    Frame {
+        now,
+        speed: 60,
+        ways: vec!["kubectl --kubeconfig k get mcp".into(), "http://127.0.0.1:6080/metrics".into()],
+        pools: worker_nodes::seen(&world, &fleet, None, now).unwrap(),
+        resources,
+        policies,
+    }
+}
+
+#[test]
+fn picture_says_what_is_so() {
+    let lines = frame().draw(140, 40, Colour::Off);
+    let expected = "\
+tidegate sandbox   Fri 2026-11-20T22:00:00Z   runs 60 times as fast
+
+POOL       PROGRESS                     STATE                              PENDING
+worker     ██████░░░░░░░░░░░░░░ 1/3     held, opens in 2h
+
+worker     ● ◔ ○
+           worker-1     draining  budget db/quorum: pod db/db-0
+
+ChangeManagementPolicy/weekend               held, opens in 2h
+
+kubectl --kubeconfig k get mcp
+http://127.0.0.1:6080/metrics
+space stop/go   + - speed   m h d step a minute, an hour, a day   n to the next edge   q end";
+    let drawn: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    assert_eq!(drawn.join("\n"), expected);
+    assert_eq!(frame().next_edge(), Instant::parse("2026-11-21T00:00:00Z").ok());
+}
+
+#[test]
+fn picture_fits_any_terminal() {
+    for (width, height) in [(0, 0), (1, 1), (20, 5), (80, 24), (500, 200)] {
+        let lines = frame().draw(width, height, Colour::Off);
+        assert!(lines.iter().all(|line| line.chars().count() <= width), "{width}x{height}");
+        assert!(lines.len() < height.max(5), "{width}x{height}: {} lines", lines.len());
+        if height > 1 {
+            assert!(lines.last().is_some_and(|keys| KEYS.starts_with(keys.as_str())));
+        }
+    }
+}

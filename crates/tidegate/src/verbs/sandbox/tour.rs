@@ -1,0 +1,169 @@
+//! `tidegate sandbox --tour`: what does all this do, in five minutes?
+//!
+//! Nothing is acted. Each step types the commands that anybody would type (they are verbs of this program, run on the sandbox), shows
+//! what they print, and waits until the cluster has done what the step is about. Without a terminal nobody is asked to go on, so the
+//! same tour runs in scripts and tests.
+
+mod steps;
+
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use crossterm::{
+    event::{self, Event, KeyCode},
+    terminal,
+};
+use schedule::Instant;
+use sim::dial::Turn;
+use tidegate_core::{
+    fleet::{Fleet, Phase},
+    overview::{self, Standing},
+    world::World,
+};
+
+use self::steps::{Act, Goal, POOL, STEPS};
+use super::{Open, live};
+use crate::{
+    cluster::{Cluster, Reach},
+    edge::{Edge, Seat},
+    output::{Output, Style},
+    text,
+    verbs::{self, change::kubectl},
+    yaml,
+};
+
+/// When a tour begins unless it was told: a Wednesday morning, so that the weekend is some days away.
+pub(super) const BEGINS: &str = "2026-11-18T09:00:00Z";
+
+/// How many seconds a step may take. A machine takes minutes of the sandbox, which are seconds here.
+const PATIENCE: i64 = 180;
+
+/// Leads through all steps.
+pub(super) fn lead(open: &Open, edge: &mut Edge) -> anyhow::Result<()> {
+    let cluster = Reach::of(&open.kubeconfig).connect()?;
+    for (number, step) in (1..).zip(STEPS) {
+        let head = format!("── {number} of {} ── {}", STEPS.len(), step.title);
+        let head = edge.colour.paint(Style::Strong, &head);
+        writeln!(edge.stdout, "\n{head}\n\n{}\n", step.text)?;
+        for act in step.acts {
+            perform(act, &cluster, open, edge)
+                .with_context(|| format!("the tour ends at step {number}, {}", step.title))?;
+        }
+        edge.stdout.flush()?;
+        if edge.seat == Seat::Terminal && !goes_on(number < STEPS.len(), edge)? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Waits for a key; whether somebody wants to go on.
+fn goes_on(more: bool, edge: &mut Edge) -> anyhow::Result<bool> {
+    let ask = if more { "Enter goes on, q ends" } else { "That was all. Enter ends" };
+    write!(edge.stdout, "{} ", edge.colour.paint(Style::Faint, ask))?;
+    edge.stdout.flush()?;
+    terminal::enable_raw_mode()?;
+    let wanted = loop {
+        match event::read() {
+            Ok(Event::Key(key)) => match live::wish(key) {
+                live::Wish::End => break Ok(false),
+                _ if key.code == KeyCode::Enter => break Ok(true),
+                _ => {}
+            },
+            Ok(_) => {}
+            Err(error) => break Err(error),
+        }
+    };
+    terminal::disable_raw_mode()?;
+    writeln!(edge.stdout)?;
+    Ok(wanted?)
+}
+
+fn perform(act: &Act, cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow::Result<()> {
+    match act {
+        Act::Apply(object) => {
+            let object = object();
+            let text = text::indented(2, &yaml::write(&object));
+            type_in("kubectl apply --server-side -f - <<EOF", edge)?;
+            writeln!(edge.stdout, "{text}\n  EOF\n")?;
+            cluster.apply(&object)
+        }
+        Act::Patch(change) => {
+            let (object, change) = (steps::pool(), change());
+            type_in(&kubectl(&object, &change), edge)?;
+            writeln!(edge.stdout)?;
+            cluster.patch(&object, &change)
+        }
+        Act::Verb(words) => {
+            type_in(&format!("tidegate {}", steps::shell(words)), edge)?;
+            let said = verb(words, &open.kubeconfig, edge)?;
+            writeln!(edge.stdout, "{}", text::indented(2, &said))?;
+            writeln!(edge.stdout)?;
+            Ok(())
+        }
+        Act::Set(at) => {
+            type_in(&format!("tidegate sandbox clock set {at}"), edge)?;
+            writeln!(edge.stdout)?;
+            open.dial.turn(Turn::Set(Instant::parse(at)?));
+            Ok(())
+        }
+        Act::Speed(speed) => {
+            type_in(&format!("tidegate sandbox clock speed {speed}"), edge)?;
+            writeln!(edge.stdout)?;
+            open.dial.turn(Turn::Speed(*speed));
+            Ok(())
+        }
+        Act::Until(goal) => until(*goal, cluster, edge),
+    }
+}
+
+fn type_in(command: &str, edge: &mut Edge) -> anyhow::Result<()> {
+    let command = edge.colour.paint(Style::Strong, &format!("$ {command}"));
+    Ok(writeln!(edge.stdout, "{command}")?)
+}
+
+/// What a verb of this program prints about the sandbox.
+fn verb(words: &[&str], kubeconfig: &Path, edge: &mut Edge) -> anyhow::Result<String> {
+    let there = ["--kubeconfig".into(), kubeconfig.as_os_str().to_owned()];
+    let words = ["tidegate"].iter().chain(words).map(Into::into).chain(there);
+    let matches = verbs::command().try_get_matches_from(words)?;
+    let Output { text, talk, .. } = verbs::run(&matches, edge)?;
+    Ok(talk + &text)
+}
+
+fn until(goal: Goal, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
+    let deadline = (edge.clock)().saturating_add(PATIENCE);
+    let clock = edge.clock;
+    let reached = cluster.until(
+        |world, fleet, now| reached(goal, world, fleet, now),
+        || clock() < deadline,
+        edge,
+    )?;
+    if !reached {
+        bail!("{goal:?} has not come within {PATIENCE} s");
+    }
+    Ok(())
+}
+
+fn reached(goal: Goal, world: &World, fleet: &Fleet, now: Instant) -> bool {
+    let Some(pool) = fleet.pool(POOL) else { return false };
+    let Some(seen) = world.resource(&pool.object()) else { return false };
+    let row = overview::resource(world, seen, now);
+    let phases: Vec<Phase> =
+        fleet.machines(pool).into_iter().map(|machine| machine.phase).collect();
+    let done = phases.iter().filter(|phase| **phase == Phase::Done).count();
+    match goal {
+        Goal::Held => row.standing == Standing::Held,
+        Goal::Pending => row.standing == Standing::Held && !row.pending.waiting.is_empty(),
+        Goal::Done(least) => done >= least,
+        Goal::AllDone => {
+            !phases.is_empty() && done == phases.len() && row.pending.waiting.is_empty()
+        }
+        Goal::NobodyMoves => {
+            phases.iter().all(|phase| matches!(phase, Phase::Done | Phase::Waiting))
+        }
+        Goal::Moving => {
+            phases.iter().any(|phase| matches!(phase, Phase::Draining(_) | Phase::Applying))
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What does the tour show? A window, a change that pends, why it waits, Saturday, a freeze, an override, and the way back.
+
+use api::{machine::names as machine, names};
+use serde_json::{Value, json};
+use tidegate_core::problem::Object;
+
+/// The pool that the tour is about.
+pub(super) const POOL: &str = "worker";
+
+/// A stop of the tour.
+pub(super) struct Step {
+    /// What it is called.
+    pub(super) title: &'static str,
+    /// What it is about.
+    pub(super) text: &'static str,
+    /// What is done.
+    pub(super) acts: &'static [Act],
+}
+
+/// Something that is done on the tour.
+pub(super) enum Act {
+    /// An object is applied.
+    Apply(fn() -> Value),
+    /// The pool is changed by a merge patch.
+    Patch(fn() -> Value),
+    /// A verb is run.
+    Verb(&'static [&'static str]),
+    /// The clock is set.
+    Set(&'static str),
+    /// So many seconds of the sandbox pass in one.
+    Speed(u32),
+    /// The cluster does something by itself.
+    Until(Goal),
+}
+
+/// What the pool comes to by itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Goal {
+    /// Its gate is closed, and that is known.
+    Held,
+    /// Something waits behind the closed gate.
+    Pending,
+    /// A machine is on its way.
+    Moving,
+    /// So many machines have what the pool goes to.
+    Done(usize),
+    /// All have.
+    AllDone,
+    /// No machine is on its way.
+    NobodyMoves,
+}
+
+const LOOK: Act = Act::Verb(&["worker-nodes", "status", "--pool", POOL]);
+
+/// Every stop.
+pub(super) const STEPS: &[Step] = &[
+    Step {
+        title: "a cluster",
+        text: "Three masters, twelve workers in three zones, four pools. It is Wednesday morning.",
+        acts: &[Act::Verb(&["status"])],
+    },
+    Step {
+        title: "a window",
+        text: "A policy says when: Saturday from midnight for eight hours. The pool follows it by a stanza of three lines.",
+        acts: &[
+            Act::Apply(policy),
+            Act::Patch(stanza),
+            Act::Until(Goal::Held),
+            Act::Verb(&["explain", "mcp/worker"]),
+        ],
+    },
+    Step {
+        title: "a change",
+        text: "Somebody edits a MachineConfig. It is rendered at once, and pends: nothing happens to a machine.\n\
+               `start` says where the pool shall go and remembers where it was.",
+        acts: &[
+            Act::Apply(config),
+            Act::Until(Goal::Pending),
+            Act::Verb(&["worker-nodes", "start", "--pool", POOL]),
+            LOOK,
+        ],
+    },
+    Step {
+        title: "why it waits",
+        text: "Every hold names the object, the field and the instant it ends.",
+        acts: &[Act::Verb(&["explain", "mcp/worker"])],
+    },
+    Step {
+        title: "Saturday",
+        text: "The clock goes to midnight and the window opens. Machines go two at a time: drained, changed, started anew.",
+        acts: &[Act::Set("2026-11-21T00:00:00Z"), Act::Speed(300), Act::Until(Goal::Done(2)), LOOK],
+    },
+    Step {
+        title: "a freeze midway",
+        text: "Something looks wrong. What has begun finishes, nothing else begins, and the policy stays named.",
+        acts: &[
+            Act::Verb(&["worker-nodes", "pause", "--pool", POOL, "--reason", "latency is up"]),
+            Act::Until(Goal::NobodyMoves),
+            LOOK,
+        ],
+    },
+    Step {
+        title: "an override",
+        text: "It was a false alarm. For two days the policy is set aside; afterwards it holds again by itself.",
+        acts: &[
+            Act::Verb(&[
+                "override",
+                "mcp/worker",
+                "--permissive-until",
+                "+48h",
+                "--reason",
+                "false alarm",
+            ]),
+            Act::Until(Goal::AllDone),
+            LOOK,
+        ],
+    },
+    Step {
+        title: "the way back",
+        text: "And if it was not: `start` remembered what the pool had.",
+        acts: &[
+            Act::Verb(&["worker-nodes", "rollback", "--pool", POOL]),
+            Act::Until(Goal::Moving),
+            Act::Until(Goal::AllDone),
+            LOOK,
+        ],
+    },
+];
+
+/// The pool as an object.
+pub(super) fn pool() -> Object {
+    Object { kind: names::MACHINE_CONFIG_POOL.into(), namespace: None, name: Some(POOL.into()) }
+}
+
+/// Words as a shell takes them.
+pub(super) fn shell(words: &[&str]) -> String {
+    let quoted = |word: &&str| {
+        if word.contains(' ') { format!("\"{word}\"") } else { (*word).to_owned() }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn policy() -> Value {
+    json!({
+        "apiVersion": names::API_VERSION,
+        "kind": names::CHANGE_MANAGEMENT_POLICY,
+        "metadata": {"name": "saturday"},
+        "spec": {
+            "strategy": "MaintenanceSchedule",
+            "maintenanceSchedule": {"permit": {
+                "recurrence": {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}},
+                "startTime": "00:00",
+                "duration": "8h",
+            }},
+        },
+    })
+}
+
+fn stanza() -> Value {
+    json!({"spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}}}})
+}
+
+fn config() -> Value {
+    json!({
+        "apiVersion": machine::API_VERSION,
+        "kind": machine::MACHINE_CONFIG,
+        "metadata": {"name": "99-worker-greeting", "labels": {machine::ROLE: POOL}},
+        "spec": {"config": {
+            "ignition": {"version": "3.4.0"},
+            "storage": {"files": [
+                {"path": "/etc/motd", "mode": 420, "overwrite": true, "contents": {"source": "data:,Mind%20the%20tide%0A"}},
+            ]},
+        }},
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The README tells the same tour.
+    #[test]
+    fn every_command_of_the_tour_is_in_the_readme() {
+        let readme = include_str!("../../../../../../README.md");
+        for act in STEPS.iter().flat_map(|step| step.acts) {
+            let command = match act {
+                Act::Verb(words) => format!("$ tidegate {}\n", shell(words)),
+                Act::Set(at) => format!("$ tidegate sandbox clock set {at}\n"),
+                Act::Speed(speed) => format!("$ tidegate sandbox clock speed {speed}\n"),
+                Act::Apply(_) | Act::Patch(_) | Act::Until(_) => continue,
+            };
+            assert!(readme.contains(&command), "README.md lacks {command}");
+        }
+    }
+}
