@@ -5,11 +5,13 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use api::machine::names::{GENERATED_BY, MACHINE_CONFIG};
 use apiserver::Server;
 use http::Method;
 use runtime::clock::{Clock as _, SetClock};
 use schedule::Instant;
 use serde_json::{Map, Value, json};
+use tidegate_core::pool::source::SeenConfig;
 
 use crate::mirror::text;
 
@@ -151,6 +153,7 @@ impl<'a> Taker<'a> {
             return Err("an object is a map of fields".into());
         };
         let status = fields.remove("status");
+        disown(given, fields);
         let before = self.tidy(fields);
         let namespace = text(&object, "/metadata/namespace").to_owned();
         let folder = collection(text(given, "/apiVersion"), resource, &namespace);
@@ -245,6 +248,19 @@ impl<'a> Taker<'a> {
             return Ok(answer);
         }
         Err((code, text(&answer, "/message").to_owned()))
+    }
+}
+
+/// A configuration that a controller of the release made is everybody's here, because that controller is not: with its mark on, nobody
+/// would render it.
+fn disown(given: &Value, fields: &mut Map<String, Value>) {
+    let source = || matches!(SeenConfig::new(given), SeenConfig::Source(_));
+    if text(given, "/kind") == MACHINE_CONFIG && source() {
+        let annotations =
+            fields.get_mut("metadata").and_then(|metadata| metadata.get_mut("annotations"));
+        if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+            annotations.remove(GENERATED_BY);
+        }
     }
 }
 

@@ -330,7 +330,8 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
+/// An error with its causes, on one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut inner = error.source();
     while let Some(source) = inner {

@@ -12,6 +12,7 @@ mod sandbox;
 use std::{path::Path, process::Command};
 
 use sandbox::Sandbox;
+use serde_json::Value;
 
 const POLICIES: &str = "/apis/changemanagement.openshift.io/v1alpha1/changemanagementpolicies";
 
@@ -101,7 +102,7 @@ fn sandbox_keeps_statuses_true() {
     let sandbox = Sandbox::start(&["--at", "2026-11-16T12:00:00Z"]);
     let path = "/apis/changemanagement.openshift.io/v1alpha1/changemanagementpolicies/weekend";
     // It is written a moment after the start; asking again is all there is to wait for.
-    let read = || sandbox.object("GET", path, &serde_json::Value::Null);
+    let read = || sandbox.object("GET", path, &Value::Null);
     let object = (0..5_000).map(|_| read()).find(|object| object.get("status").is_some());
     let until = object.unwrap()["status"]["behavior"]["current"]["endTime"].clone();
     assert_eq!(until, "2026-11-21T00:00:00Z");
@@ -111,4 +112,145 @@ fn sandbox_keeps_statuses_true() {
     let weekend = shown.lines().find(|line| line.starts_with("ChangeManagementPolicy/weekend"));
     assert!(weekend.is_some_and(|line| line.contains("(in 4d 1")), "{shown}");
     assert!(!shown.contains("unknown"), "every policy has been read: {shown}");
+}
+
+/// A folder of this test's own.
+fn folder(name: &str, files: &[(&str, &str)]) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    for (file, text) in files {
+        let path = folder.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder.to_str().unwrap().to_owned()
+}
+
+const NODES: &str = "/api/v1/nodes";
+
+#[test]
+fn machines_of_the_simulated_cluster_have_joined_when_it_is_ready() {
+    let sandbox = Sandbox::start(&["--at", "2026-11-16T12:00:00Z"]);
+    let nodes = sandbox.object("GET", NODES, &Value::Null);
+    let nodes = nodes["items"].as_array().unwrap();
+    assert_eq!(nodes.len(), 15);
+    for node in nodes {
+        let annotations = &node["metadata"]["annotations"];
+        let state = &annotations["machineconfiguration.openshift.io/currentConfig"];
+        assert!(state.as_str().unwrap().starts_with("rendered-"), "{annotations}");
+    }
+}
+
+#[test]
+fn clock_is_turned_from_another_terminal_once_for_each_wish() {
+    let sandbox = Sandbox::start(&["--at", "2026-11-16T12:00:00Z", "--speed", "0"]);
+    let clock = |wish: &[&str]| {
+        let run = sandbox.verb(&[&["sandbox", "clock"], wish].concat());
+        String::from_utf8(run.stdout).unwrap() + &String::from_utf8(run.stderr).unwrap()
+    };
+    for (wish, said) in [
+        (&["show"][..], "2026-11-16T12:00:00Z, stands still\n"),
+        (&["step", "2h"], "2026-11-16T14:00:00Z, stands still\n"),
+        (&["step", "2h"], "2026-11-16T16:00:00Z, stands still\n"),
+        (&["step", "-1d"], "2026-11-15T16:00:00Z, stands still\n"),
+        (&["set", "2026-11-21"], "2026-11-21T00:00:00Z, stands still\n"),
+        (&["set", "2026-11-21"], "2026-11-21T00:00:00Z, stands still\n"),
+        (&["pause"], "2026-11-21T00:00:00Z, stands still\n"),
+    ] {
+        assert_eq!(clock(wish), said, "{wish:?}");
+    }
+    let policies = sandbox.verb(&["status"]);
+    let policies = String::from_utf8(policies.stdout).unwrap();
+    let worker = policies.lines().find(|line| line.contains("MachineConfigPool/worker")).unwrap();
+    assert!(worker.contains("open"), "everything follows: {worker}");
+    assert!(clock(&["speed", "60"]).contains("60 seconds a second"));
+    assert!(clock(&["pause"]).contains("stands still"));
+    assert!(clock(&["resume"]).contains("60 seconds a second"));
+    assert!(clock(&["step", "soon"]).contains("no length of time"));
+    let path = "/api/v1/namespaces/tidegate-sandbox/configmaps/clock";
+    let turns = || sandbox.object("GET", path, &Value::Null)["data"]["turns"].clone();
+    assert_eq!(turns(), "8", "one turn for each wish, none for what was so already");
+
+    let empty = Sandbox::start(&["--empty"]);
+    let refused = empty.verb(&["sandbox", "clock", "show"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let why = String::from_utf8(refused.stderr).unwrap();
+    assert!(why.contains("this cluster is no sandbox") && why.contains("hint:"), "{why}");
+}
+
+#[test]
+fn somebodys_own_objects_are_loaded_with_age_status_and_owners() {
+    let files = [
+        (
+            "cluster-scoped-resources/nodes.yaml",
+            "apiVersion: v1\nkind: NodeList\nitems:\n\
+             - metadata: {name: n1, uid: a, resourceVersion: '7', creationTimestamp: '2024-05-01T10:00:00Z',\n    \
+                 labels: {node-role.kubernetes.io/worker: ''}}\n  \
+               status: {conditions: [{type: Ready, status: 'True'}], nodeInfo: {kubeletVersion: v1.31.0}}\n",
+        ),
+        (
+            "cluster-scoped-resources/pool.yaml",
+            "apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\n\
+             metadata: {name: worker, uid: p, managedFields: []}\n\
+             spec:\n  nodeSelector: {matchLabels: {node-role.kubernetes.io/worker: ''}}\n  \
+               machineConfigSelector: {matchLabels: {machineconfiguration.openshift.io/role: worker}}\n  \
+               configuration: {name: rendered-worker-old}\n",
+        ),
+        (
+            "configs.json",
+            r#"{"apiVersion": "v1", "kind": "List", "items": [
+                {"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig",
+                 "metadata": {"name": "rendered-worker-old", "ownerReferences": [{"apiVersion":
+                    "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool", "name": "worker", "uid": "p", "controller": true}]},
+                 "spec": {"config": {"ignition": {"version": "3.4.0"}}}},
+                {"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig",
+                 "metadata": {"name": "00-worker", "labels": {"machineconfiguration.openshift.io/role": "worker"},
+                    "annotations": {"machineconfiguration.openshift.io/generated-by-controller-version": "abc"}},
+                 "spec": {"config": {"ignition": {"version": "3.4.0"}}}},
+                {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "x"}}]}"#,
+        ),
+        ("version.txt", "not read"),
+    ];
+    let load = folder("load", &files);
+    let sandbox = Sandbox::start(&["--load", &load, "--at", "2026-11-16T12:00:00Z"]);
+    let get = |path: &str| sandbox.object("GET", path, &Value::Null);
+    let node = get("/api/v1/nodes/n1");
+    assert_eq!(node["metadata"]["creationTimestamp"], "2024-05-01T10:00:00Z");
+    assert_eq!(node["status"]["nodeInfo"]["kubeletVersion"], "v1.31.0");
+    let configs = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+    let pool = get("/apis/machineconfiguration.openshift.io/v1/machineconfigpools/worker");
+    let old = get(&format!("{configs}/rendered-worker-old"));
+    assert_eq!(old["metadata"]["ownerReferences"][0]["uid"], pool["metadata"]["uid"]);
+    let newest = pool["spec"]["configuration"]["name"].as_str().unwrap();
+    assert!(newest != "rendered-worker-old", "its sources are rendered here: {newest}");
+    let current =
+        &node["metadata"]["annotations"]["machineconfiguration.openshift.io/currentConfig"];
+    assert!(current.as_str().unwrap().starts_with("rendered-worker-"), "{node}");
+}
+
+#[test]
+fn a_bad_object_is_named_with_file_and_field_and_nothing_is_loaded() {
+    let load = |name: &str, text: &str| {
+        let load = folder(name, &[("one.yaml", text)]);
+        let output = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+            .args(["sandbox", "--load", &load])
+            .output()
+            .unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{text}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let policy = "apiVersion: v1\nkind: Namespace\nmetadata: {name: fine}\n---\n\
+        apiVersion: changemanagement.openshift.io/v1alpha1\nkind: ChangeManagementPolicy\n\
+        metadata: {name: p}\nspec: {strategy: Sometimes}\n";
+    let why = load("bad-policy", policy);
+    for part in ["one.yaml:5:1", "ChangeManagementPolicy/p", "spec.strategy", "nothing was loaded"]
+    {
+        assert!(why.contains(part), "{part}: {why}");
+    }
+    let why = load("bad-pod", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {}\n");
+    assert!(why.contains("Pod/x") && why.contains("metadata.namespace"), "{why}");
+    let why = load("bad-yaml", "kind: [");
+    assert!(why.contains("one.yaml:2:1: not YAML"), "{why}");
+    let why = load("no-object", "a: 1\n");
+    assert!(why.contains("no object to load"), "{why}");
 }

@@ -2,13 +2,16 @@
 //!
 //! By writing what is wanted into the `ConfigMap` that the sandbox follows, and waiting until it has been taken off again.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use http::Request;
-use kube::Client;
-use runtime::client;
+use kube::{Client, client::Body};
+use runtime::{call::dated, client};
 use schedule::Instant;
 use serde_json::{Value, json};
 use sim::dial::{NAME, NAMESPACE, REFUSED, RESUME, SET, SPEED, STEP, TURNS, seconds};
@@ -16,6 +19,7 @@ use sim::dial::{NAME, NAMESPACE, REFUSED, RESUME, SET, SPEED, STEP, TURNS, secon
 use super::kubeconfig;
 use crate::{
     args::{Moment, moment},
+    cluster::chain,
     edge::Edge,
     output::Output,
 };
@@ -103,12 +107,22 @@ struct Remote {
 impl Remote {
     async fn connect(args: &Clock, edge: &Edge) -> anyhow::Result<Self> {
         let named = args.kubeconfig.clone();
-        let set = edge.variable("KUBECONFIG").map(PathBuf::from);
-        let path = named.or(set).or_else(|| kubeconfig::newest(&edge.temporary));
-        let Some(path) = path else {
-            bail!("no sandbox runs here\n  hint: start one, or name its kubeconfig by --kubeconfig")
-        };
-        let config = client::configuration(Some(&path)).await;
+        if let Some(path) = named.or_else(|| edge.variable("KUBECONFIG").map(PathBuf::from)) {
+            return Self::behind(&path).await;
+        }
+        for path in kubeconfig::newest_first(&edge.temporary) {
+            // One that was killed left its kubeconfig behind.
+            if let Ok(sandbox) = Self::behind(&path).await
+                && sandbox.now().await.is_ok()
+            {
+                return Ok(sandbox);
+            }
+        }
+        bail!("no sandbox runs here\n  hint: start one, or name its kubeconfig by --kubeconfig")
+    }
+
+    async fn behind(path: &Path) -> anyhow::Result<Self> {
+        let config = client::configuration(Some(path)).await;
         let config = config.with_context(|| format!("cannot use {}", path.display()))?;
         Ok(Self { client: client::connect(config)? })
     }
@@ -121,7 +135,9 @@ impl Remote {
             Err(kube::Error::Api(status)) if status.code == 404 => bail!(
                 "this cluster is no sandbox: it has no ConfigMap {NAME} in the namespace {NAMESPACE}\n  hint: name the kubeconfig of a sandbox by --kubeconfig; one that was started with --empty has no clock to turn"
             ),
-            Err(error) => Err(error).context("cannot ask the sandbox\n  hint: does it still run?"),
+            Err(error) => {
+                bail!("cannot ask the sandbox: {}\n  hint: does it still run?", chain(&error))
+            }
         }
     }
 
@@ -150,15 +166,12 @@ impl Remote {
         }
     }
 
-    /// What time it is there: what the server would write on a new object.
+    /// What time it is there: answers are dated by the sandbox's clock.
     async fn now(&self) -> anyhow::Result<Instant> {
-        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps?dryRun=All");
-        let object = json!({"apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"generateName": "now-"}});
-        let request = Request::post(path).header(http::header::CONTENT_TYPE, "application/json");
-        let made = self.ask(request, serde_json::to_vec(&object)?).await?;
-        let stamp = made["metadata"]["creationTimestamp"].as_str().unwrap_or_default();
-        Instant::parse(stamp).map_err(|error| anyhow::anyhow!("{stamp:?}: {error}"))
+        let request = Request::get("/version").body(Body::empty())?;
+        let answer = self.client.send(request).await?;
+        let now = dated(answer.headers()).and_then(|now| Instant::try_from(now).ok());
+        now.context("the sandbox does not say what time it is")
     }
 
     async fn ask(

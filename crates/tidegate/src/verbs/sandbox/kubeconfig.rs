@@ -44,9 +44,9 @@ pub(super) fn usual(temporary: &Path, port: u16) -> PathBuf {
     temporary.join(format!("tidegate-sandbox-{port}.kubeconfig"))
 }
 
-/// The kubeconfig of the sandbox that was started last, of those that leave it in the usual place.
-pub(super) fn newest(temporary: &Path) -> Option<PathBuf> {
-    let entries = fs::read_dir(temporary).ok()?.filter_map(Result::ok);
+/// The kubeconfigs of sandboxes that left them in the usual place, the one that was started last first.
+pub(super) fn newest_first(temporary: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(temporary).into_iter().flatten().filter_map(Result::ok);
     let ours = entries.filter(|entry| {
         let name = entry.file_name();
         let named = name.to_str().is_some_and(|name| {
@@ -55,7 +55,8 @@ pub(super) fn newest(temporary: &Path) -> Option<PathBuf> {
         // Anybody can put a file into a folder for temporary files.
         named && fs::read_to_string(entry.path()).is_ok_and(|text| text.starts_with(MARK))
     });
-    let dated =
-        ours.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())));
-    dated.max().map(|(_, path)| path)
+    let dated = |entry: fs::DirEntry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()));
+    let mut dated: Vec<_> = ours.filter_map(dated).collect();
+    dated.sort();
+    dated.into_iter().rev().map(|(_, path)| path).collect()
 }
