@@ -74,5 +74,7 @@ impl Drop for Sandbox {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // One that is killed leaves it behind.
+        let _ = std::fs::remove_file(&self.kubeconfig);
     }
 }

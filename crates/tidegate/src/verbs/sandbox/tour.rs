@@ -156,14 +156,9 @@ fn reached(goal: Goal, world: &World, fleet: &Fleet, now: Instant) -> bool {
         Goal::Held => row.standing == Standing::Held,
         Goal::Pending => row.standing == Standing::Held && !row.pending.waiting.is_empty(),
         Goal::Done(least) => done >= least,
-        Goal::AllDone => {
-            !phases.is_empty() && done == phases.len() && row.pending.waiting.is_empty()
-        }
+        Goal::AllDone => !phases.is_empty() && done == phases.len(),
         Goal::NobodyMoves => {
             phases.iter().all(|phase| matches!(phase, Phase::Done | Phase::Waiting))
-        }
-        Goal::Moving => {
-            phases.iter().any(|phase| matches!(phase, Phase::Draining(_) | Phase::Applying))
         }
     }
 }

@@ -40,8 +40,6 @@ pub(super) enum Goal {
     Held,
     /// Something waits behind the closed gate.
     Pending,
-    /// A machine is on its way.
-    Moving,
     /// So many machines have what the pool goes to.
     Done(usize),
     /// All have.
@@ -120,7 +118,6 @@ pub(super) const STEPS: &[Step] = &[
         text: "And if it was not: `start` remembered what the pool had.",
         acts: &[
             Act::Verb(&["worker-nodes", "rollback", "--pool", POOL]),
-            Act::Until(Goal::Moving),
             Act::Until(Goal::AllDone),
             LOOK,
         ],
