@@ -3,7 +3,7 @@
 use super::{commands, live::Live};
 
 /// Plays a script and gives it back with what it showed.
-pub(crate) async fn play(written: &str, live: &mut Live) -> String {
+pub(crate) async fn play(name: &str, written: &str, live: &mut Live) -> String {
     let mut played = String::new();
     let mut lines = written.lines().enumerate().peekable();
     while let Some((number, line)) = lines.next() {
@@ -31,7 +31,7 @@ pub(crate) async fn play(written: &str, live: &mut Live) -> String {
         let (said, block) = (letters.lengthen(line), letters.lengthen(&block));
         let expected = letters.lengthen(&expected);
         let shown = commands::run(&said, &block, &expected, live).await;
-        let shown = shown.unwrap_or_else(|wrong| panic!("line {}: {line}: {wrong}", number + 1));
+        let shown = shown.unwrap_or_else(|wrong| panic!("{name}:{}: {line}: {wrong}", number + 1));
         let shown = live.letters().shorten(&shown);
         for line in shown.lines() {
             played.push_str(format!("| {line}").trim_end());
