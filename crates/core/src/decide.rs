@@ -15,6 +15,7 @@ use crate::{
     behavior::{Before, recorded},
     explain,
     gate::{Gate, problem_text},
+    pending::Course,
     plan::{Note, Plan, StatusPatch, Weight, made_from},
     pool::{Action, PoolPlan},
     seen::{Presence, SeenGated, SeenPolicy, StanzaReading},
@@ -157,6 +158,14 @@ type Verdict = (ConditionStatus, &'static str, Option<String>);
 fn pending(seen: &SeenGated, behavior: &Behavior) -> Verdict {
     let what = seen.pending.waiting.join("; ");
     match (seen.pending.is_empty(), behavior.current.state) {
+        (false, State::ChangesPaused) if let Course::Anyway(right) = &seen.pending.course => {
+            let message = format!("goes on although changes are held: {what} ({right})");
+            (ConditionStatus::True, names::INITIATING, Some(message))
+        }
+        (false, State::ChangesUnpaused) if let Course::Stopped(why) = &seen.pending.course => {
+            let message = format!("changes are permitted, but {why}: {what}");
+            (ConditionStatus::True, names::STOPPED, Some(message))
+        }
         (true, _) => {
             let message = match seen.pending.begun.join("; ") {
                 begun if begun.is_empty() => "nothing waits".into(),

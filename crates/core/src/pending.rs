@@ -4,6 +4,7 @@
 //! count: scaling and certificates never appear here, because nothing that is never held can be pending (GATE-8).
 
 use api::{names, schema::Kind};
+use schedule::Instant;
 use serde_json::Value;
 
 /// What waits, and what is under way.
@@ -13,6 +14,22 @@ pub struct Pending {
     pub waiting: Vec<String>,
     /// Changes that have been initiated and are not finished; the gate no longer asks about them (CV-1, POOL-1).
     pub begun: Vec<String>,
+    /// What decides whether that which waits starts now.
+    pub course: Course,
+    /// When something was last initiated, if that is known.
+    pub initiated: Option<Instant>,
+}
+
+/// What decides whether that which waits starts now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Course {
+    /// The gate, and nothing else.
+    #[default]
+    Gate,
+    /// All of it goes on while the gate is shut, by this right (POOL-5, POOL-7, CV-2).
+    Anyway(String),
+    /// None of it would start if the gate were open, for this reason of the resource's own.
+    Stopped(String),
 }
 
 impl Pending {
@@ -40,6 +57,7 @@ fn cluster_version(document: &Value) -> Pending {
     Pending {
         waiting: update(wanted, accepted),
         begun: under_way(document, "/status/history/0", accepted),
+        ..Pending::default()
     }
 }
 
@@ -50,6 +68,7 @@ fn hosted_cluster(document: &Value) -> Pending {
         // A cluster that has never reported a version is being created, and creation is not held.
         waiting: if accepted.is_empty() { Vec::new() } else { update(wanted, accepted) },
         begun: under_way(document, "/status/version/history/0", accepted),
+        ..Pending::default()
     }
 }
 
@@ -60,15 +79,19 @@ fn machine_config_pool(document: &Value) -> Pending {
     let target = text("/spec/configuration/name");
     let reached = text("/status/configuration/name");
     let (machines, updated) = (count("/status/machineCount"), count("/status/updatedMachineCount"));
+    let chosen = text("/spec/machineConfig/name");
     let mut waiting = Vec::new();
-    if !target.is_empty() && machines > 0 && (target != reached || updated < machines) {
+    if !chosen.is_empty() && chosen != target && !target.is_empty() && machines > 0 {
+        // The counts are about what was chosen, and say nothing about the newest.
+        waiting.push(format!("{target}, while spec.machineConfig names {chosen}"));
+    } else if !target.is_empty() && machines > 0 && (target != reached || updated < machines) {
         // The count belongs to the target only once the pool's controller has seen it.
         waiting.push(format!(
             "{target} on {} of {machines} machines",
             machines - updated.min(machines)
         ));
     }
-    Pending { waiting, begun: Vec::new() }
+    Pending { waiting, ..Pending::default() }
 }
 
 /// The conditions that the controller of node pools computes before it looks at any pause.
@@ -90,7 +113,7 @@ fn node_pool(document: &Value) -> Pending {
         let said = condition.get("message").and_then(Value::as_str).filter(|said| !said.is_empty());
         Some(said.map_or_else(|| (*what).to_owned(), |said| format!("{what}: {said}")))
     });
-    Pending { waiting: waiting.collect(), begun: Vec::new() }
+    Pending { waiting: waiting.collect(), ..Pending::default() }
 }
 
 /// A release, by version or image or both.

@@ -158,6 +158,7 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
         plan.actions.iter().any(|action| matches!(action, Action::SetConfiguration(_)));
     let ways = target.map(|target| Ways::new(view, (target, &shelf), &bypass, (gate, now)));
     let progress = report::progress(view, ways.as_ref(), &blocked, (&bypass, &shelf));
+    plan.pending.course = report::course(view, ways.as_ref(), &blocked);
     if !writes_pool {
         let may = blocked.is_empty()
             && view.pool.stays()

@@ -65,6 +65,18 @@ fn machines_without_the_newest_configuration_are_what_waits_in_a_pool() {
     check(kind, &with("rendered-b", "rendered-a", 3, 1), &["rendered-b on 2 of 3 machines"], &[]);
     check(kind, &with("rendered-b", "rendered-b", 3, 2), &["rendered-b on 1 of 3 machines"], &[]);
     check(kind, &with("rendered-b", "rendered-a", 0, 0), &[], &[]);
+    let chosen = |name: &str, newest: &str| {
+        let mut pool = with(newest, "rendered-a", 3, 3);
+        pool["spec"]["machineConfig"] = json!({"name": name});
+        pool
+    };
+    check(kind, &chosen("rendered-a", "rendered-a"), &[], &[]);
+    check(
+        kind,
+        &chosen("rendered-a", "rendered-b"),
+        &["rendered-b, while spec.machineConfig names rendered-a"],
+        &[],
+    );
     check(kind, &json!({"spec": {"configuration": "broken"}, "status": []}), &[], &[]);
 }
 

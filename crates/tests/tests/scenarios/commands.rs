@@ -63,6 +63,7 @@ pub(crate) async fn run(
         ["explain", called] => return show::reasons(live, called).await,
         ["metrics", called] => return show::metrics(live, called),
         ["metric", name] => return Ok(show::metric(live, name)),
+        ["forget", "writes"] => drop(live.writes("").await),
         ["writes"] => return Ok(live.writes(expected).await),
         ["events"] => return Ok(live.events(expected).await),
         ["worker-nodes" | "node" | "prune", ..] if verbs::is_one(&words) => {
@@ -104,7 +105,7 @@ fn capital(word: &str) -> String {
 }
 
 /// `free` for no stanza, `by weekend`, `restrictive`, `permissive until T by weekend`.
-fn stanza_of(words: &[&str]) -> Result<Value, String> {
+pub(crate) fn stanza_of(words: &[&str]) -> Result<Value, String> {
     let (words, policy) = match words {
         [words @ .., "by", policy] => (words, Some(json!({"name": policy}))),
         words => (words, None),
@@ -125,7 +126,7 @@ fn stanza_of(words: &[&str]) -> Result<Value, String> {
 }
 
 /// A resource with as little in it as its definition takes.
-fn resource(called: &str, stanza: &Value) -> Result<Value, String> {
+pub(crate) fn resource(called: &str, stanza: &Value) -> Result<Value, String> {
     let (kind, Object { namespace, name, .. }) = world::named(called, None)?;
     let mut spec = match kind.name {
         api::names::CLUSTER_VERSION => json!({"clusterID": "b2b6a1a5-0d4f-4e6e-9a53-3f4f6a5a3c1e"}),

@@ -11,14 +11,14 @@ use api::{
 };
 use serde_json::{Map, Value, json};
 
-use super::live::Live;
+use super::{commands, live::Live};
 
 /// Runs a command; gives back what it shows.
 pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, String> {
     let annotate = |key: &str, value: Value| json!({"metadata": {"annotations": {key: value}}});
     match words {
         ["manage", "pools"] => live.manage_pools(),
-        ["pool", name, "of", limit] => {
+        ["pool", name, "of", limit, stanza @ ..] => {
             let limit = limit.parse::<i64>().map_or_else(|_| json!(limit), |limit| json!(limit));
             let label = format!("node-role.kubernetes.io/{name}");
             // Custom pools inherit what workers have; masters do not.
@@ -30,7 +30,16 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
                 ]},
                 "nodeSelector": {"matchLabels": {label: ""}},
             }});
-            live.change(&format!("mcp/{name}"), "", &change).await?;
+            let called = format!("mcp/{name}");
+            if stanza.is_empty() {
+                live.change(&called, "", &change).await?;
+            } else {
+                let mut pool = commands::resource(&called, &commands::stanza_of(stanza)?)?;
+                for (field, value) in change["spec"].as_object().into_iter().flatten() {
+                    pool["spec"][field] = value.clone();
+                }
+                live.apply(&pool).await?;
+            }
         }
         ["config", name, role, path, content] => {
             live.second_passes().await;

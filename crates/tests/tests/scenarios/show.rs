@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use schedule::{Instant, Zone};
+use schedule::Zone;
 use serde_json::Value;
 use tidegate_core::{
     explain::Reason,
@@ -102,8 +102,12 @@ pub(crate) async fn windows(live: &Live, called: &str, length: i64) -> Result<St
     let now = live.now();
     let mut shown = String::new();
     for span in world.gate(seen).set.spans(now..now.saturating_add(length)) {
-        let edge = |edge: Option<Instant>| edge.map_or("ever".into(), |edge| edge.to_string());
-        let _ = writeln!(shown, "from {} until {}", edge(span.start), edge(span.end));
+        let _ = match (span.start.filter(|start| *start > now), span.end) {
+            (Some(start), Some(end)) => writeln!(shown, "from {start} until {end}"),
+            (Some(start), None) => writeln!(shown, "from {start} on"),
+            (None, Some(end)) => writeln!(shown, "now, until {end}"),
+            (None, None) => writeln!(shown, "always"),
+        };
     }
     Ok(if shown.is_empty() { "none\n".into() } else { shown })
 }
