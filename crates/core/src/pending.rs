@@ -3,9 +3,11 @@
 //! One row for each kind: which of its fields say that something waits, and which that something is under way. Only material changes
 //! count: scaling and certificates never appear here, because nothing that is never held can be pending (GATE-8).
 
-use api::{names, schema::Kind};
+use api::{machine::names::LEDGER, names, schema::Kind};
 use schedule::Instant;
 use serde_json::Value;
+
+use crate::pool::ledger::Ledger;
 
 /// What waits, and what is under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,18 +82,35 @@ fn machine_config_pool(document: &Value) -> Pending {
     let reached = text("/status/configuration/name");
     let (machines, updated) = (count("/status/machineCount"), count("/status/updatedMachineCount"));
     let chosen = text("/spec/machineConfig/name");
-    let mut waiting = Vec::new();
+    let (mut waiting, mut begun) = (Vec::new(), Vec::new());
     if !chosen.is_empty() && chosen != target && !target.is_empty() && machines > 0 {
         // The counts are about what was chosen, and say nothing about the newest.
         waiting.push(format!("{target}, while spec.machineConfig names {chosen}"));
     } else if !target.is_empty() && machines > 0 && (target != reached || updated < machines) {
-        // The count belongs to the target only once the pool's controller has seen it.
-        waiting.push(format!(
-            "{target} on {} of {machines} machines",
-            machines - updated.min(machines)
-        ));
+        // The count belongs to the target only once the pool's controller has seen it. A pool whose machines all have the target
+        // may still not have reached it, because one of them takes no workloads.
+        let counted = count("/metadata/generation") <= count("/status/observedGeneration");
+        let lacking = match machines - updated.min(machines) {
+            0 if !counted => machines,
+            lacking => lacking,
+        };
+        let going = under_way_to(document, target).min(lacking);
+        if going > 0 {
+            begun.push(format!("{target} on {going} of {machines} machines"));
+        }
+        if going < lacking {
+            waiting.push(format!("{target} on {} of {machines} machines", lacking - going));
+        }
     }
-    Pending { waiting, ..Pending::default() }
+    Pending { waiting, begun, ..Pending::default() }
+}
+
+/// How many machines a pool has begun with a configuration, where its ledger says so.
+fn under_way_to(document: &Value, config: &str) -> i64 {
+    let noted = document.pointer("/metadata/annotations");
+    let ledger = noted.and_then(|noted| noted.get(LEDGER)).and_then(Value::as_str);
+    let ledger = Ledger::read(ledger.unwrap_or_default()).unwrap_or_default();
+    ledger.iter().filter(|(_, entry)| entry.config == config).map(|_| 1).sum()
 }
 
 /// The conditions that the controller of node pools computes before it looks at any pause.

@@ -13,7 +13,7 @@ use super::{
     pending::listed,
     rollout::Ways,
     seen::Pause,
-    status::{self, Progress},
+    status::{self, Progress, objects_text},
     target::{Shelf, Target},
 };
 use crate::{
@@ -81,7 +81,7 @@ pub(crate) fn course(view: &PoolView<'_>, ways: Option<&Ways<'_>>, blocked: &[Pr
         return Course::Gate;
     };
     let target = &ways.target().name;
-    if target != newest && view.nodes.iter().all(|node| node.desired == *target) {
+    if target != newest {
         return Course::Stopped(format!("spec.machineConfig names {target}"));
     }
     ways.despite_gate(view.nodes, newest).map_or(Course::Gate, Course::Anyway)
@@ -89,21 +89,18 @@ pub(crate) fn course(view: &PoolView<'_>, ways: Option<&Ways<'_>>, blocked: &[Pr
 
 /// What has become wrong since the status was written.
 pub(crate) fn notes(view: &PoolView<'_>, blocked: &[Problem]) -> Vec<Note> {
+    // What cannot be rendered is a fault of a source, so its name belongs to it.
     let faults = [
-        (status::RENDER_DEGRADED, view.rendering.problems.as_slice()),
-        (status::ROLLOUT_BLOCKED, blocked),
+        (status::RENDER_DEGRADED, objects_text(&view.rendering.problems)),
+        (status::ROLLOUT_BLOCKED, problem_text(blocked)),
     ];
     let known = |kind: &str| {
         view.pool.status.condition(kind).is_some_and(|condition| condition.status == "True")
     };
     faults
         .into_iter()
-        .filter(|(kind, problems)| !problems.is_empty() && !known(kind))
-        .map(|(reason, problems)| Note {
-            weight: Weight::Warning,
-            reason,
-            message: problem_text(problems),
-        })
+        .filter(|(kind, message)| !message.is_empty() && !known(kind))
+        .map(|(reason, message)| Note { weight: Weight::Warning, reason, message })
         .collect()
 }
 

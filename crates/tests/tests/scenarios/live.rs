@@ -304,10 +304,12 @@ impl Live {
         loop {
             let page =
                 self.ask("GET", "/apis/events.k8s.io/v1/events", &Value::Null).await.unwrap();
-            let mut lines: Vec<(String, String)> = page["items"]
+            let mut lines: Vec<(String, String, String)> = page["items"]
                 .as_array()
                 .into_iter()
                 .flatten()
+                // Controllers beside the server tell of themselves, in the older way that has no such time.
+                .filter(|event| event["eventTime"].is_string())
                 .map(|event| {
                     let text = |path: &str| {
                         event.pointer(path).and_then(Value::as_str).unwrap_or_default()
@@ -321,12 +323,12 @@ impl Live {
                         text("/reason"),
                         text("/note")
                     );
-                    (time, said)
+                    (time, self.letters.plain(&said), said)
                 })
                 .collect();
             lines.sort();
             told.clear();
-            for (_, line) in lines {
+            for (_, _, line) in lines {
                 told.push_str(&line);
                 told.push('\n');
             }
