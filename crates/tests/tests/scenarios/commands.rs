@@ -63,7 +63,7 @@ pub(crate) async fn run(
         ["explain", called] => return show::reasons(live, called).await,
         ["metrics", called] => return show::metrics(live, called),
         ["metric", name] => return Ok(show::metric(live, name)),
-        ["forget", "writes"] => drop(live.writes("").await),
+        ["forget", "writes"] => live.forget_writes(),
         ["writes"] => return Ok(live.writes(expected).await),
         ["events"] => return Ok(live.events(expected).await),
         ["worker-nodes" | "node" | "prune", ..] if verbs::is_one(&words) => {

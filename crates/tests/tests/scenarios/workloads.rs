@@ -3,7 +3,10 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use api::machine::names::{DESIRED_CONFIG, DESIRED_DRAIN};
+use api::{
+    machine::names::{DESIRED_CONFIG, DESIRED_DRAIN},
+    schema::MACHINES,
+};
 use serde_json::{Value, json};
 use tidegate_core::drain::node::{Node, Request};
 
@@ -118,16 +121,17 @@ async fn counted(live: &Live) {
 async fn drain(name: &str, expected: &str, live: &Live) -> String {
     let deadline = tokio::time::Instant::now() + Duration::from_secs(8);
     loop {
-        let shown = standing(name, live).await;
+        let node = live.get(&format!("node/{name}")).await.unwrap();
+        let shown = standing(&Node::of(&node));
         if shown == expected || tokio::time::Instant::now() > deadline {
+            live.seen(&MACHINES[1], &node).await;
             return shown;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-async fn standing(name: &str, live: &Live) -> String {
-    let node = Node::of(&live.get(&format!("node/{name}")).await.unwrap());
+fn standing(node: &Node) -> String {
     let mut shown = String::from(match node.request() {
         Request::Drain => "asked to be emptied",
         Request::Uncordon => "asked to be opened",
