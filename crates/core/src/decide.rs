@@ -141,8 +141,8 @@ pub fn pool(seen: &SeenGated, planned: PoolPlan, gate: &Gate, now: Instant) -> P
     let PoolPlan { actions, status, pending, mut notes, wake, .. } = planned;
     let about = gated(&SeenGated { pending, ..seen.clone() }, gate, now);
     let wake = wake.into_iter().chain(about.wake).min();
-    if actions.iter().any(Action::writes_pool) {
-        // The version that a status would be made from is over by then; transitions are told with the status.
+    if actions.iter().any(Action::comes_before_status) {
+        // Transitions are told with the status.
         return Plan { actions, status: None, notes, wake };
     }
     notes.extend(about.notes);

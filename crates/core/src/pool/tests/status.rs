@@ -6,7 +6,11 @@ use serde_json::json;
 use super::world::{World, file_source, later, noon, open, shut, touch, window};
 use crate::{
     pending::Course,
-    pool::prune::{Reason, prune},
+    pool::{
+        Action,
+        prune::{Reason, prune},
+        source::Rendered,
+    },
 };
 
 fn counts(world: &World) -> [i64; 5] {
@@ -132,6 +136,24 @@ fn pending_is_judged_against_the_newest_and_names_sources_and_fields() {
     world.settle(&open(), noon());
     assert_eq!(pending(&world).begun, [format!("{newest} on 1 of 3 machines")]);
     assert!(pending(&world).waiting[0].starts_with(&format!("{newest} on 2 of 3 machines")));
+}
+
+/// GATE-6
+#[test]
+fn status_waits_until_the_newest_configuration_was_seen() {
+    let mut world = World::new("worker", 3);
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    world.settle(&shut(), noon());
+    let newest = world.newest();
+    world.put(&file_source("50-change", "/etc/change", "2"));
+    let unseen = |config: &Rendered| config.name != newest;
+    world.settle(&shut(), later(60));
+    world.set("/spec/configuration", &json!({"name": newest}));
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    world.rendered.retain(unseen);
+    let plan = world.plan(&shut(), later(120));
+    assert!(matches!(plan.actions.as_slice(), [Action::CreateRendered(_)]), "{:?}", plan.actions);
+    assert_eq!(plan.status, None, "a status would say that something waits, and not what");
 }
 
 /// POOL-5, POOL-7, CV-2
