@@ -1,4 +1,6 @@
-//! Does the system do what the designs tell? Scripts in plain words, with their transcript, run on both servers.
+//! Does the system do what the designs tell? Scripts in plain words, with their transcript.
+//!
+//! All of them are played on the embedded server, those of rules and a chosen few stories on a real one too.
 //!
 //! A script is a file of `scenarios/`: commands, each with what it showed on the lines that begin with `|`. `UPDATE_EXPECT=1` writes the
 //! transcripts anew, from the embedded server; the real one must then show the same.
@@ -25,7 +27,12 @@ mod scenarios {
     pub(crate) mod workloads;
 }
 
-use std::{fs, path::PathBuf, sync::Mutex, thread};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Mutex,
+    thread,
+};
 
 use rig::{
     Cluster, Controllers,
@@ -35,15 +42,21 @@ use scenarios::{
     live::Live,
     script::{self, Intent},
 };
+use tidegate_tests::Tree;
 
 /// How many embedded servers play at a time. A script mostly waits for the next second of its server, so they share two cores well.
 const LANES: usize = 6;
 
-/// Stories that a real server plays too; scripts of rules all do. The others would show nothing there that these do not.
+/// Stories that a real server plays too, and why; scripts of rules do, but for the few below. The others would show nothing there that
+/// these do not.
 const ON_BOTH: &[(&str, &str)] = &[
     ("workflow-gitops", "who owns a field, and when two owners fight, is the server's business"),
     ("workflow-standalone-standard", "the longest way through: months, four windows, new machines"),
 ];
+
+/// Scripts of rules that are decided before any server is asked, and write nothing that the others do not.
+const EMBEDDED_ONLY: &[&str] =
+    &["pool-8-rollback", "pool-9-bypass-and-pin", "pool-10-broken-then-mended"];
 
 #[test]
 fn scenarios_on_the_embedded_server() {
@@ -76,16 +89,41 @@ fn scenarios_on_the_embedded_server() {
 
 #[test]
 fn scenarios_on_the_real_server() {
-    let rules = |path: &PathBuf| {
-        let name = path.file_stem().unwrap().to_str().unwrap();
-        let story = name.starts_with("workflow-") || name.starts_with("story-");
-        !story || ON_BOTH.iter().any(|(chosen, _)| *chosen == name)
+    let chosen = |path: &PathBuf| {
+        let name = name(path);
+        ON_BOTH.iter().any(|(chosen, _)| *chosen == name)
+            || !is_story(&name) && !EMBEDDED_ONLY.contains(&name.as_str())
     };
     // Budgets are counted by the controllers.
     suite::on_real("scenarios", Controllers::Running, async |cluster| {
-        let failures = play(cluster, scripts().into_iter().filter(rules)).await;
+        let failures = play(cluster, scripts().into_iter().filter(chosen)).await;
         assert!(failures.is_empty(), "on the {}:\n{}", cluster.server(), failures.join("\n"));
     });
+}
+
+/// Nobody finds a story that no page names, and no list may name a script that is gone.
+#[test]
+fn every_story_stands_on_the_page() {
+    let page = Tree::top().join("docs/guides/stories.md");
+    let page = fs::read_to_string(page).unwrap();
+    let names: Vec<String> = scripts().iter().map(|path| name(path)).collect();
+    for name in names.iter().filter(|name| is_story(name)) {
+        let link = format!("(../../crates/tests/scenarios/{name}.txt)");
+        assert_eq!(page.matches(&link).count(), 1, "docs/guides/stories.md names {name} once");
+    }
+    let listed = ON_BOTH.iter().map(|(name, _)| name).chain(EMBEDDED_ONLY);
+    for name in listed {
+        assert!(names.iter().any(|known| known == name), "there is no script {name}");
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap().to_str().unwrap().to_owned()
+}
+
+/// Named after a workflow or a user story of the design, and not after a rule.
+fn is_story(name: &str) -> bool {
+    name.starts_with("workflow-") || name.starts_with("story-")
 }
 
 fn scripts() -> Vec<PathBuf> {

@@ -170,16 +170,13 @@ impl Live {
         let name =
             document.pointer("/metadata/name").and_then(Value::as_str).ok_or("which name?")?;
         let path = Self::path(kind, namespace, name);
-        let answer = match self.ask("GET", &path, &Value::Null).await {
-            Ok(known) => {
-                let mut whole = document.clone();
-                whole["metadata"]["resourceVersion"] = known["metadata"]["resourceVersion"].clone();
-                self.ask("PUT", &format!("{path}?fieldManager={WHO}"), &whole).await?
-            }
-            Err(_) => {
-                let path = format!("{}?fieldManager={WHO}", Self::path(kind, namespace, ""));
-                self.ask("POST", &path, document).await?
-            }
+        let answer = if let Ok(known) = self.ask("GET", &path, &Value::Null).await {
+            let mut whole = document.clone();
+            whole["metadata"]["resourceVersion"] = known["metadata"]["resourceVersion"].clone();
+            self.ask("PUT", &format!("{path}?fieldManager={WHO}"), &whole).await?
+        } else {
+            let path = format!("{}?fieldManager={WHO}", Self::path(kind, namespace, ""));
+            self.ask("POST", &path, document).await?
         };
         self.seen(kind, &answer).await;
         Ok(())
