@@ -70,6 +70,9 @@ pub const HELD: &str = "Held";
 /// Reason of [`CHANGES_PENDING`] when something waits and may start.
 pub const INITIATING: &str = "Initiating";
 
+/// Reason of [`CHANGES_PENDING`] when something waits, may start, and does not, because the resource itself says so.
+pub const STOPPED: &str = "Stopped";
+
 /// Annotation on a gated resource: why somebody overrode its policy, in their own words.
 pub const OVERRIDE_REASON: &str = "changemanagement.openshift.io/override-reason";
 

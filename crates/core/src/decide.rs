@@ -15,6 +15,7 @@ use crate::{
     behavior::{Before, recorded},
     explain,
     gate::{Gate, problem_text},
+    pending::Course,
     plan::{Note, Plan, StatusPatch, Weight, made_from},
     pool::{Action, PoolPlan},
     seen::{Presence, SeenGated, SeenPolicy, StanzaReading},
@@ -140,8 +141,8 @@ pub fn pool(seen: &SeenGated, planned: PoolPlan, gate: &Gate, now: Instant) -> P
     let PoolPlan { actions, status, pending, mut notes, wake, .. } = planned;
     let about = gated(&SeenGated { pending, ..seen.clone() }, gate, now);
     let wake = wake.into_iter().chain(about.wake).min();
-    if actions.iter().any(Action::writes_pool) {
-        // The version that a status would be made from is over by then; transitions are told with the status.
+    if actions.iter().any(Action::comes_before_status) {
+        // Transitions are told with the status.
         return Plan { actions, status: None, notes, wake };
     }
     notes.extend(about.notes);
@@ -157,6 +158,14 @@ type Verdict = (ConditionStatus, &'static str, Option<String>);
 fn pending(seen: &SeenGated, behavior: &Behavior) -> Verdict {
     let what = seen.pending.waiting.join("; ");
     match (seen.pending.is_empty(), behavior.current.state) {
+        (false, State::ChangesPaused) if let Course::Anyway(right) = &seen.pending.course => {
+            let message = format!("goes on although changes are held: {what} ({right})");
+            (ConditionStatus::True, names::INITIATING, Some(message))
+        }
+        (false, State::ChangesUnpaused) if let Course::Stopped(why) = &seen.pending.course => {
+            let message = format!("changes are permitted, but {why}: {what}");
+            (ConditionStatus::True, names::STOPPED, Some(message))
+        }
         (true, _) => {
             let message = match seen.pending.begun.join("; ") {
                 begun if begun.is_empty() => "nothing waits".into(),

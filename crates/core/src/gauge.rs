@@ -8,6 +8,7 @@ use schedule::Instant;
 
 use crate::{
     gate::{Form, Gate},
+    pending::Course,
     seen::SeenGated,
     strategy::STRATEGIES,
 };
@@ -26,7 +27,7 @@ pub struct Gauges {
     pub next_change_eta: i64,
     /// -2 cannot tell; -1 permitted with no end; 0 not permitted; else the seconds that are left.
     pub permissive_remaining: i64,
-    /// -1 unknown; 0 permitted now; else the seconds since changes were last permitted.
+    /// -1 unknown; 0 permitted now; else the seconds since changes were last permitted or initiated.
     pub last_change: i64,
     /// The strategy in force; none without a stanza.
     pub strategy: Option<Strategy>,
@@ -42,7 +43,8 @@ pub fn gauges(seen: &SeenGated, gate: &Gate, now: Instant) -> Gauges {
         (false, true) => (0, until(stretch.end)),
         (false, false) => (until(stretch.end), 0),
     };
-    let change_pending = match (seen.pending.is_empty(), stretch.inside) {
+    let goes_on = stretch.inside || matches!(seen.pending.course, Course::Anyway(_));
+    let change_pending = match (seen.pending.is_empty(), goes_on) {
         (true, _) => i64::from(!seen.pending.begun.is_empty()),
         (false, true) => 1,
         (false, false) => 2,
@@ -56,7 +58,7 @@ pub fn gauges(seen: &SeenGated, gate: &Gate, now: Instant) -> Gauges {
     }
 }
 
-/// The seconds since changes were last permitted. What was recorded counts first: a set says what would have been permitted, a
+/// The seconds since changes were last permitted, or initiated while the gate was shut. What was recorded counts first: a set says what would have been permitted, a
 /// status what was.
 fn last_permitted(seen: &SeenGated, gate: &Gate, now: Instant) -> i64 {
     let recorded = seen.behavior.as_ref().and_then(|behavior| {
@@ -67,7 +69,9 @@ fn last_permitted(seen: &SeenGated, gate: &Gate, now: Instant) -> i64 {
         let (_, end) = stretches.find(|(state, _)| *state == State::ChangesUnpaused)?;
         Instant::parse(end?).ok()
     });
-    let last = recorded.filter(|end| *end <= now).or_else(|| gate.set.previous_change(now));
+    let permitted = recorded.filter(|end| *end <= now).or_else(|| gate.set.previous_change(now));
+    let initiated = seen.pending.initiated.filter(|at| *at <= now);
+    let last = permitted.max(initiated);
     last.map_or(FOR_EVER, |last| now.unix() - last.unix())
 }
 

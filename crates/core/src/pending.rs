@@ -3,8 +3,11 @@
 //! One row for each kind: which of its fields say that something waits, and which that something is under way. Only material changes
 //! count: scaling and certificates never appear here, because nothing that is never held can be pending (GATE-8).
 
-use api::{names, schema::Kind};
+use api::{machine::names::LEDGER, names, schema::Kind};
+use schedule::Instant;
 use serde_json::Value;
+
+use crate::pool::ledger::Ledger;
 
 /// What waits, and what is under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +16,22 @@ pub struct Pending {
     pub waiting: Vec<String>,
     /// Changes that have been initiated and are not finished; the gate no longer asks about them (CV-1, POOL-1).
     pub begun: Vec<String>,
+    /// What decides whether that which waits starts now.
+    pub course: Course,
+    /// When something was last initiated, if that is known.
+    pub initiated: Option<Instant>,
+}
+
+/// What decides whether that which waits starts now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Course {
+    /// The gate, and nothing else.
+    #[default]
+    Gate,
+    /// All of it goes on while the gate is shut, by this right (POOL-5, POOL-7, CV-2).
+    Anyway(String),
+    /// None of it would start if the gate were open, for this reason of the resource's own.
+    Stopped(String),
 }
 
 impl Pending {
@@ -40,6 +59,7 @@ fn cluster_version(document: &Value) -> Pending {
     Pending {
         waiting: update(wanted, accepted),
         begun: under_way(document, "/status/history/0", accepted),
+        ..Pending::default()
     }
 }
 
@@ -50,6 +70,7 @@ fn hosted_cluster(document: &Value) -> Pending {
         // A cluster that has never reported a version is being created, and creation is not held.
         waiting: if accepted.is_empty() { Vec::new() } else { update(wanted, accepted) },
         begun: under_way(document, "/status/version/history/0", accepted),
+        ..Pending::default()
     }
 }
 
@@ -60,15 +81,36 @@ fn machine_config_pool(document: &Value) -> Pending {
     let target = text("/spec/configuration/name");
     let reached = text("/status/configuration/name");
     let (machines, updated) = (count("/status/machineCount"), count("/status/updatedMachineCount"));
-    let mut waiting = Vec::new();
-    if !target.is_empty() && machines > 0 && (target != reached || updated < machines) {
-        // The count belongs to the target only once the pool's controller has seen it.
-        waiting.push(format!(
-            "{target} on {} of {machines} machines",
-            machines - updated.min(machines)
-        ));
+    let chosen = text("/spec/machineConfig/name");
+    let (mut waiting, mut begun) = (Vec::new(), Vec::new());
+    if !chosen.is_empty() && chosen != target && !target.is_empty() && machines > 0 {
+        // The counts are about what was chosen, and say nothing about the newest.
+        waiting.push(format!("{target}, while spec.machineConfig names {chosen}"));
+    } else if !target.is_empty() && machines > 0 && (target != reached || updated < machines) {
+        // The count belongs to the target only once the pool's controller has seen it. A pool whose machines all have the target
+        // may still not have reached it, because one of them takes no workloads.
+        let counted = count("/metadata/generation") <= count("/status/observedGeneration");
+        let lacking = match machines - updated.min(machines) {
+            0 if !counted => machines,
+            lacking => lacking,
+        };
+        let going = under_way_to(document, target).min(lacking);
+        if going > 0 {
+            begun.push(format!("{target} on {going} of {machines} machines"));
+        }
+        if going < lacking {
+            waiting.push(format!("{target} on {} of {machines} machines", lacking - going));
+        }
     }
-    Pending { waiting, begun: Vec::new() }
+    Pending { waiting, begun, ..Pending::default() }
+}
+
+/// How many machines a pool has begun with a configuration, where its ledger says so.
+fn under_way_to(document: &Value, config: &str) -> i64 {
+    let noted = document.pointer("/metadata/annotations");
+    let ledger = noted.and_then(|noted| noted.get(LEDGER)).and_then(Value::as_str);
+    let ledger = Ledger::read(ledger.unwrap_or_default()).unwrap_or_default();
+    ledger.iter().filter(|(_, entry)| entry.config == config).map(|_| 1).sum()
 }
 
 /// The conditions that the controller of node pools computes before it looks at any pause.
@@ -90,7 +132,7 @@ fn node_pool(document: &Value) -> Pending {
         let said = condition.get("message").and_then(Value::as_str).filter(|said| !said.is_empty());
         Some(said.map_or_else(|| (*what).to_owned(), |said| format!("{what}: {said}")))
     });
-    Pending { waiting: waiting.collect(), begun: Vec::new() }
+    Pending { waiting: waiting.collect(), ..Pending::default() }
 }
 
 /// A release, by version or image or both.

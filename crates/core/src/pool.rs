@@ -158,6 +158,7 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
         plan.actions.iter().any(|action| matches!(action, Action::SetConfiguration(_)));
     let ways = target.map(|target| Ways::new(view, (target, &shelf), &bypass, (gate, now)));
     let progress = report::progress(view, ways.as_ref(), &blocked, (&bypass, &shelf));
+    plan.pending.course = report::course(view, ways.as_ref(), &blocked);
     if !writes_pool {
         let may = blocked.is_empty()
             && view.pool.stays()
@@ -170,7 +171,7 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
     }
     plan.wake = plan.wake.into_iter().chain(gate.set.next_change(now)).min();
     blocked.extend(problems);
-    if !plan.actions.iter().any(Action::writes_pool) {
+    if !plan.actions.iter().any(Action::comes_before_status) {
         plan.notes.extend(report::notes(view, &blocked));
         let facts = status::Facts {
             pool: view.pool,
@@ -189,14 +190,15 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
 }
 
 impl Action {
-    /// Whether it changes the version of the pool, so that nothing else made from that version can be written.
-    pub(crate) fn writes_pool(&self) -> bool {
+    /// Whether no status can be written beside it: it changes the version of the pool, so that nothing else made from that version
+    /// can be written; or the newest configuration has not been seen yet, so that nobody can say what is in it.
+    pub(crate) fn comes_before_status(&self) -> bool {
         match self {
-            Self::FollowControlPlane(_) | Self::SetConfiguration(_) | Self::WriteLedger { .. } => {
-                true
-            }
-            Self::CreateRendered(_)
-            | Self::RecordSources { .. }
+            Self::FollowControlPlane(_)
+            | Self::SetConfiguration(_)
+            | Self::WriteLedger { .. }
+            | Self::CreateRendered(_) => true,
+            Self::RecordSources { .. }
             | Self::SetDesiredConfig { .. }
             | Self::ClearConsent { .. } => false,
         }

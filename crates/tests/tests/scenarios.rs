@@ -1,4 +1,6 @@
-//! Does the system do what the designs tell? Scripts in plain words, with their transcript, run on both servers.
+//! Does the system do what the designs tell? Scripts in plain words, with their transcript.
+//!
+//! All of them are played on the embedded server, those of rules and a chosen few stories on a real one too.
 //!
 //! A script is a file of `scenarios/`: commands, each with what it showed on the lines that begin with `|`. `UPDATE_EXPECT=1` writes the
 //! transcripts anew, from the embedded server; the real one must then show the same.
@@ -14,51 +16,145 @@
 
 mod scenarios {
     pub(crate) mod commands;
+    pub(crate) mod git;
     pub(crate) mod letters;
     pub(crate) mod live;
     pub(crate) mod machines;
+    pub(crate) mod schedules;
     pub(crate) mod script;
     pub(crate) mod show;
+    pub(crate) mod verbs;
+    pub(crate) mod workloads;
 }
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Mutex,
+    thread,
+};
 
 use rig::{
     Cluster, Controllers,
     suite::{self, Kubectl},
 };
-use scenarios::{live::Live, script};
+use scenarios::{
+    live::Live,
+    script::{self, Intent},
+};
+use tidegate_tests::Tree;
+
+/// How many embedded servers play at a time. A script mostly waits for the next second of its server, so they share two cores well.
+const LANES: usize = 6;
+
+/// Stories that a real server plays too, and why; scripts of rules do, but for the few below. The others would show nothing there that
+/// these do not.
+const ON_BOTH: &[(&str, &str)] = &[
+    ("workflow-gitops", "who owns a field, and when two owners fight, is the server's business"),
+    ("workflow-standalone-standard", "the longest way through: months, four windows, new machines"),
+];
+
+/// Scripts of rules that are decided before any server is asked, and write nothing that the others do not.
+const EMBEDDED_ONLY: &[&str] =
+    &["pool-8-rollback", "pool-9-bypass-and-pin", "pool-10-broken-then-mended"];
 
 #[test]
 fn scenarios_on_the_embedded_server() {
-    suite::on_embedded("scenarios", Kubectl::Unused, async |cluster| play_all(cluster).await);
+    let left = Mutex::new(scripts().into_iter());
+    let next = || left.lock().unwrap().next();
+    let mut failures = Vec::new();
+    thread::scope(|scope| {
+        let next = &next;
+        let lanes: Vec<_> = (0..LANES)
+            .map(|lane| {
+                scope.spawn(move || {
+                    let mut failures = Vec::new();
+                    let name = format!("scenarios-{lane}");
+                    suite::on_embedded(&name, Kubectl::Unused, async |cluster| {
+                        failures = play(cluster, std::iter::from_fn(next)).await;
+                    });
+                    failures
+                })
+            })
+            .collect();
+        for lane in lanes {
+            match lane.join() {
+                Ok(found) => failures.extend(found),
+                Err(panicked) => std::panic::resume_unwind(panicked),
+            }
+        }
+    });
+    assert!(failures.is_empty(), "on the embedded server:\n{}", failures.join("\n"));
 }
 
 #[test]
 fn scenarios_on_the_real_server() {
-    suite::on_real("scenarios", Controllers::Absent, async |cluster| play_all(cluster).await);
+    let chosen = |path: &PathBuf| {
+        let name = name(path);
+        ON_BOTH.iter().any(|(chosen, _)| *chosen == name)
+            || !is_story(&name) && !EMBEDDED_ONLY.contains(&name.as_str())
+    };
+    // Budgets are counted by the controllers.
+    suite::on_real("scenarios", Controllers::Running, async |cluster| {
+        let failures = play(cluster, scripts().into_iter().filter(chosen)).await;
+        assert!(failures.is_empty(), "on the {}:\n{}", cluster.server(), failures.join("\n"));
+    });
 }
 
-async fn play_all(cluster: &Cluster) {
+/// Nobody finds a story that no page names, and no list may name a script that is gone.
+#[test]
+fn every_story_stands_on_the_page() {
+    let page = Tree::top().join("docs/guides/stories.md");
+    let page = fs::read_to_string(page).unwrap();
+    let names: Vec<String> = scripts().iter().map(|path| name(path)).collect();
+    for name in names.iter().filter(|name| is_story(name)) {
+        let link = format!("(../../crates/tests/scenarios/{name}.txt)");
+        assert_eq!(page.matches(&link).count(), 1, "docs/guides/stories.md names {name} once");
+    }
+    let listed = ON_BOTH.iter().map(|(name, _)| name).chain(EMBEDDED_ONLY);
+    for name in listed {
+        assert!(names.iter().any(|known| known == name), "there is no script {name}");
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap().to_str().unwrap().to_owned()
+}
+
+/// Named after a workflow or a user story of the design, and not after a rule.
+fn is_story(name: &str) -> bool {
+    name.starts_with("workflow-") || name.starts_with("story-")
+}
+
+fn scripts() -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scenarios");
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     assert!(paths.len() > 10, "the scenarios are gone");
+    paths
+}
+
+async fn play(cluster: &Cluster, paths: impl Iterator<Item = PathBuf>) -> Vec<String> {
+    let asked = std::env::var_os("UPDATE_EXPECT").is_some();
+    let intent = match cluster.server() {
+        rig::Server::Embedded if asked => Intent::Record,
+        _ => Intent::Compare,
+    };
     let mut live = Live::new(cluster).await;
     let mut failures = Vec::new();
     for path in paths {
+        let name = path.file_name().unwrap().to_str().unwrap();
         let written = fs::read_to_string(&path).unwrap();
-        let played = script::play(&written, &mut live).await;
+        let played = script::play(name, &written, intent, &mut live).await;
         live.clear().await;
-        if std::env::var_os("UPDATE_EXPECT").is_some() && cluster.server() == rig::Server::Embedded
-        {
+        if intent == Intent::Record {
             fs::write(&path, played).unwrap();
         } else if played != written {
             failures.push(format!("{}:\n{}", path.display(), difference(&written, &played)));
         }
     }
-    assert!(failures.is_empty(), "on the {}:\n{}", cluster.server(), failures.join("\n"));
+    failures
 }
 
 /// The first lines that differ, with a little around them.

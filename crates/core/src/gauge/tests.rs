@@ -8,7 +8,7 @@ use api::schema::{GATED, KINDS};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{gate::gate, seen::SeenPolicy};
+use crate::{gate::gate, pending::Pending, seen::SeenPolicy};
 
 // A Sunday; windows are Saturdays.
 const NOW: &str = "2026-11-15T12:00:00Z";
@@ -99,4 +99,34 @@ fn nothing_pending_is_zero_and_what_has_begun_is_one() {
     let seen = SeenGated::new(&GATED[0], &document);
     let found = gauges(&seen, &gate(&seen, None), Instant::parse(NOW).unwrap());
     assert_eq!(found.change_pending, 1, "a closing gate does not stop what has begun (CV-1)");
+}
+
+/// POOL-5, POOL-7, CV-2
+#[test]
+fn what_goes_on_while_the_gate_is_shut_is_being_initiated_and_counts_as_the_last_change() {
+    let check = |stanza: Value, pending: Pending, expected: (i64, i64)| {
+        let document =
+            json!({"metadata": {"name": "worker"}, "spec": {"changeManagement": stanza}});
+        let seen = SeenGated { pending, ..SeenGated::new(&GATED[1], &document) };
+        let policy = policy("True");
+        let now = Instant::parse(NOW).unwrap();
+        let found = gauges(&seen, &gate(&seen, Some(&policy)), now);
+        assert_eq!((found.change_pending, found.last_change), expected, "{stanza}");
+    };
+    let waiting = |course: Course, initiated: Option<&str>| Pending {
+        waiting: vec!["rendered-worker-b on 1 of 2 machines".into()],
+        course,
+        initiated: initiated.map(|at| Instant::parse(at).unwrap()),
+        ..Pending::default()
+    };
+    let anyway = || Course::Anyway("consent for Node/n1".into());
+    let restrictive = json!({"strategy": "Restrictive"});
+    check(restrictive.clone(), waiting(Course::Gate, None), (2, -1));
+    check(restrictive.clone(), waiting(anyway(), None), (1, -1));
+    check(restrictive.clone(), waiting(Course::Gate, Some("2026-11-15T11:59:00Z")), (2, 60));
+    check(restrictive, waiting(Course::Stopped("spec.paused is true".into()), None), (2, -1));
+    // The window ended at midnight; what was initiated after it is later, and what was initiated in it is not.
+    let by_policy = json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}});
+    check(by_policy.clone(), waiting(Course::Gate, Some("2026-11-15T11:59:00Z")), (2, 60));
+    check(by_policy, waiting(Course::Gate, Some("2026-11-14T11:59:00Z")), (2, HALF_A_DAY));
 }

@@ -65,6 +65,38 @@ fn machines_without_the_newest_configuration_are_what_waits_in_a_pool() {
     check(kind, &with("rendered-b", "rendered-a", 3, 1), &["rendered-b on 2 of 3 machines"], &[]);
     check(kind, &with("rendered-b", "rendered-b", 3, 2), &["rendered-b on 1 of 3 machines"], &[]);
     check(kind, &with("rendered-b", "rendered-a", 0, 0), &[], &[]);
+    // What has begun is under way, and does not wait.
+    let moving = |updated: i64| {
+        let mut pool = with("rendered-b", "rendered-a", 3, updated);
+        pool["metadata"]["annotations"] = json!({LEDGER: json!([
+            {"node": "n1", "config": "rendered-b", "until": "2026-11-15T12:05:00Z"},
+            {"node": "n2", "config": "rendered-a", "until": "2026-11-15T12:05:00Z"},
+        ]).to_string()});
+        pool
+    };
+    let begun = "rendered-b on 1 of 3 machines";
+    check(kind, &moving(1), &["rendered-b on 1 of 3 machines"], &[begun]);
+    check(kind, &moving(2), &[], &[begun]);
+    check(kind, &moving(3), &[], &[]);
+    // Counts of before the newest was rendered are not about it.
+    let mut stale = with("rendered-b", "rendered-a", 3, 3);
+    stale["metadata"]["generation"] = json!(2);
+    stale["status"]["observedGeneration"] = json!(1);
+    check(kind, &stale, &["rendered-b on 3 of 3 machines"], &[]);
+    stale["status"]["observedGeneration"] = json!(2);
+    check(kind, &stale, &[], &[]);
+    let chosen = |name: &str, newest: &str| {
+        let mut pool = with(newest, "rendered-a", 3, 3);
+        pool["spec"]["machineConfig"] = json!({"name": name});
+        pool
+    };
+    check(kind, &chosen("rendered-a", "rendered-a"), &[], &[]);
+    check(
+        kind,
+        &chosen("rendered-a", "rendered-b"),
+        &["rendered-b, while spec.machineConfig names rendered-a"],
+        &[],
+    );
     check(kind, &json!({"spec": {"configuration": "broken"}, "status": []}), &[], &[]);
 }
 

@@ -3,7 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{PoolView, source::Rendered, target::Shelf};
-use crate::{node::diff::diff, pending::Pending};
+use crate::{
+    gate::permit::LEASE,
+    node::diff::diff,
+    pending::{Course, Pending},
+};
 
 /// How many sources, and how many fields, a sentence names.
 const SHOWN: usize = 5;
@@ -34,6 +38,15 @@ pub(crate) fn pending(view: &PoolView<'_>, shelf: &Shelf<'_>) -> Pending {
             .into_iter()
             .map(|(config, count)| format!("{config} on {count} of {machines} machines"))
             .collect(),
+        course: Course::Gate,
+        // A permit that no window cuts short ends a lease after the write it is for; one that a window does ends in that window, which
+        // counts as permitted by itself.
+        initiated: view
+            .nodes
+            .iter()
+            .filter_map(|node| node.permit_until)
+            .max()
+            .map(|until| until.saturating_add(-LEASE)),
     }
 }
 

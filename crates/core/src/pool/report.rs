@@ -12,11 +12,13 @@ use super::{
     bypass::Bypass,
     pending::listed,
     rollout::Ways,
-    status::{self, Progress},
+    seen::Pause,
+    status::{self, Progress, objects_text},
     target::{Shelf, Target},
 };
 use crate::{
     gate::{Hold, problem_text},
+    pending::Course,
     plan::{Note, Weight},
     problem::{Code, FieldPath, Object, Problem},
 };
@@ -36,8 +38,14 @@ pub(crate) fn progress(
     }
     let Some(ways) = ways else { return Progress::Held("nothing has been rendered yet".into()) };
     let Err(Hold { reason, until }) = ways.gate() else { return Progress::May };
+    if ways.begun().is_some_and(|(_, config)| config.name == ways.target().name) {
+        return Progress::May;
+    }
     let end = until.map_or_else(String::new, |until| format!(" until {until}"));
     let mut text = format!("changes are held ({reason}){end}");
+    if let Some((begun, _)) = ways.begun() {
+        let _ = write!(text, "; {} has begun and goes on", begun.change());
+    }
     let mut lacking: BTreeMap<&str, usize> = BTreeMap::new();
     let mut from = BTreeSet::new();
     for node in view.nodes {
@@ -58,23 +66,41 @@ pub(crate) fn progress(
     Progress::Held(text)
 }
 
+/// What decides whether that which waits starts now: the gate, a right beside it, or something of the pool's own.
+pub(crate) fn course(view: &PoolView<'_>, ways: Option<&Ways<'_>>, blocked: &[Problem]) -> Course {
+    if view.pool.paused == Pause::Paused {
+        return Course::Stopped("spec.paused is true".into());
+    }
+    if !blocked.is_empty() {
+        return Course::Stopped(problem_text(blocked));
+    }
+    if let Some(other) = view.waits_for {
+        return Course::Stopped(format!("MachineConfigPool/{other} must settle first"));
+    }
+    let (Some(ways), Some(newest)) = (ways, view.pool.newest.as_deref()) else {
+        return Course::Gate;
+    };
+    let target = &ways.target().name;
+    if target != newest {
+        return Course::Stopped(format!("spec.machineConfig names {target}"));
+    }
+    ways.despite_gate(view.nodes, newest).map_or(Course::Gate, Course::Anyway)
+}
+
 /// What has become wrong since the status was written.
 pub(crate) fn notes(view: &PoolView<'_>, blocked: &[Problem]) -> Vec<Note> {
+    // What cannot be rendered is a fault of a source, so its name belongs to it.
     let faults = [
-        (status::RENDER_DEGRADED, view.rendering.problems.as_slice()),
-        (status::ROLLOUT_BLOCKED, blocked),
+        (status::RENDER_DEGRADED, objects_text(&view.rendering.problems)),
+        (status::ROLLOUT_BLOCKED, problem_text(blocked)),
     ];
     let known = |kind: &str| {
         view.pool.status.condition(kind).is_some_and(|condition| condition.status == "True")
     };
     faults
         .into_iter()
-        .filter(|(kind, problems)| !problems.is_empty() && !known(kind))
-        .map(|(reason, problems)| Note {
-            weight: Weight::Warning,
-            reason,
-            message: problem_text(problems),
-        })
+        .filter(|(kind, message)| !message.is_empty() && !known(kind))
+        .map(|(reason, message)| Note { weight: Weight::Warning, reason, message })
         .collect()
 }
 

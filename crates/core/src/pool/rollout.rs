@@ -74,6 +74,11 @@ impl<'a> Ways<'a> {
         Self { target, gate: gate.permit(now), begun: begun.flatten(), lacking, now }
     }
 
+    /// Where machines go.
+    pub(crate) fn target(&self) -> &'a Rendered {
+        self.target.config
+    }
+
     /// Whether the gate itself is open.
     pub(crate) fn gate(&self) -> &Result<Permit, Hold> {
         &self.gate
@@ -82,6 +87,29 @@ impl<'a> Ways<'a> {
     /// The machines that lack something that bypasses.
     pub(crate) fn lacks(&self, node: &SeenNode) -> Option<&Lacking> {
         self.lacking.get(node.desired.as_str())?.as_ref()
+    }
+
+    /// What lets every machine that lacks a configuration go there although the gate is shut; none if it is open, or if one of them
+    /// waits for it.
+    pub(crate) fn despite_gate(&self, nodes: &[&SeenNode], config: &str) -> Option<String> {
+        if self.gate.is_ok() {
+            return None;
+        }
+        let mut bases = BTreeSet::new();
+        for node in nodes.iter().filter(|node| !node.desired.is_empty() && node.desired != config) {
+            let way = self.of(node)?;
+            if self.config(&way).name != config {
+                return None;
+            }
+            bases.insert(self.permit(&way).basis().to_string());
+        }
+        let bases: Vec<String> = bases.into_iter().collect();
+        (!bases.is_empty()).then(|| bases.join(", "))
+    }
+
+    /// The change that has begun, and the configuration that it is finished with (CV-2).
+    pub(crate) fn begun(&self) -> Option<&(Begun, &'a Rendered)> {
+        self.begun.as_ref()
     }
 
     /// What lets a machine go now, if anything does.

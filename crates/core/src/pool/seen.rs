@@ -113,6 +113,8 @@ pub struct SeenNode {
     pub reason: String,
     /// The configuration that an administrator lets it go to (POOL-7).
     pub allowed: Option<String>,
+    /// The end of the permit that it was last told to go with.
+    pub permit_until: Option<Instant>,
 }
 
 /// What the kubelet says of its machine.
@@ -255,6 +257,7 @@ impl SeenNode {
             state: NodeState::of(noted(names::STATE)),
             reason: noted(names::REASON).to_owned(),
             allowed: Some(noted(names::ALLOWED_CONFIG).to_owned()).filter(|name| !name.is_empty()),
+            permit_until: Instant::parse(noted(names::PERMIT_UNTIL)).ok(),
         }
     }
 

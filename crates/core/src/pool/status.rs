@@ -327,7 +327,7 @@ fn stuck_text(stuck: &[&&SeenNode]) -> String {
 }
 
 /// Problems of several objects as one line: which object, which field, what.
-fn objects_text(problems: &[Problem]) -> String {
+pub(crate) fn objects_text(problems: &[Problem]) -> String {
     const SHOWN: usize = 3;
     let mut parts: Vec<String> = problems
         .iter()

@@ -8,7 +8,7 @@ use tidegate_core::{
     world,
 };
 
-use super::{live::Live, machines, show};
+use super::{git, live::Live, machines, schedules, show, verbs, workloads};
 
 /// Runs a command; gives back what it shows.
 pub(crate) async fn run(
@@ -29,6 +29,8 @@ pub(crate) async fn run(
                 live.apply(&document).await?;
             }
         }
+        ["apply", "as", owner] => return git::apply(block, owner, live).await,
+        ["owners", called] => return git::owners(called, live).await,
         ["refused"] => {
             let document: Value = serde_saphyr::from_str(block).map_err(|e| e.to_string())?;
             return match live.apply(&document).await {
@@ -37,10 +39,10 @@ pub(crate) async fn run(
             };
         }
         ["policy", name, strategy @ ("permissive" | "restrictive")] => {
-            live.apply(&policy(name, &json!({"strategy": capital(strategy)}))).await?;
+            live.apply(&schedules::policy(name, &json!({"strategy": capital(strategy)}))).await?;
         }
         ["policy", name, "permits", rest @ ..] => {
-            live.apply(&policy(name, &scheduled(rest)?)).await?;
+            live.apply(&schedules::policy(name, &schedules::scheduled(rest)?)).await?;
         }
         ["resource", called, stanza @ ..] => {
             live.apply(&resource(called, &stanza_of(stanza)?)?).await?;
@@ -54,11 +56,22 @@ pub(crate) async fn run(
         ["stop"] => live.stop(),
         ["start"] => live.start().await,
         ["show", called] => return Ok(show::object(&live.get(called).await?)),
+        ["status"] => return show::overview(live).await,
+        ["windows", called, "for", length] => {
+            return show::windows(live, called, seconds(length)?).await;
+        }
         ["explain", called] => return show::reasons(live, called).await,
         ["metrics", called] => return show::metrics(live, called),
         ["metric", name] => return Ok(show::metric(live, name)),
+        ["forget", "writes"] => live.forget_writes(),
         ["writes"] => return Ok(live.writes(expected).await),
         ["events"] => return Ok(live.events(expected).await),
+        ["worker-nodes" | "node" | "prune", ..] if verbs::is_one(&words) => {
+            return verbs::run(&words, live).await;
+        }
+        ["pod" | "budget" | "ends" | "asks" | "drain" | "pods", ..] => {
+            return workloads::run(&words, expected, live).await;
+        }
         words => return machines::run(words, live).await,
     }
     Ok(nothing)
@@ -91,34 +104,8 @@ fn capital(word: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-fn policy(name: &str, spec: &Value) -> Value {
-    json!({"apiVersion": api::names::API_VERSION, "kind": api::names::CHANGE_MANAGEMENT_POLICY,
-        "metadata": {"name": name}, "spec": spec})
-}
-
-/// `Saturday,Sunday`, or `Saturday from 20:00 for 8h`, or either with `except 2025-03-08`.
-fn scheduled(words: &[&str]) -> Result<Value, String> {
-    let [days, rest @ ..] = words else { return Err("which days?".into()) };
-    let days: Vec<&str> = days.split(',').collect();
-    let mut permit = json!({"recurrence": {"frequency": "Weekly", "weekly": {"daysOfWeek": days}}});
-    let mut exclude = Vec::new();
-    for pair in rest.chunks(2) {
-        match pair {
-            ["from", time] => permit["startTime"] = json!(time),
-            ["for", length] => permit["duration"] = json!(length),
-            ["except", date] => exclude.push(json!({"fromDate": date})),
-            _ => return Err(format!("{pair:?} is not understood")),
-        }
-    }
-    let mut schedule = json!({"permit": permit});
-    if !exclude.is_empty() {
-        schedule["exclude"] = json!(exclude);
-    }
-    Ok(json!({"strategy": "MaintenanceSchedule", "maintenanceSchedule": schedule}))
-}
-
 /// `free` for no stanza, `by weekend`, `restrictive`, `permissive until T by weekend`.
-fn stanza_of(words: &[&str]) -> Result<Value, String> {
+pub(crate) fn stanza_of(words: &[&str]) -> Result<Value, String> {
     let (words, policy) = match words {
         [words @ .., "by", policy] => (words, Some(json!({"name": policy}))),
         words => (words, None),
@@ -139,7 +126,7 @@ fn stanza_of(words: &[&str]) -> Result<Value, String> {
 }
 
 /// A resource with as little in it as its definition takes.
-fn resource(called: &str, stanza: &Value) -> Result<Value, String> {
+pub(crate) fn resource(called: &str, stanza: &Value) -> Result<Value, String> {
     let (kind, Object { namespace, name, .. }) = world::named(called, None)?;
     let mut spec = match kind.name {
         api::names::CLUSTER_VERSION => json!({"clusterID": "b2b6a1a5-0d4f-4e6e-9a53-3f4f6a5a3c1e"}),

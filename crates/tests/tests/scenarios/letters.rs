@@ -1,4 +1,4 @@
-//! How are rendered configurations called in a script? By letters, in the order in which they were first shown.
+//! How are rendered configurations called in a script? By letters, for each pool in the order in which they were first shown.
 
 /// The names behind the letters.
 #[derive(Debug, Default)]
@@ -24,23 +24,30 @@ impl Letters {
                 shown.push_str(&name);
                 continue;
             }
-            let known = self.0.iter().position(|known| *known == name);
-            let place = known.unwrap_or_else(|| {
+            if !self.0.contains(&name) {
                 self.0.push(name.clone());
-                self.0.len() - 1
-            });
-            shown.push_str(&name[..name.len() - DIGITS]);
-            shown.push_str(&letter(place));
+            }
+            shown.push_str(&self.short(&name));
         }
         shown + rest
     }
 
+    /// A text with letters for names, of which none is remembered. To sort by: hashes tell nothing, and change with every release.
+    pub(crate) fn plain(&self, text: &str) -> String {
+        Self(self.0.clone()).shorten(text)
+    }
+
     /// A text with names for letters.
     pub(crate) fn lengthen(&self, text: &str) -> String {
-        self.0.iter().enumerate().fold(text.to_owned(), |text, (place, name)| {
-            let short = format!("{}{}", &name[..name.len() - DIGITS], letter(place));
-            text.replace(&short, name)
-        })
+        self.0.iter().fold(text.to_owned(), |text, name| text.replace(&self.short(name), name))
+    }
+
+    fn short(&self, name: &str) -> String {
+        let pool = &name[..name.len() - DIGITS];
+        let of_pool =
+            self.0.iter().filter(|known| known.len() == name.len() && known.starts_with(pool));
+        let place = of_pool.take_while(|known| *known != name).count();
+        format!("{pool}{}", letter(place))
     }
 }
 

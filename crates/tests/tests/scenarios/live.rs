@@ -24,19 +24,25 @@ use runtime::{
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    fleet::Fleet,
     problem::Object,
     seen::Seen,
     world::{self, World},
 };
 use tokio::task::JoinHandle;
 
-use super::letters::Letters;
+use super::{letters::Letters, workloads};
 
 /// How long anything may take. Nothing does; a test that waits longer has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Who acts in a script, unless it says who.
+const WHO: &str = "administrator";
+
 pub(crate) struct Live {
     client: Client,
+    /// What the operator asks with: each request once, or a refused eviction would be sent again behind its back (EXEC-4).
+    plain: Client,
     clock: SetClock,
     running: Option<(View, JoinHandle<()>)>,
     /// What operators that have ended wrote.
@@ -54,10 +60,14 @@ impl Live {
     /// A cluster with all kinds, and no operator yet.
     pub(crate) async fn new(cluster: &Cluster) -> Self {
         let client = cluster.client(User::Admin).await.unwrap();
+        let kubeconfig = cluster.kubeconfig(User::Admin);
+        let config = runtime::client::configuration(Some(kubeconfig)).await.unwrap();
+        let plain = runtime::client::connect(config).unwrap();
         let clock = SetClock::starting_at(Instant::EPOCH);
         clock.speed(0);
         let live = Self {
             client,
+            plain,
             clock,
             running: None,
             written: 0,
@@ -77,9 +87,12 @@ impl Live {
             })
             .await;
         }
-        let namespace =
-            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "clusters"}});
-        live.ask("POST", "/api/v1/namespaces", &namespace).await.unwrap();
+        for name in ["clusters", workloads::NAMESPACE] {
+            let namespace =
+                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+            live.ask("POST", "/api/v1/namespaces", &namespace).await.unwrap();
+        }
+        workloads::prepare(&live).await;
         live
     }
 
@@ -103,7 +116,7 @@ impl Live {
     pub(crate) async fn start(&mut self) {
         self.started = true;
         let settings = Settings { controllers: self.rows, ..Settings::alone("scenario") };
-        let operator = Operator::new(self.client.clone(), Arc::new(self.clock.clone()), settings);
+        let operator = Operator::new(self.plain.clone(), Arc::new(self.clock.clone()), settings);
         let view = operator.view();
         let task = tokio::spawn(async move {
             operator.run(std::future::pending()).await.unwrap();
@@ -131,15 +144,22 @@ impl Live {
                     metadata["namespace"].as_str(),
                     metadata["name"].as_str().unwrap(),
                 );
-                self.ask("DELETE", &path, &Value::Null).await.unwrap();
+                self.gone(&path).await;
             }
         }
+        workloads::clear(self).await;
         for namespace in ["default", "clusters"] {
             let path = format!("/apis/events.k8s.io/v1/namespaces/{namespace}/events");
             self.ask("DELETE", &path, &Value::Null).await.unwrap();
         }
         (self.written, self.counted, self.started) = (0, 0, false);
         (self.rows, self.letters) = (CONTROLLERS, Letters::default());
+    }
+
+    /// Deletes an object at once. Whoever collects garbage may have been faster.
+    pub(crate) async fn gone(&self, path: &str) {
+        let answer = self.ask("DELETE", path, &json!({"gracePeriodSeconds": 0})).await;
+        assert!(answer.as_ref().err().is_none_or(|why| why.contains("not found")), "{answer:?}");
     }
 
     /// Creates an object or changes it to this.
@@ -150,13 +170,13 @@ impl Live {
         let name =
             document.pointer("/metadata/name").and_then(Value::as_str).ok_or("which name?")?;
         let path = Self::path(kind, namespace, name);
-        let answer = match self.ask("GET", &path, &Value::Null).await {
-            Ok(known) => {
-                let mut whole = document.clone();
-                whole["metadata"]["resourceVersion"] = known["metadata"]["resourceVersion"].clone();
-                self.ask("PUT", &path, &whole).await?
-            }
-            Err(_) => self.ask("POST", &Self::path(kind, namespace, ""), document).await?,
+        let answer = if let Ok(known) = self.ask("GET", &path, &Value::Null).await {
+            let mut whole = document.clone();
+            whole["metadata"]["resourceVersion"] = known["metadata"]["resourceVersion"].clone();
+            self.ask("PUT", &format!("{path}?fieldManager={WHO}"), &whole).await?
+        } else {
+            let path = format!("{}?fieldManager={WHO}", Self::path(kind, namespace, ""));
+            self.ask("POST", &path, document).await?
         };
         self.seen(kind, &answer).await;
         Ok(())
@@ -170,7 +190,8 @@ impl Live {
         change: &Value,
     ) -> Result<(), String> {
         let (kind, path) = Self::called(called)?;
-        let answer = self.ask("PATCH", &format!("{path}{part}"), change).await?;
+        let path = format!("{path}{part}?fieldManager={WHO}");
+        let answer = self.ask("PATCH", &path, change).await?;
         self.seen(kind, &answer).await;
         Ok(())
     }
@@ -233,6 +254,15 @@ impl Live {
         &mut self.letters
     }
 
+    /// Pools, machines and rendered configurations, as somebody who asks sees them.
+    pub(crate) async fn fleet(&self) -> Fleet {
+        let mut fleet = Fleet::default();
+        self.list(&GATED[1]).await.iter().for_each(|pool| fleet.add_pool(pool));
+        self.list(&MACHINES[1]).await.iter().for_each(|node| fleet.add_node(node));
+        self.list(&MACHINES[0]).await.iter().for_each(|config| fleet.add_config(config));
+        fleet
+    }
+
     pub(crate) async fn world(&self) -> Result<World, String> {
         let mut world = World::default();
         for kind in KINDS.iter().chain(GATED) {
@@ -264,6 +294,11 @@ impl Live {
         }
     }
 
+    /// What was written so far is nobody's business.
+    pub(crate) fn forget_writes(&mut self) {
+        self.counted = self.written + self.running.as_ref().map_or(0, |(view, _)| patches(view));
+    }
+
     /// What people were told, oldest first. Events are written after everything else, so they are waited for.
     pub(crate) async fn events(&self, expected: &str) -> String {
         let mut told = String::new();
@@ -271,10 +306,12 @@ impl Live {
         loop {
             let page =
                 self.ask("GET", "/apis/events.k8s.io/v1/events", &Value::Null).await.unwrap();
-            let mut lines: Vec<(String, String)> = page["items"]
+            let mut lines: Vec<(String, String, String)> = page["items"]
                 .as_array()
                 .into_iter()
                 .flatten()
+                // Controllers beside the server tell of themselves, in the older way that has no such time.
+                .filter(|event| event["eventTime"].is_string())
                 .map(|event| {
                     let text = |path: &str| {
                         event.pointer(path).and_then(Value::as_str).unwrap_or_default()
@@ -288,12 +325,12 @@ impl Live {
                         text("/reason"),
                         text("/note")
                     );
-                    (time, said)
+                    (time, self.letters.plain(&said), said)
                 })
                 .collect();
             lines.sort();
             told.clear();
-            for (_, line) in lines {
+            for (_, _, line) in lines {
                 told.push_str(&line);
                 told.push('\n');
             }
@@ -305,7 +342,7 @@ impl Live {
     }
 
     /// Waits until the operator has seen a version of an object, and has nothing left to do.
-    async fn seen(&self, kind: &'static Kind, answer: &Value) {
+    pub(crate) async fn seen(&self, kind: &'static Kind, answer: &Value) {
         let version: u64 = answer["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap();
         if let Some((view, _)) = &self.running {
             let known = || {
@@ -343,7 +380,7 @@ impl Live {
         self.until("everything is settled", async || settled()).await;
     }
 
-    async fn until(&self, what: &str, holds: impl AsyncFn() -> bool) {
+    pub(crate) async fn until(&self, what: &str, holds: impl AsyncFn() -> bool) {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         while !holds().await {
             assert!(tokio::time::Instant::now() < deadline, "{what}: not within {PATIENCE:?}");
@@ -368,7 +405,7 @@ impl Live {
         page["items"].as_array().cloned().unwrap_or_default()
     }
 
-    fn path(kind: &Kind, namespace: Option<&str>, name: &str) -> String {
+    pub(crate) fn path(kind: &Kind, namespace: Option<&str>, name: &str) -> String {
         let plural = names::plural(kind.name);
         let collection = match (kind.scope, namespace) {
             (Scope::Namespaced, Some(namespace)) => format!("namespaces/{namespace}/{plural}"),
@@ -378,11 +415,26 @@ impl Live {
         format!("{group}/{}/{collection}/{name}", kind.api_version).trim_end_matches('/').to_owned()
     }
 
-    async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+    pub(crate) async fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> Result<Value, String> {
         let content = match method {
             "PATCH" => "application/merge-patch+json",
             _ => "application/json",
         };
+        self.send(method, path, content, body).await
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        content: &str,
+        body: &Value,
+    ) -> Result<Value, String> {
         let bytes = if body.is_null() { Vec::new() } else { serde_json::to_vec(body).unwrap() };
         let request = Request::builder().method(method).uri(path).header("content-type", content);
         let answer = self.client.request::<Value>(request.body(bytes).unwrap()).await;
@@ -394,7 +446,7 @@ impl Live {
 }
 
 /// Every kind that scripts use.
-fn kinds() -> impl Iterator<Item = &'static Kind> {
+pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
     KINDS.iter().chain(GATED).chain(MACHINES)
 }
 

@@ -4,31 +4,42 @@ use std::fmt::Write as _;
 
 use api::{
     machine::names::{
-        ALLOWED_CONFIG, API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, MACHINE_CONFIG, NodeState,
-        REASON, ROLE, STATE, ZONE,
+        ALLOWED_CONFIG, API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, MACHINE_CONFIG, MASTER,
+        NodeState, REASON, ROLE, STATE, ZONE,
     },
     schema::MACHINES,
 };
 use serde_json::{Map, Value, json};
 
-use super::live::Live;
+use super::{commands, live::Live};
 
 /// Runs a command; gives back what it shows.
 pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, String> {
     let annotate = |key: &str, value: Value| json!({"metadata": {"annotations": {key: value}}});
     match words {
         ["manage", "pools"] => live.manage_pools(),
-        ["pool", name, "of", limit] => {
+        ["pool", name, "of", limit, stanza @ ..] => {
             let limit = limit.parse::<i64>().map_or_else(|_| json!(limit), |limit| json!(limit));
             let label = format!("node-role.kubernetes.io/{name}");
+            // Custom pools inherit what workers have; masters do not.
+            let roles = if *name == MASTER { vec![*name] } else { vec!["worker", name] };
             let change = json!({"spec": {
                 "maxUnavailable": limit,
                 "machineConfigSelector": {"matchExpressions": [
-                    {"key": ROLE, "operator": "In", "values": ["worker", name]},
+                    {"key": ROLE, "operator": "In", "values": roles},
                 ]},
                 "nodeSelector": {"matchLabels": {label: ""}},
             }});
-            live.change(&format!("mcp/{name}"), "", &change).await?;
+            let called = format!("mcp/{name}");
+            if stanza.is_empty() {
+                live.change(&called, "", &change).await?;
+            } else {
+                let mut pool = commands::resource(&called, &commands::stanza_of(stanza)?)?;
+                for (field, value) in change["spec"].as_object().into_iter().flatten() {
+                    pool["spec"][field] = value.clone();
+                }
+                live.apply(&pool).await?;
+            }
         }
         ["config", name, role, path, content] => {
             live.second_passes().await;
@@ -37,6 +48,20 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
         ["node", name, role, rest @ ..] => {
             let served = live.served(role)?;
             live.apply(&node(name, role, rest, &served)?).await?;
+        }
+        // Whoever updates the control plane is not ours: the script plays its part.
+        ["cvo", step @ ("begins" | "finishes"), version] => {
+            let now = live.now().to_string();
+            let (state, ended) = match *step {
+                "begins" => ("Partial", Value::Null),
+                _ => ("Completed", json!(now)),
+            };
+            let image = format!("registry/release@{version}");
+            let entry = json!({"state": state, "version": version, "image": image,
+                "startedTime": now, "completionTime": ended, "verified": true});
+            let status =
+                json!({"desired": {"version": version, "image": image}, "history": [entry]});
+            live.change("clusterversion/version", "/status", &json!({"status": status})).await?;
         }
         ["finish", name] => {
             let node = live.get(&format!("node/{name}")).await?;
@@ -69,6 +94,7 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
         ["annotate", called, key, value] => {
             live.change(called, "", &annotate(key, json!(value))).await?;
         }
+        ["content", name] => return Ok(content(&live.get(&format!("mc/{name}")).await?)),
         ["nodes"] => return Ok(nodes(&live.list(&MACHINES[1]).await)),
         ["counts", name] => return Ok(counts(&live.get(&format!("mcp/{name}")).await?)),
         _ => return Err("no such command".into()),
@@ -98,6 +124,26 @@ fn node(name: &str, role: &str, rest: &[&str], served: &str) -> Result<Value, St
     let annotations = json!({CURRENT_CONFIG: served, DESIRED_CONFIG: served, STATE: "Done"});
     Ok(json!({"apiVersion": "v1", "kind": "Node",
         "metadata": {"name": name, "labels": labels, "annotations": annotations}}))
+}
+
+/// What a machine with this configuration has on its disk.
+fn content(config: &Value) -> String {
+    let part = |path: &str| config.pointer(path).and_then(Value::as_array).cloned();
+    let mut shown = String::new();
+    for file in part("/spec/config/storage/files").unwrap_or_default() {
+        let source = file.pointer("/contents/source").and_then(Value::as_str);
+        let _ = writeln!(shown, "file {} {}", file["path"], source.unwrap_or("empty"));
+    }
+    for mut unit in part("/spec/config/systemd/units").unwrap_or_default() {
+        let name = unit["name"].take();
+        let rest = unit.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        let rest: Vec<String> = rest.map(|(key, value)| format!("{key} {value}")).collect();
+        let _ = writeln!(shown, "unit {name} {}", rest.join(", "));
+    }
+    for argument in part("/spec/kernelArguments").unwrap_or_default() {
+        let _ = writeln!(shown, "kernel argument {argument}");
+    }
+    shown
 }
 
 fn nodes(nodes: &[Value]) -> String {

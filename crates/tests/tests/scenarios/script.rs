@@ -2,8 +2,17 @@
 
 use super::{commands, live::Live};
 
+/// What a script is played for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Intent {
+    /// Its transcript must come out again.
+    Compare,
+    /// Its transcript is written anew.
+    Record,
+}
+
 /// Plays a script and gives it back with what it showed.
-pub(crate) async fn play(written: &str, live: &mut Live) -> String {
+pub(crate) async fn play(name: &str, written: &str, intent: Intent, live: &mut Live) -> String {
     let mut played = String::new();
     let mut lines = written.lines().enumerate().peekable();
     while let Some((number, line)) = lines.next() {
@@ -29,9 +38,13 @@ pub(crate) async fn play(written: &str, live: &mut Live) -> String {
         }
         let letters = live.letters();
         let (said, block) = (letters.lengthen(line), letters.lengthen(&block));
-        let expected = letters.lengthen(&expected);
+        // Who writes a transcript anew waits for what comes, and not for what was written before.
+        let expected = match intent {
+            Intent::Compare => letters.lengthen(&expected),
+            Intent::Record => String::new(),
+        };
         let shown = commands::run(&said, &block, &expected, live).await;
-        let shown = shown.unwrap_or_else(|wrong| panic!("line {}: {line}: {wrong}", number + 1));
+        let shown = shown.unwrap_or_else(|wrong| panic!("{name}:{}: {line}: {wrong}", number + 1));
         let shown = live.letters().shorten(&shown);
         for line in shown.lines() {
             played.push_str(format!("| {line}").trim_end());

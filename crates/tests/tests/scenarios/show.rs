@@ -4,7 +4,11 @@ use std::fmt::Write as _;
 
 use schedule::Zone;
 use serde_json::Value;
-use tidegate_core::{explain::Reason, world};
+use tidegate_core::{
+    explain::Reason,
+    overview::{self, Overridden},
+    world,
+};
 
 use super::live::Live;
 
@@ -59,6 +63,53 @@ pub(crate) fn object(object: &Value) -> String {
         );
     }
     shown
+}
+
+/// What waits and until when, one line for each resource: the table that `tidegate status` draws.
+pub(crate) async fn overview(live: &Live) -> Result<String, String> {
+    let world = live.world().await?;
+    let mut shown = String::new();
+    for seen in world.gated() {
+        let row = overview::resource(&world, seen, live.now());
+        let policy = row.policy.map_or_else(String::new, |policy| format!(" of {policy}"));
+        let overridden = match row.overridden {
+            Overridden::Yes => ", overridden",
+            Overridden::No => "",
+        };
+        let until = row.behavior.current.end_time;
+        let until = until.map_or_else(String::new, |until| format!(" until {until}"));
+        let pending = match (row.pending.waiting.as_slice(), row.pending.begun.as_slice()) {
+            ([], []) => "nothing waits".into(),
+            ([], begun) => format!("under way: {}", begun.join("; ")),
+            (waiting, _) => format!("waiting: {}", waiting.join("; ")),
+        };
+        let _ = writeln!(
+            shown,
+            "{} {}{until}, {}{policy}{overridden}: {pending}",
+            row.object,
+            row.standing.as_str(),
+            row.strategy.unwrap_or("no stanza"),
+        );
+    }
+    Ok(shown)
+}
+
+/// When changes to a resource are permitted, from now on.
+pub(crate) async fn windows(live: &Live, called: &str, length: i64) -> Result<String, String> {
+    let world = live.world().await?;
+    let (_, object) = world::named(called, None)?;
+    let seen = world.resource(&object).ok_or("there is no such resource")?;
+    let now = live.now();
+    let mut shown = String::new();
+    for span in world.gate(seen).set.spans(now..now.saturating_add(length)) {
+        let _ = match (span.start.filter(|start| *start > now), span.end) {
+            (Some(start), Some(end)) => writeln!(shown, "from {start} until {end}"),
+            (Some(start), None) => writeln!(shown, "from {start} on"),
+            (None, Some(end)) => writeln!(shown, "now, until {end}"),
+            (None, None) => writeln!(shown, "always"),
+        };
+    }
+    Ok(if shown.is_empty() { "none\n".into() } else { shown })
 }
 
 /// The tree of reasons of a resource (GATE-9).

@@ -1,10 +1,17 @@
 //! What the status of a pool reads, and what pending means.
 
-use api::machine::names::NodeState;
+use api::machine::names::{self, NodeState};
 use serde_json::json;
 
 use super::world::{World, file_source, later, noon, open, shut, touch, window};
-use crate::pool::prune::{Reason, prune};
+use crate::{
+    pending::Course,
+    pool::{
+        Action,
+        prune::{Reason, prune},
+        source::Rendered,
+    },
+};
 
 fn counts(world: &World) -> [i64; 5] {
     let count = |key: &str| world.pool["status"][key].as_i64().unwrap();
@@ -129,6 +136,73 @@ fn pending_is_judged_against_the_newest_and_names_sources_and_fields() {
     world.settle(&open(), noon());
     assert_eq!(pending(&world).begun, [format!("{newest} on 1 of 3 machines")]);
     assert!(pending(&world).waiting[0].starts_with(&format!("{newest} on 2 of 3 machines")));
+}
+
+/// GATE-6
+#[test]
+fn status_waits_until_the_newest_configuration_was_seen() {
+    let mut world = World::new("worker", 3);
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    world.settle(&shut(), noon());
+    let newest = world.newest();
+    world.put(&file_source("50-change", "/etc/change", "2"));
+    let unseen = |config: &Rendered| config.name != newest;
+    world.settle(&shut(), later(60));
+    world.set("/spec/configuration", &json!({"name": newest}));
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    world.rendered.retain(unseen);
+    let plan = world.plan(&shut(), later(120));
+    assert!(matches!(plan.actions.as_slice(), [Action::CreateRendered(_)]), "{:?}", plan.actions);
+    assert_eq!(plan.status, None, "a status would say that something waits, and not what");
+}
+
+/// POOL-5, POOL-7, CV-2
+#[test]
+fn what_goes_on_while_the_gate_is_shut_is_not_held() {
+    let course = |world: &World| world.plan(&shut(), later(5)).pending.course;
+    let mut masters = World::new("master", 3);
+    masters.put(&file_source("50-change", "/etc/change", "1"));
+    masters.settle(&window(600), noon());
+    let begun = masters.newest();
+    assert_eq!(course(&masters), Course::Anyway(format!("already initiated: {begun}")));
+    masters.settle(&shut(), later(5));
+    let (_, message) = masters.condition("Updating");
+    assert!(!message.contains("held"), "{message}");
+    masters.put(&file_source("50-change", "/etc/change", "of a user"));
+    masters.settle(&shut(), later(6));
+    assert_eq!(course(&masters), Course::Gate, "another change waits for the gate");
+    let (_, message) = masters.condition("Updating");
+    assert!(message.contains(&format!("{begun} has begun and goes on")), "{message}");
+
+    let mut workers = World::new("worker", 3);
+    workers.put(&file_source("50-change", "/etc/change", "1"));
+    workers.settle(&shut(), noon());
+    assert_eq!(course(&workers), Course::Gate);
+    let newest = workers.newest();
+    workers.node("n0").allowed = Some(newest);
+    assert_eq!(course(&workers), Course::Gate, "the others wait");
+    let mut urgent = file_source("90-urgent", "/etc/urgent", "1");
+    urgent["metadata"]["annotations"] = json!({names::BYPASS: "yes"});
+    workers.put(&urgent);
+    workers.settle(&shut(), later(1));
+    assert_eq!(course(&workers), Course::Anyway("bypass of MachineConfig/90-urgent".into()));
+}
+
+/// POOL-6
+#[test]
+fn what_the_pool_itself_stops_is_told_apart() {
+    let course = |world: &World| world.plan(&open(), noon()).pending.course;
+    let mut world = World::new("worker", 3);
+    let first = world.newest();
+    world.set("/spec/machineConfig", &json!({"name": first}));
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    world.settle(&open(), noon());
+    assert_eq!(course(&world), Course::Stopped(format!("spec.machineConfig names {first}")));
+    world.set("/spec/paused", &json!(true));
+    assert_eq!(course(&world), Course::Stopped("spec.paused is true".into()));
+    world.set("/spec/paused", &json!(false));
+    world.set("/spec/machineConfig", &serde_json::Value::Null);
+    assert_eq!(course(&world), Course::Gate);
 }
 
 /// POOL-9, POOL-4, POOL-8

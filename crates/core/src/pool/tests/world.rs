@@ -278,5 +278,6 @@ pub(super) fn machine(place: usize, config: &str) -> SeenNode {
         state: NodeState::Done,
         reason: String::new(),
         allowed: None,
+        permit_until: None,
     }
 }
