@@ -83,7 +83,7 @@ impl Store {
     pub fn configs(&self) -> impl Iterator<Item = &SeenConfig> {
         self.parts(&MACHINES[0]).filter_map(|part| match part {
             Part::Config(config) => Some(&**config),
-            Part::Node(_) => None,
+            Part::Node(_) | Part::Disruption(_) => None,
         })
     }
 
@@ -91,7 +91,7 @@ impl Store {
     pub fn machines(&self) -> impl Iterator<Item = &SeenMachine> {
         self.parts(&MACHINES[1]).filter_map(|part| match part {
             Part::Node(machine) => Some(&**machine),
-            Part::Config(_) => None,
+            Part::Config(_) | Part::Disruption(_) => None,
         })
     }
 

@@ -11,7 +11,10 @@ use std::{
 };
 
 use api::{
-    machine::names::{ALLOWED_CONFIG, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, ROLE, STATE},
+    machine::names::{
+        ALLOWED_CONFIG, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, MACHINE_CONFIGURATION_NAME,
+        ROLE, STATE,
+    },
     metrics::METRICS,
     schema::{GATED, Kind, MACHINES, Role, Scope},
 };
@@ -103,6 +106,9 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
         let configs = collection(&MACHINES[0], None);
         send(&admin, Method::POST, &configs, &config("50-motd", "one")).await;
         send(&admin, Method::POST, &collection(&GATED[1], None), &worker_pool()).await;
+        let disruption = json!({ "apiVersion": MACHINES[2].api_version, "kind": MACHINES[2].name,
+            "metadata": { "name": MACHINE_CONFIGURATION_NAME } });
+        send(&admin, Method::POST, &collection(&MACHINES[2], None), &disruption).await;
 
         let recorder = Recorder::default();
         let account = cluster.account(NAMESPACE, "tidegate", &recorder).await.unwrap();
