@@ -28,6 +28,7 @@ use tokio::{
 use crate::{
     controllers::{CONTROLLERS, MANAGING_POOLS},
     draining,
+    node_config::NodeConfig,
 };
 
 /// How an operator runs.
@@ -148,6 +149,11 @@ impl Operator {
     /// What others see of it.
     pub fn view(&self) -> View {
         self.view.clone()
+    }
+
+    /// What answers new machines, from what this operator knows. Any replica may: nothing is written.
+    pub fn node_config(&self) -> NodeConfig {
+        NodeConfig::new(self.view.clone(), self.cluster.clone())
     }
 
     /// Runs until `ended`, then gives the lease back.
