@@ -41,7 +41,7 @@ pub fn planned(gated: &SeenGated, gate: &Gate, store: &Store, now: Instant) -> O
         sources: &chosen(pool, sources),
         rendering: &rendering,
         base: &base,
-        operator_node: None,
+        operator_node: store.host(),
         waits_for: waits_for(pool, store),
         control_plane_update: update.map(|begun| begun.trim_start_matches("release ")),
     };

@@ -42,6 +42,8 @@ pub struct Settings {
     pub tempo: Tempo,
     /// What it looks at.
     pub controllers: &'static [Controller],
+    /// The machine it runs on, if that is one of the cluster's: among masters it is changed last.
+    pub host: Option<String>,
 }
 
 /// Whether an operator rolls configurations out to the machines of pools.
@@ -75,6 +77,7 @@ impl Settings {
             election: Election::Alone,
             tempo: Tempo::default(),
             controllers: CONTROLLERS,
+            host: None,
         }
     }
 
@@ -136,7 +139,7 @@ impl Operator {
         };
         let (leadership, seen) = watch::channel(first);
         let view = View {
-            caches: Arc::new(Caches::of(observed(settings.controllers))),
+            caches: Arc::new(Caches::on(settings.host.clone(), observed(settings.controllers))),
             clock,
             telemetry,
             progress: Arc::default(),
@@ -159,7 +162,7 @@ impl Operator {
     /// Runs until `ended`, then gives the lease back.
     pub async fn run(self, ended: impl Future<Output = ()>) -> Result<(), RunError> {
         let Self { settings, view, cluster, leadership } = self;
-        let Settings { identity, election, tempo, controllers } = settings;
+        let Settings { identity, election, tempo, controllers, host: _ } = settings;
         let reports = Reports::default();
         let mut parts = JoinSet::new();
         for kind in view.caches.observed().iter().copied() {

@@ -34,6 +34,7 @@ pub struct Store {
     naming: BTreeMap<Key, BTreeSet<Key>>,
     about: BTreeMap<&'static str, Knowledge>,
     renderings: Renderings,
+    host: Option<String>,
 }
 
 /// What is known about a kind as a whole.
@@ -85,6 +86,16 @@ impl Store {
             Part::Config(config) => Some(&**config),
             Part::Node(_) | Part::Disruption(_) => None,
         })
+    }
+
+    /// What is known before anything was seen: the machine that this replica runs on.
+    pub fn hosted_by(host: Option<String>) -> Self {
+        Self { host, ..Self::default() }
+    }
+
+    /// The machine that this replica runs on, if anybody said.
+    pub fn host(&self) -> Option<&str> {
+        self.host.as_deref()
     }
 
     /// Every machine.

@@ -199,3 +199,41 @@ async fn heartbeats_wake_nobody() {
     let pool = world.get(&format!("{POOLS}/worker"));
     assert_eq!(pool["status"]["unavailableMachineCount"], 1);
 }
+
+/// The machine under the operator goes last of the masters: each change of it moves the operator.
+#[tokio::test(start_paused = true)]
+async fn the_master_under_the_operator_goes_last() {
+    let world = World::new();
+    world.define(&MACHINES[0]);
+    let role = "node-role.kubernetes.io/master";
+    world.create(CONFIGS, &config("one"));
+    world.create(
+        POOLS,
+        &json!({"apiVersion": API_VERSION, "kind": "MachineConfigPool",
+        "metadata": {"name": "master"}, "spec": {
+            "machineConfigSelector": {"matchLabels": {ROLE: "worker"}},
+            "nodeSelector": {"matchLabels": {role: ""}}}}),
+    );
+    let settings = Settings { host: Some("m1".into()), ..Settings::alone("one") };
+    let _operator = world.start_with(settings.with(Pools::Managed));
+    settle().await;
+    for name in ["m1", "m2"] {
+        world.create(
+            NODES,
+            &json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,
+            "labels": {role: ""},
+            "annotations": {CURRENT_CONFIG: "old", DESIRED_CONFIG: "old", STATE: "Done"}}}),
+        );
+    }
+    settle().await;
+    let desired = |name: &str| {
+        let node = world.get(&format!("{NODES}/{name}"));
+        node["metadata"]["annotations"][DESIRED_CONFIG].clone()
+    };
+    assert_eq!(desired("m1"), "old", "not yet");
+    assert_ne!(desired("m2"), "old");
+    let done = json!({"metadata": {"annotations": {CURRENT_CONFIG: desired("m2")}}});
+    world.merge(&format!("{NODES}/m2"), &done);
+    settle().await;
+    assert_ne!(desired("m1"), "old", "now it does");
+}

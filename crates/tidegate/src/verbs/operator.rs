@@ -44,7 +44,8 @@ pub(crate) fn verb() -> Verb {
                Examples:\n  \
                tidegate operator --kubeconfig sandbox.kubeconfig\n  \
                tidegate operator --listen 0.0.0.0:8080 --log-format json\n\n\
-               In a pod, POD_NAME names the replica and POD_NAMESPACE the namespace of the lease.",
+               In a pod, POD_NAME names the replica, POD_NAMESPACE the namespace of the lease, and NODE_NAME the machine, which goes last of the\n\
+               masters.",
         listed: Listed::Yes,
         args: Arguments::augment_args,
         run: |matches, edge| run(&Arguments::from_arg_matches(matches)?, edge),
@@ -129,7 +130,8 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
         Election::Lease { namespace, name: LEASE.into() }
     };
     let pools = if args.manage_pools { Pools::Managed } else { Pools::Watched };
-    let settings = Settings { election, ..Settings::alone(identity) }.with(pools);
+    let host = variable("NODE_NAME").filter(|name| !name.is_empty());
+    let settings = Settings { election, host, ..Settings::alone(identity) }.with(pools);
     let operator = Operator::new(client, Arc::new(SystemClock), settings);
     let listener = TcpListener::bind(args.listen)
         .await
