@@ -20,6 +20,17 @@ use crate::{
 };
 
 impl Cluster {
+    /// A token of the service account `name` of `namespace`.
+    pub async fn token(&self, namespace: &str, name: &str) -> Result<String, ClientError> {
+        let accounts: Api<ServiceAccount> =
+            Api::namespaced(self.client(User::Admin).await?, namespace);
+        // An empty audience is the server's own.
+        let request =
+            TokenRequest { spec: Some(TokenRequestSpec::default()), ..TokenRequest::default() };
+        let issued = accounts.create_token_request(name, &PostParams::default(), &request).await?;
+        Ok(issued.status.and_then(|status| status.token).unwrap_or_default())
+    }
+
     /// A client that speaks as the service account `name` of `namespace`, and notes every right it uses.
     pub async fn account(
         &self,
@@ -27,14 +38,7 @@ impl Cluster {
         name: &str,
         recorder: &Recorder,
     ) -> Result<Client, ClientError> {
-        let accounts: Api<ServiceAccount> =
-            Api::namespaced(self.client(User::Admin).await?, namespace);
-        // An empty audience is the server's own.
-        let request =
-            TokenRequest { spec: Some(TokenRequestSpec::default()), ..TokenRequest::default() };
-        let issued = accounts.create_token_request(name, &PostParams::default(), &request).await?;
-        let token = issued.status.and_then(|status| status.token).unwrap_or_default();
-
+        let token = self.token(namespace, name).await?;
         let kubeconfig = Kubeconfig::read_from(self.kubeconfig(User::Admin))?;
         let options = KubeConfigOptions::default();
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;

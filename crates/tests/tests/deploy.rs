@@ -164,6 +164,15 @@ fn manifests_have_no_drift() {
             &["managePools=true"],
         ),
         (
+            "node-config/node-config.yaml",
+            &["rbac", "deployment", "networkpolicy", "nodeconfig"],
+            &[
+                "managePools=true",
+                "nodeConfig.enabled=true",
+                "nodeConfig.tlsSecret=tidegate-node-config",
+            ],
+        ),
+        (
             "monitoring/monitoring.yaml",
             &["servicemonitor", "prometheusrule"],
             &["monitoring.serviceMonitor.enabled=true", "monitoring.alerts.enabled=true"],
@@ -249,6 +258,13 @@ fn bad_values_are_refused_by_name() {
             "additional properties 'noWindowDays' not allowed",
         );
         check(helm, "serviceAccount.create=false", "serviceAccount.name: name the account to use");
+        check(helm, "nodeConfig.enabled=true", "nodeConfig.enabled: set managePools too");
+        check(
+            helm,
+            "managePools=true,nodeConfig.enabled=true",
+            "nodeConfig.tlsSecret: name a secret with the certificate",
+        );
+        check(helm, "nodeConfig.port=443", "at '/nodeConfig/port': minimum");
         check(
             helm,
             "monitoring.alerts.enabled=true,monitoring.alerts.rules.TidegateGateStack.for=8h",
@@ -327,6 +343,27 @@ fn values_reach_what_they_name() {
             "Deployment/spec/template/spec/imagePullSecrets/0/name",
             r#""one""#,
         );
+        let served =
+            &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"][..];
+        check(
+            helm,
+            served,
+            "Deployment/spec/template/spec/volumes/0/secret/secretName",
+            r#""cert""#,
+        );
+        check(helm, served, "NetworkPolicy/spec/ingress/1/from", "absent");
+        check(
+            helm,
+            &[served, &["nodeConfig.fromCidrs={10.0.0.0/16}"]].concat(),
+            "NetworkPolicy/spec/ingress/1/from/0/ipBlock/cidr",
+            r#""10.0.0.0/16""#,
+        );
+        check(
+            helm,
+            &[served, &["networkPolicy.metricsFromNamespaces=null"]].concat(),
+            "NetworkPolicy/spec/ingress/0/ports/0/port",
+            r#""node-config""#,
+        );
         check(helm, &[], "ServiceMonitor/kind", "absent");
         check(helm, &[], "PrometheusRule/kind", "absent");
         check(
@@ -402,14 +439,20 @@ fn program_knows_the_arguments_of_the_chart() {
     let (_, help) = reference.split_once("\n## tidegate operator\n").unwrap();
     let help = help.split("\n## ").next().unwrap();
     suite::with_helm("chart-arguments", |helm| {
-        let objects = documents(&helm.render(&chart(), "t", &[]).unwrap());
-        let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();
-        let arguments = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];
-        let mut arguments = arguments.as_array().unwrap().iter().map(|a| a.as_str().unwrap());
-        assert_eq!(arguments.next(), Some("operator"));
-        for argument in arguments {
-            let (flag, _) = argument.split_once('=').unwrap();
-            assert!(help.contains(&format!("{flag} <")), "{flag}: not in\n{help}");
+        let all = &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"];
+        for (values, count) in [(&[][..], 4), (all, 8)] {
+            let objects = documents(&helm.render(&chart(), "t", values).unwrap());
+            let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();
+            let arguments = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];
+            let arguments = arguments.as_array().unwrap();
+            assert_eq!((&arguments[0], arguments.len()), (&"operator".into(), count));
+            for argument in arguments.iter().skip(1).map(|argument| argument.as_str().unwrap()) {
+                let known = match argument.split_once('=') {
+                    Some((flag, _)) => format!("{flag} <"),
+                    None => format!(" {argument} "),
+                };
+                assert!(help.contains(&known), "{argument}: not in\n{help}");
+            }
         }
     });
 }

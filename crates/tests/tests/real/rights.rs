@@ -87,11 +87,12 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
     });
 }
 
-/// With the rights to roll out: one machine goes to a new configuration, asks to be emptied, and has a pod on it.
+/// With the rights to roll out: one machine goes to a new configuration, asks to be emptied, and has a pod on it. And somebody asks for a
+/// configuration.
 #[test]
 fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
     suite::on_real("rights-pools", Controllers::Absent, async |cluster| {
-        for folder in [MANIFESTS, "deploy/crds/upstream", "deploy/manifests/manage-pools"] {
+        for folder in [MANIFESTS, "deploy/crds/upstream", "deploy/manifests/node-config"] {
             kubectl(
                 cluster,
                 &["apply", "--server-side", "--force-conflicts", "-f", &folder_of(folder)],
@@ -101,8 +102,19 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
         let admin = cluster.client(User::Admin).await.unwrap();
         let before = granted("operator.yaml");
         let granted: BTreeSet<Right> =
-            granted("manage-pools/manage-pools.yaml").difference(&before).cloned().collect();
-        assert!(granted.len() > 8, "{granted:?}");
+            granted("node-config/node-config.yaml").difference(&before).cloned().collect();
+        assert!(granted.len() > 10, "{granted:?}");
+        let for_new_machines: Vec<String> = granted
+            .difference(&self::granted("manage-pools/manage-pools.yaml"))
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            for_new_machines,
+            [
+                "create tokenreviews.authentication.k8s.io",
+                "create subjectaccessreviews.authorization.k8s.io"
+            ]
+        );
         let configs = collection(&MACHINES[0], None);
         send(&admin, Method::POST, &configs, &config("50-motd", "one")).await;
         send(&admin, Method::POST, &collection(&GATED[1], None), &worker_pool()).await;
@@ -114,8 +126,18 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
         let account = cluster.account(NAMESPACE, "tidegate", &recorder).await.unwrap();
         let settings = Settings::alone("one").with(Pools::Managed);
         let operator = Operator::new(refusing_once(account), Arc::new(SystemClock), settings);
+        let (node_config, token) =
+            (operator.node_config(), cluster.token(NAMESPACE, "tidegate").await.unwrap());
         let everything_was_used = async {
             let deadline = Instant::now() + PATIENCE;
+            let asked =
+                Request::get("/config/worker").header("authorization", format!("Bearer {token}"));
+            let answer = node_config.answer(&asked.body(()).unwrap()).await;
+            assert_eq!(
+                answer.status(),
+                StatusCode::FORBIDDEN,
+                "its own account is bound to no such role"
+            );
             let pool = format!("{}/worker", collection(&GATED[1], None));
             let newest = async || {
                 let pool: Value =
