@@ -230,3 +230,26 @@ fn killed_at_any_moment_the_program_goes_on_where_it_was() {
         }
     }
 }
+
+/// What the agent in a container does to run `systemctl` of its host.
+#[test]
+fn program_of_the_host_is_run_within_its_root() {
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate-agent"));
+        command.args(["--within", "/"]).args(words).current_dir("/usr").output().unwrap()
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let output = run(&["sh", "-c", "pwd; echo \"$PATH\" \"$1\"; exit 3", "sh", "--node"]);
+    if output.status.code() == Some(2) {
+        // Only root may change its root.
+        assert!(text(&output.stderr).contains("not permitted"), "{output:?}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert_eq!(
+        text(&output.stdout),
+        "/\n/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --node\n"
+    );
+    let output = run(&["no-such-program"]);
+    assert!(text(&output.stderr).contains("no-such-program cannot be run within /"), "{output:?}");
+}

@@ -1,10 +1,6 @@
 //! Does a new machine get the right configuration, and nobody else any? Over the wire, with tokens that the cluster issued (POOL-4).
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
+#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
 
 mod node_config {
     pub(crate) mod http;

@@ -1,6 +1,6 @@
 //! How does a machine ask that has nothing but a socket?
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{fmt::Write as _, net::SocketAddr, sync::Arc};
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
@@ -69,7 +69,7 @@ pub(crate) async fn ask(
         ("Accept", Some(accept.to_owned()).filter(|accept| !accept.is_empty())),
     ] {
         if let Some(value) = value {
-            request.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(request, "{name}: {value}\r\n");
         }
     }
     request.push_str("\r\n");

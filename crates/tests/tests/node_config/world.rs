@@ -85,14 +85,13 @@ impl World {
     pub(crate) async fn configure(&self, content: &str) {
         let newest = async || {
             let found = self.list(&MACHINES[0]).await;
-            let stamp = |config: &Value| config["metadata"]["creationTimestamp"].to_string();
-            found.iter().map(stamp).max().unwrap_or_default()
+            found.iter().filter_map(stamp).max().unwrap_or_default()
         };
         let newest = newest().await;
         let probe = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "probe"}});
         until("a second passes", async || {
             let made = self.ask("POST", "/api/v1/namespaces?dryRun=All", &probe).await.unwrap();
-            made["metadata"]["creationTimestamp"].to_string() > newest
+            stamp(&made) > Some(newest.clone())
         })
         .await;
         let config = json!({"apiVersion": API_VERSION, "kind": MACHINE_CONFIG,
@@ -164,6 +163,11 @@ impl World {
         let request = Request::builder().method(method).uri(path).header("content-type", content);
         self.0.request(request.body(body).unwrap()).await
     }
+}
+
+/// When an object was made.
+fn stamp(object: &Value) -> Option<String> {
+    object["metadata"]["creationTimestamp"].as_str().map(str::to_owned)
 }
 
 /// Looks until it is so.

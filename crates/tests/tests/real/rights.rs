@@ -3,6 +3,8 @@
 //! It runs on a real server as the account of the manifests. Each status write is refused once, as if somebody else had been quicker: what
 //! the operator does then needs a right of its own.
 
+mod agents;
+
 use std::{
     collections::BTreeSet,
     process::{Command, Stdio},
@@ -172,6 +174,20 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
         let used: BTreeSet<Right> = recorder.used().difference(&before).cloned().collect();
         let difference = Difference::between(&used, &granted);
         assert!(difference.is_empty(), "the roles for pools do not fit:\n{difference}");
+
+        let manifests = folder_of("deploy/manifests/agent");
+        kubectl(cluster, &["apply", "--server-side", "--force-conflicts", "-f", &manifests]);
+        let rendered: Value =
+            admin.request(Request::get(&configs).body(Vec::new()).unwrap()).await.unwrap();
+        let mut names =
+            rendered["items"].as_array().unwrap().iter().map(|it| &it["metadata"]["name"]);
+        let newest =
+            names.find_map(|name| name.as_str().filter(|name| name.starts_with("rendered-")));
+        let for_agents = self::granted("agent/agent.yaml");
+        assert!(for_agents.len() > 4, "{for_agents:?}");
+        let admin = (&admin, NAMESPACE);
+        agents::rights_are_used_and_kept(cluster, admin, newest.unwrap(), &for_agents)
+            .await;
     });
 }
 
