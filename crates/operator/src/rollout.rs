@@ -42,6 +42,7 @@ pub fn planned(gated: &SeenGated, gate: &Gate, store: &Store, now: Instant) -> O
         rendering: &rendering,
         base: &base,
         operator_node: store.host(),
+        refusals: store.refusals(),
         waits_for: waits_for(pool, store),
         control_plane_update: update.map(|begun| begun.trim_start_matches("release ")),
     };
