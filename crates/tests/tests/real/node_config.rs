@@ -1,19 +1,11 @@
 //! Does a new machine get the right configuration, and nobody else any? Over the wire, with tokens that the cluster issued (POOL-4).
 
-#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
-
-mod node_config {
-    pub(crate) mod http;
-    pub(crate) mod world;
-}
+mod http;
+mod world;
 
 use std::{fs, net::SocketAddr, path::Path, sync::Arc};
 
 use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, STATE};
-use node_config::{
-    http::{Answer, Connection, ask},
-    world::{World, until},
-};
 use operator::{
     Operator, Pools, Settings,
     node_config::listen::{self, ListenError, Protection},
@@ -27,6 +19,11 @@ use runtime::clock::SystemClock;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_rustls::rustls::pki_types::{CertificateDer, pem::PemObject as _};
+
+use self::{
+    http::{Answer, Connection, ask},
+    world::{World, until},
+};
 
 const ANY_PORT: &str = "127.0.0.1:0";
 const IGNITION: &str = "application/vnd.coreos.ignition+json;version=";
