@@ -10,7 +10,11 @@ use std::{
     time::Duration,
 };
 
-use agent::{host::linux::Linux, rehearse::rehearse, run::Agent};
+use agent::{
+    host::linux::{Linux, within},
+    rehearse::rehearse,
+    run::Agent,
+};
 use anyhow::{Context as _, bail};
 use runtime::{call::Cluster, client, clock::SystemClock, telemetry::Telemetry};
 
@@ -23,6 +27,8 @@ Usage: tidegate-agent [--node NAME] [--root PATH] [--kubeconfig PATH] [--rehears
   --root PATH        where the host's root is mounted; / if not said
   --kubeconfig PATH  how to reach the cluster; as a pod does, if not said
   --rehearse         print what would be done, and do nothing
+  --within PATH PROGRAM [ARGUMENT]...
+                     become a program of the host whose root is mounted there; the agent calls itself so
   --version          print the version
   --help             print this
 ";
@@ -41,6 +47,7 @@ enum Work {
     Run,
     Rehearse,
     Print(String),
+    Become { root: PathBuf, words: Vec<OsString> },
 }
 
 fn main() -> ExitCode {
@@ -58,6 +65,13 @@ fn start() -> anyhow::Result<()> {
     let arguments = read(env::args_os().skip(1))?;
     if let Work::Print(text) = &arguments.work {
         return Ok(io::stdout().write_all(text.as_bytes())?);
+    }
+    if let Work::Become { root, words } = &arguments.work {
+        let (program, rest) = words.split_first().context("which program?")?;
+        let error = within::become_program(root, program, rest);
+        return Err(error).with_context(|| {
+            format!("{} cannot be run within {}", program.display(), root.display())
+        });
     }
     let node = arguments.node.or_else(|| env::var("NODE_NAME").ok());
     let node = node.filter(|node| !node.is_empty());
@@ -100,6 +114,11 @@ fn read(mut words: impl Iterator<Item = OsString>) -> anyhow::Result<Arguments> 
             Some("--root") => arguments.root = value()?.into(),
             Some("--kubeconfig") => arguments.kubeconfig = Some(value()?.into()),
             Some("--rehearse") => arguments.work = Work::Rehearse,
+            Some(within::ARGUMENT) => {
+                let root = value()?.into();
+                // All of the rest is the program's.
+                arguments.work = Work::Become { root, words: words.by_ref().collect() };
+            }
             Some("--help" | "-h") => arguments.work = Work::Print(HELP.to_owned()),
             Some("--version") => {
                 let text = concat!("tidegate-agent ", env!("CARGO_PKG_VERSION"), "\n");

@@ -230,3 +230,64 @@ fn killed_at_any_moment_the_program_goes_on_where_it_was() {
         }
     }
 }
+
+/// What the agent in a container does to run `systemctl` of its host.
+#[test]
+fn program_of_the_host_is_run_within_its_root() {
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate-agent"));
+        command.args(["--within", "/"]).args(words).current_dir("/usr").output().unwrap()
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let output = run(&["sh", "-c", "pwd; echo \"$PATH\" \"$1\"; exit 3", "sh", "--node"]);
+    if output.status.code() == Some(2) {
+        // Only root may change its root.
+        assert!(text(&output.stderr).contains("not permitted"), "{output:?}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert_eq!(
+        text(&output.stdout),
+        "/\n/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --node\n"
+    );
+    let output = run(&["no-such-program"]);
+    assert!(text(&output.stderr).contains("no-such-program cannot be run within /"), "{output:?}");
+}
+
+const MEBIBYTE: u64 = 1 << 20;
+
+/// What is loaded of the program is what a stripped one holds. It is built without optimisation and with what all tests need, so it is
+/// larger than the one that ships: that one was 7.9 MiB.
+#[test]
+fn the_program_is_small_on_disk() {
+    let file = fs::read(env!("CARGO_BIN_EXE_tidegate-agent")).unwrap();
+    assert_eq!(file.get(..6), Some(&b"\x7fELF\x02\x01"[..]), "64 bits, the small end first");
+    let number = |at: usize, length: usize| {
+        file[at..at + length].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+    };
+    let place = |at: usize, length: usize| usize::try_from(number(at, length)).unwrap();
+    let (headers, size, count) = (place(32, 8), place(54, 2), place(56, 2));
+    let loaded = (0..count).map(|nth| headers + nth * size).filter(|at| number(*at, 4) == 1);
+    let loaded: u64 = loaded.map(|at| number(at + 32, 8)).sum();
+    assert!(loaded > MEBIBYTE, "{loaded} bytes would be a miracle");
+    assert!(loaded <= 12 * MEBIBYTE, "{loaded} bytes");
+}
+
+/// At its largest, after a few changes. Most of it is the program itself, which is larger here than the one that ships.
+#[test]
+fn the_program_is_small_in_memory() {
+    let mut stage = Stage::new();
+    stage.start();
+    for round in ["a", "b", "c"] {
+        let name = format!("rendered-{round}");
+        stage.config(&name, round, 100);
+        stage.desire(&name);
+        stage.until_done(&name);
+    }
+    let id = stage.child.as_ref().unwrap().id();
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let most: u64 = most.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(most > 1024, "{most} KiB would be a miracle");
+    assert!(most <= 15 * 1024, "{most} KiB");
+}

@@ -30,7 +30,7 @@ pub enum Role {
         /// Which half of a cluster changes with it.
         system: System,
     },
-    /// Decisions about others read it, and none is made about it.
+    /// It says what machines are made of, and is read for decisions about them.
     Part,
 }
 
@@ -98,6 +98,8 @@ static MACHINE_CONFIG_POOL: LazyLock<Value> = LazyLock::new(schema_of::<gated::M
 static HOSTED_CLUSTER: LazyLock<Value> = LazyLock::new(schema_of::<gated::HostedCluster>);
 static NODE_POOL: LazyLock<Value> = LazyLock::new(schema_of::<gated::NodePool>);
 static MACHINE_CONFIG: LazyLock<Value> = LazyLock::new(schema_of::<machine::MachineConfig>);
+static MACHINE_CONFIGURATION: LazyLock<Value> =
+    LazyLock::new(schema_of::<machine::disruption::MachineConfiguration>);
 // Built into every server, which judges it better than anybody else.
 static NODE: LazyLock<Value> = LazyLock::new(|| serde_json::json!({"type": "object"}));
 
@@ -163,7 +165,7 @@ pub const GATED: &[Kind] = &[
     },
 ];
 
-/// What pools are made of: configurations and machines. Read only by whoever rolls configurations out.
+/// What pools are made of: configurations, machines, and what changes may disrupt. Read only by whoever rolls configurations out.
 pub const MACHINES: &[Kind] = &[
     Kind {
         name: machine::names::MACHINE_CONFIG,
@@ -180,6 +182,15 @@ pub const MACHINES: &[Kind] = &[
         short_name: "no",
         role: Role::Part,
         schema: &NODE,
+    },
+    Kind {
+        name: machine::names::MACHINE_CONFIGURATION,
+        api_version: machine::names::OPERATOR_API_VERSION,
+        scope: Scope::Cluster,
+        // Upstream gives it none.
+        short_name: "machineconfiguration",
+        role: Role::Part,
+        schema: &MACHINE_CONFIGURATION,
     },
 ];
 

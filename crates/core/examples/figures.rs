@@ -23,6 +23,7 @@ use tidegate_core::{
     pool::{
         PoolView, decide,
         merge::Base,
+        refusal::Refusals,
         render::{Rendering, chosen, render},
         seen::{SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
@@ -105,6 +106,7 @@ fn plan_row(
         rendering: &rendering,
         base: &Base::default(),
         operator_node: None,
+        refusals: &Refusals::new(),
         waits_for: None,
         control_plane_update: None,
     };

@@ -9,7 +9,9 @@ use api::{
     policy::{Behavior, PolicyStatus, State, Strategy},
 };
 use schedule::Instant;
-use serde_json::json;
+use serde_json::{Value, json};
+
+pub mod disruption;
 
 use crate::{
     behavior::{Before, recorded},
@@ -18,7 +20,7 @@ use crate::{
     pending::Course,
     plan::{Note, Plan, StatusPatch, Weight, made_from},
     pool::{Action, PoolPlan},
-    seen::{Presence, SeenGated, SeenPolicy, StanzaReading},
+    seen::{Conditions, Identity, Presence, SeenGated, SeenPolicy, StanzaReading},
     strategy,
 };
 
@@ -260,14 +262,26 @@ fn status_patch(
     behavior: &Behavior,
     conditions: &[Condition],
 ) -> Option<StatusPatch> {
-    let known = &seen.conditions;
-    let mut operations = vec![made_from(&seen.identity.resource_version)];
+    let mut fields = Vec::new();
+    if seen.behavior.as_ref() != Some(behavior) {
+        fields.push(("changeManagement", json!({"behavior": behavior})));
+    }
+    part_of_status(&seen.identity, &seen.conditions, fields, conditions)
+}
+
+/// A patch of some fields of a status and some of its conditions; everything else in it is others'.
+fn part_of_status(
+    identity: &Identity,
+    known: &Conditions,
+    fields: Vec<(&str, Value)>,
+    conditions: &[Condition],
+) -> Option<StatusPatch> {
+    let mut operations = vec![made_from(&identity.resource_version)];
     if known.status == Presence::Absent {
         operations.push(json!({"op": "add", "path": "/status", "value": {}}));
     }
-    if seen.behavior.as_ref() != Some(behavior) {
-        let value = json!({"behavior": behavior});
-        operations.push(json!({"op": "add", "path": "/status/changeManagement", "value": value}));
+    for (field, value) in fields {
+        operations.push(json!({"op": "add", "path": format!("/status/{field}"), "value": value}));
     }
     let stale: Vec<&Condition> =
         conditions.iter().filter(|wanted| known.get(&wanted.kind) != Some(wanted)).collect();

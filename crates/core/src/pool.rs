@@ -31,6 +31,7 @@ pub mod membership;
 pub mod merge;
 mod pending;
 pub mod prune;
+pub mod refusal;
 pub mod render;
 mod report;
 mod rollout;
@@ -45,6 +46,7 @@ pub mod target;
 use bypass::Bypass;
 use ledger::Ledger;
 use merge::Base;
+use refusal::Refusals;
 use render::{LARGEST, Rendering};
 use rollout::{Mark, Ways, rollout};
 use seen::{Pause, SeenNode, SeenPool};
@@ -70,6 +72,8 @@ pub struct PoolView<'a> {
     pub operator_node: Option<&'a str>,
     /// The pool that must settle before this one begins a machine (see [`master::waits_for`]).
     pub waits_for: Option<&'a str>,
+    /// Machines that the server refused to give a configuration.
+    pub refusals: &'a Refusals,
     /// The release that the control plane is being updated to. Its machines belong to that change (CV-1).
     pub control_plane_update: Option<&'a str>,
 }
@@ -148,6 +152,7 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
     let target = Target::of(view.pool, &shelf, &mut blocked);
     let mut problems = Vec::new();
     let bypass = Bypass::new(view.sources, target.as_ref(), &mut problems);
+    problems.extend(refusal::problems(view, target.as_ref()));
     let mut plan = PoolPlan {
         pending: pending::pending(view, &shelf),
         served: served(view.pool, view.nodes, target.as_ref(), &shelf),

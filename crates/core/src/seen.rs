@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use api::{
+    machine::{disruption::MachineConfigurationStatus, names::NODE_DISRUPTION_POLICY_DEGRADED},
     meta::Condition,
     policy::{Behavior, PolicyStatus},
     schema::{self, Kind, Role},
@@ -17,6 +18,7 @@ use serde_json::Value;
 
 use crate::{
     drain::node::{Node, Request},
+    node::disruption::{self, Wanted},
     pending::{self, Pending},
     pool::{
         seen::{SeenNode, SeenPool},
@@ -69,6 +71,19 @@ pub enum Part {
     Config(Box<SeenConfig>),
     /// A machine.
     Node(Box<SeenMachine>),
+    /// What changes may disrupt.
+    Disruption(Box<SeenDisruption>),
+}
+
+/// A `MachineConfiguration` as it was last seen (NDP-1).
+#[derive(Clone, Debug)]
+pub struct SeenDisruption {
+    /// What the administrator wants, or why it cannot be used.
+    pub wanted: Wanted,
+    /// What acts.
+    pub status: MachineConfigurationStatus,
+    /// Where its condition stands.
+    pub conditions: Conditions,
 }
 
 /// A machine as those see it who give it a configuration, and as those who empty it.
@@ -123,7 +138,7 @@ pub enum StanzaReading {
     Unusable(Vec<Problem>),
 }
 
-/// The two conditions that are ours in a list that others write too. Where upstream lists are atomic, a condition is changed by its
+/// The conditions that are ours in a list that others write too. Where upstream lists are atomic, a condition is changed by its
 /// place in the list, under the version that the place was read from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions {
@@ -164,7 +179,7 @@ impl Seen {
                 let node = SeenNode { resource_version: version, ..after.node.clone() };
                 node == before.node && after.request == before.request
             }
-            (Part::Config(_) | Part::Node(_), _) => false,
+            (Part::Config(_) | Part::Node(_) | Part::Disruption(_), _) => false,
         }
     }
 
@@ -181,15 +196,28 @@ impl Seen {
 impl SeenPart {
     /// Reads a part of a pool.
     pub fn new(kind: &'static Kind, document: &Value) -> Self {
-        let part = if kind.name == api::machine::names::NODE {
-            Part::Node(Box::new(SeenMachine {
+        let part = match kind.name {
+            api::machine::names::NODE => Part::Node(Box::new(SeenMachine {
                 node: SeenNode::new(document),
                 request: Node::of(document).request(),
-            }))
-        } else {
-            Part::Config(Box::new(SeenConfig::new(document)))
+            })),
+            api::machine::names::MACHINE_CONFIGURATION => {
+                Part::Disruption(Box::new(SeenDisruption::new(document)))
+            }
+            _ => Part::Config(Box::new(SeenConfig::new(document))),
         };
         Self { identity: Identity::new(kind, document), part }
+    }
+}
+
+impl SeenDisruption {
+    /// Reads what changes may disrupt.
+    pub fn new(document: &Value) -> Self {
+        Self {
+            wanted: disruption::wanted(document),
+            status: decoded(document.get("status")).unwrap_or_default(),
+            conditions: Conditions::of(document, &[NODE_DISRUPTION_POLICY_DEGRADED]),
+        }
     }
 }
 
@@ -230,7 +258,10 @@ impl SeenGated {
                 .map(str::to_owned),
             pending: pending::pending(kind, document),
             behavior: decoded(document.pointer("/status/changeManagement/behavior")),
-            conditions: Conditions::new(document),
+            conditions: Conditions::of(
+                document,
+                &[api::names::CHANGES_PAUSED, api::names::CHANGES_PENDING],
+            ),
             pool: (kind.name == api::names::MACHINE_CONFIG_POOL)
                 .then(|| Box::new(SeenPool::new(document))),
         }
@@ -320,10 +351,9 @@ impl Conditions {
         self.placed.iter().find(|(_, condition)| condition.kind == kind).map(|(place, _)| *place)
     }
 
-    fn new(document: &Value) -> Self {
+    fn of(document: &Value, ours: &[&str]) -> Self {
         let presence = |there: bool| if there { Presence::Present } else { Presence::Absent };
         let list = document.pointer("/status/conditions").and_then(Value::as_array);
-        let ours = [api::names::CHANGES_PAUSED, api::names::CHANGES_PENDING];
         let mine = |entry: &Value| {
             entry.get("type").and_then(Value::as_str).is_some_and(|kind| ours.contains(&kind))
         };

@@ -38,6 +38,7 @@ pub const MANAGING_POOLS: &[Controller] = &[
     },
     CONTROLLERS[4],
     CONTROLLERS[5],
+    Controller { kind: &MACHINES[2], reads: &[], decide: of_disruption },
 ];
 
 fn of_policy(seen: &Seen, _: &Store, now: Instant) -> Plan {
@@ -66,6 +67,13 @@ fn of_pool(seen: &Seen, store: &Store, now: Instant) -> Plan {
     }
 }
 
+fn of_disruption(seen: &Seen, _: &Store, now: Instant) -> Plan {
+    match seen {
+        Seen::Part(part) => decide::disruption::plan(part, now),
+        Seen::Policy(_) | Seen::Gated(_) => Plan::default(),
+    }
+}
+
 /// The gate of a resource, from what is known.
 pub fn gate_of(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
     let policy = policy_of(seen);
@@ -77,13 +85,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_row_of_pools_differs_where_pools_are_managed() {
+    fn where_pools_are_managed_they_are_rolled_out_and_disruptions_are_merged() {
         let rows = CONTROLLERS.iter().zip(MANAGING_POOLS);
         assert!(rows.clone().all(|(row, managing)| row.kind.name == managing.kind.name));
         let different = rows.filter(|(row, managing)| row.reads.len() != managing.reads.len());
         assert_eq!(
             different.map(|(row, _)| row.kind.name).collect::<Vec<_>>(),
             ["MachineConfigPool"]
+        );
+        let added = &MANAGING_POOLS[CONTROLLERS.len()..];
+        assert_eq!(
+            added.iter().map(|row| row.kind.name).collect::<Vec<_>>(),
+            ["MachineConfiguration"]
         );
     }
 

@@ -1,11 +1,12 @@
 //! Are the statuses true? The operator of change management, as a value that runs on any client and any clock.
 //!
 //! [`controllers`] is the table of what is looked at, [`run`] puts the parts of the runtime together, [`serve`] answers those who ask
-//! how it goes: metrics computed when they are asked for, and health that is tied to progress.
+//! how it goes: metrics computed when they are asked for, and health that is tied to progress. [`node_config`] answers new machines.
 
 pub mod controllers;
 pub mod draining;
 pub mod metrics;
+pub mod node_config;
 pub mod rollout;
 pub mod run;
 pub mod serve;

@@ -7,7 +7,7 @@ use api::{
     names,
     schema::gated_named,
 };
-use runtime::store::Store;
+use runtime::{key::Key, store::Store};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
@@ -19,6 +19,7 @@ use tidegate_core::{
         render::chosen,
         seen::{SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
+        target::{Served, Why},
     },
     seen::{Seen, SeenGated, StanzaReading},
 };
@@ -40,11 +41,38 @@ pub fn planned(gated: &SeenGated, gate: &Gate, store: &Store, now: Instant) -> O
         sources: &chosen(pool, sources),
         rendering: &rendering,
         base: &base,
-        operator_node: None,
+        operator_node: store.host(),
+        refusals: store.refusals(),
         waits_for: waits_for(pool, store),
         control_plane_update: update.map(|begun| begun.trim_start_matches("release ")),
     };
     Some(pool::decide(&view, gate, now))
+}
+
+/// What a new machine of a pool gets (POOL-4).
+#[derive(Debug)]
+pub enum Given<'a> {
+    /// This, and why.
+    Config(&'a Rendered, Why),
+    /// Nothing yet: the pool has not been rendered.
+    NothingYet,
+    /// There is no such pool.
+    NoPool,
+}
+
+/// What a new machine of the pool of this name gets.
+pub fn given<'a>(pool: &str, store: &'a Store, now: Instant) -> Given<'a> {
+    let key = gated_named(names::MACHINE_CONFIG_POOL).and_then(|kind| Key::new(kind, None, pool));
+    let Some(seen @ Seen::Gated(gated)) = key.and_then(|key| store.get(&key)) else {
+        return Given::NoPool;
+    };
+    let gate = gate_of_pool(seen, gated, store);
+    let served = planned(gated, &gate, store, now).and_then(|planned| planned.served);
+    let found = served.and_then(|Served { config, why }| {
+        let (_, rendered) = configs(store);
+        Some((rendered.into_iter().find(|rendered| rendered.name == config)?, why))
+    });
+    found.map_or(Given::NothingYet, |(config, why)| Given::Config(config, why))
 }
 
 /// The gate of a pool.

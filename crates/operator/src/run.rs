@@ -28,6 +28,7 @@ use tokio::{
 use crate::{
     controllers::{CONTROLLERS, MANAGING_POOLS},
     draining,
+    node_config::NodeConfig,
 };
 
 /// How an operator runs.
@@ -41,6 +42,8 @@ pub struct Settings {
     pub tempo: Tempo,
     /// What it looks at.
     pub controllers: &'static [Controller],
+    /// The machine it runs on, if that is one of the cluster's: among masters it is changed last.
+    pub host: Option<String>,
 }
 
 /// Whether an operator rolls configurations out to the machines of pools.
@@ -74,6 +77,7 @@ impl Settings {
             election: Election::Alone,
             tempo: Tempo::default(),
             controllers: CONTROLLERS,
+            host: None,
         }
     }
 
@@ -135,7 +139,7 @@ impl Operator {
         };
         let (leadership, seen) = watch::channel(first);
         let view = View {
-            caches: Arc::new(Caches::of(observed(settings.controllers))),
+            caches: Arc::new(Caches::on(settings.host.clone(), observed(settings.controllers))),
             clock,
             telemetry,
             progress: Arc::default(),
@@ -150,10 +154,15 @@ impl Operator {
         self.view.clone()
     }
 
+    /// What answers new machines, from what this operator knows. Any replica may: nothing is written.
+    pub fn node_config(&self) -> NodeConfig {
+        NodeConfig::new(self.view.clone(), self.cluster.clone())
+    }
+
     /// Runs until `ended`, then gives the lease back.
     pub async fn run(self, ended: impl Future<Output = ()>) -> Result<(), RunError> {
         let Self { settings, view, cluster, leadership } = self;
-        let Settings { identity, election, tempo, controllers } = settings;
+        let Settings { identity, election, tempo, controllers, host: _ } = settings;
         let reports = Reports::default();
         let mut parts = JoinSet::new();
         for kind in view.caches.observed().iter().copied() {

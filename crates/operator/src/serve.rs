@@ -64,14 +64,14 @@ pub fn answer(method: &Method, path: &str, view: &View) -> Response<Full<Bytes>>
     }
 }
 
-fn probe(outcome: Result<(), String>) -> Response<Full<Bytes>> {
+pub(crate) fn probe(outcome: Result<(), String>) -> Response<Full<Bytes>> {
     match outcome {
         Ok(()) => plain(StatusCode::OK, "ok\n".into()),
         Err(why) => plain(StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")),
     }
 }
 
-fn plain(code: StatusCode, text: String) -> Response<Full<Bytes>> {
+pub(crate) fn plain(code: StatusCode, text: String) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(text)));
     *response.status_mut() = code;
     let format = header::HeaderValue::from_static("text/plain; charset=utf-8");

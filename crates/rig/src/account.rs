@@ -2,7 +2,7 @@
 //! is what the roles bound to the account say, and nothing of the rig's.
 
 use k8s_openapi::api::{
-    authentication::v1::{TokenRequest, TokenRequestSpec},
+    authentication::v1::{BoundObjectReference, TokenRequest, TokenRequestSpec},
     core::v1::ServiceAccount,
 };
 use kube::{
@@ -20,6 +20,42 @@ use crate::{
 };
 
 impl Cluster {
+    /// A token of the service account `name` of `namespace`.
+    pub async fn token(&self, namespace: &str, name: &str) -> Result<String, ClientError> {
+        self.issued(namespace, name, None).await
+    }
+
+    /// The same, as a pod of that account gets it: the token says which pod that is, and on which node it runs.
+    pub async fn token_of_pod(
+        &self,
+        namespace: &str,
+        name: &str,
+        pod: &str,
+    ) -> Result<String, ClientError> {
+        let bound = BoundObjectReference {
+            api_version: Some("v1".into()),
+            kind: Some("Pod".into()),
+            name: Some(pod.into()),
+            uid: None,
+        };
+        self.issued(namespace, name, Some(bound)).await
+    }
+
+    async fn issued(
+        &self,
+        namespace: &str,
+        name: &str,
+        bound_object_ref: Option<BoundObjectReference>,
+    ) -> Result<String, ClientError> {
+        let accounts: Api<ServiceAccount> =
+            Api::namespaced(self.client(User::Admin).await?, namespace);
+        // An empty audience is the server's own.
+        let spec = TokenRequestSpec { bound_object_ref, ..TokenRequestSpec::default() };
+        let request = TokenRequest { spec: Some(spec), ..TokenRequest::default() };
+        let issued = accounts.create_token_request(name, &PostParams::default(), &request).await?;
+        Ok(issued.status.and_then(|status| status.token).unwrap_or_default())
+    }
+
     /// A client that speaks as the service account `name` of `namespace`, and notes every right it uses.
     pub async fn account(
         &self,
@@ -27,14 +63,12 @@ impl Cluster {
         name: &str,
         recorder: &Recorder,
     ) -> Result<Client, ClientError> {
-        let accounts: Api<ServiceAccount> =
-            Api::namespaced(self.client(User::Admin).await?, namespace);
-        // An empty audience is the server's own.
-        let request =
-            TokenRequest { spec: Some(TokenRequestSpec::default()), ..TokenRequest::default() };
-        let issued = accounts.create_token_request(name, &PostParams::default(), &request).await?;
-        let token = issued.status.and_then(|status| status.token).unwrap_or_default();
+        let token = self.token(namespace, name).await?;
+        self.bearer(token, recorder).await
+    }
 
+    /// A client that speaks with a token, and notes every right it uses.
+    pub async fn bearer(&self, token: String, recorder: &Recorder) -> Result<Client, ClientError> {
         let kubeconfig = Kubeconfig::read_from(self.kubeconfig(User::Admin))?;
         let options = KubeConfigOptions::default();
         let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;

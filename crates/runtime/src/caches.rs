@@ -38,9 +38,14 @@ pub const STALE: &str = "StaleCache";
 impl Caches {
     /// Caches of these kinds, which nobody has been heard about yet.
     pub fn of(observed: Vec<&'static Kind>) -> Self {
+        Self::on(None, observed)
+    }
+
+    /// The same, for a replica that runs on a machine of the cluster.
+    pub fn on(host: Option<String>, observed: Vec<&'static Kind>) -> Self {
         Self {
             observed,
-            store: Mutex::default(),
+            store: Mutex::new(Store::hosted_by(host)),
             news: Mutex::default(),
             told: Notify::new(),
             changes: tokio::sync::watch::Sender::default(),

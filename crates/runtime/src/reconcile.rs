@@ -19,8 +19,8 @@ use api::schema::{Kind, Role};
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use schedule::Instant;
 use tidegate_core::{
-    plan::{Note, Plan},
-    seen::Seen,
+    plan::Plan,
+    seen::{Part, Seen},
 };
 use tokio::sync::watch;
 
@@ -44,7 +44,7 @@ mod execute;
 mod standing;
 
 pub use act::ROLLOUT_OWNER;
-use execute::{Again, Hands, Step, Took};
+use execute::{Again, Hands, Step, Took, Unsaid};
 use standing::Standing;
 
 /// A controller: a kind, and what is to be decided about its objects.
@@ -82,7 +82,7 @@ struct Trouble {
     /// The specification that they were about: another one is tried at once.
     generation: i64,
     /// What to say once it is known that a write of unknown outcome was carried out.
-    unsaid: Vec<Note>,
+    unsaid: Unsaid,
     /// What has to be read before anything else, because nobody knows what became of a write to it.
     unknown: Option<Key>,
 }
@@ -356,6 +356,7 @@ impl Reconciler {
                 Verdict::Refused
             }
             Step::Read { object, seen } => {
+                self.say_mark(&key, seen.as_ref());
                 if let Some(seen) = seen {
                     self.caches.answered(&object, seen);
                 }
@@ -367,8 +368,8 @@ impl Reconciler {
                 self.queue.hurry(key);
                 return;
             }
-            Step::Failed { object, error, notes, phase } => {
-                self.failed(&key, object, &error, notes, phase)
+            Step::Failed { object, error, unsaid, phase } => {
+                self.failed(&key, object, &error, unsaid, phase)
             }
         };
         self.telemetry.reconciled(key.kind().name, verdict, began.elapsed());
@@ -379,7 +380,7 @@ impl Reconciler {
         key: &Key,
         object: Key,
         error: &CallError,
-        notes: Vec<Note>,
+        unsaid: Unsaid,
         phase: execute::Phase,
     ) -> Verdict {
         tracing::warn!(object = %key, at = %object, %error, cause = ?error, "the plan was not carried out");
@@ -398,7 +399,7 @@ impl Reconciler {
         let trouble = self.troubles.entry(key.clone()).or_default();
         trouble.unknown = unknown.then_some(object);
         if verdict == Verdict::Unknown && phase == execute::Phase::Writing {
-            trouble.unsaid = notes;
+            trouble.unsaid = unsaid;
         }
         if first && verdict != Verdict::Refused {
             // Once at once: most conflicts and lost answers are over by then.
@@ -450,8 +451,25 @@ impl Reconciler {
 
     fn say_unsaid(&mut self, key: &Key, seen: &Seen) {
         if let Some(trouble) = self.troubles.remove(key) {
-            self.reports.say(key, seen.identity(), trouble.unsaid, self.clock.exact());
+            if let Unsaid::Status(notes) = trouble.unsaid {
+                self.reports.say(key, seen.identity(), notes, self.clock.exact());
+            }
             self.progress.pruned(key, false);
+        }
+    }
+
+    /// Tells of a mark whose answer was lost, now that the machine itself tells what became of it (GATE-7).
+    fn say_mark(&mut self, key: &Key, machine: Option<&Seen>) {
+        let Some(trouble) = self.troubles.get_mut(key) else { return };
+        let Unsaid::Mark { .. } = trouble.unsaid else { return };
+        let Unsaid::Mark { config, note } = std::mem::take(&mut trouble.unsaid) else { return };
+        let Some(Seen::Part(part)) = machine else { return };
+        let Part::Node(machine) = &part.part else { return };
+        if machine.node.desired != config {
+            return;
+        }
+        if let Some(pool) = self.caches.store().get(key) {
+            self.reports.say(key, pool.identity(), vec![note], self.clock.exact());
         }
     }
 }

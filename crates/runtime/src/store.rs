@@ -12,11 +12,18 @@ use std::{
 };
 
 use api::{
+    machine::names::NODE,
     names,
     schema::{self, Kind, MACHINES, Role},
 };
 use tidegate_core::{
-    pool::{merge::Base, render::Rendering, seen::SeenPool, source::SeenConfig},
+    pool::{
+        merge::Base,
+        refusal::{Refusal, Refusals},
+        render::Rendering,
+        seen::SeenPool,
+        source::SeenConfig,
+    },
     seen::{Part, Seen, SeenMachine, SeenPolicy},
 };
 use tokio::time::Instant;
@@ -34,6 +41,8 @@ pub struct Store {
     naming: BTreeMap<Key, BTreeSet<Key>>,
     about: BTreeMap<&'static str, Knowledge>,
     renderings: Renderings,
+    host: Option<String>,
+    refusals: Refusals,
 }
 
 /// What is known about a kind as a whole.
@@ -83,15 +92,45 @@ impl Store {
     pub fn configs(&self) -> impl Iterator<Item = &SeenConfig> {
         self.parts(&MACHINES[0]).filter_map(|part| match part {
             Part::Config(config) => Some(&**config),
-            Part::Node(_) => None,
+            Part::Node(_) | Part::Disruption(_) => None,
         })
+    }
+
+    /// What is known before anything was seen: the machine that this replica runs on.
+    pub fn hosted_by(host: Option<String>) -> Self {
+        Self { host, ..Self::default() }
+    }
+
+    /// The machine that this replica runs on, if anybody said.
+    pub fn host(&self) -> Option<&str> {
+        self.host.as_deref()
+    }
+
+    /// Machines that the server refused to give a configuration.
+    pub fn refusals(&self) -> &Refusals {
+        &self.refusals
+    }
+
+    /// The server refused to give a machine a configuration. Whether that was news.
+    pub fn refuse(&mut self, machine: &str, refusal: Refusal) -> bool {
+        let known = self.refusals.get(machine);
+        let news = known.is_none_or(|known| known.config != refusal.config);
+        if news {
+            self.refusals.insert(machine.to_owned(), refusal);
+        }
+        news
+    }
+
+    /// The server gave a machine a configuration.
+    pub fn accept(&mut self, machine: &str) {
+        self.refusals.remove(machine);
     }
 
     /// Every machine.
     pub fn machines(&self) -> impl Iterator<Item = &SeenMachine> {
         self.parts(&MACHINES[1]).filter_map(|part| match part {
             Part::Node(machine) => Some(&**machine),
-            Part::Config(_) => None,
+            Part::Config(_) | Part::Disruption(_) => None,
         })
     }
 
@@ -268,6 +307,9 @@ impl Store {
     fn remove(&mut self, key: &Key) -> bool {
         let Some(before) = self.seen.remove(key) else { return false };
         self.renderings.forget(&before);
+        if key.kind().name == NODE {
+            self.refusals.remove(&*key.name);
+        }
         if let Some(policy) = policy_of(&before) {
             self.unname(&policy, key);
         }

@@ -52,6 +52,12 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     {
         problems.push("does not start /tidegate, and only that".to_owned());
     }
+    let copied: Vec<&str> = words_of(shipped, "COPY").flat_map(str::split_whitespace).collect();
+    for program in ["/image/tidegate", "/image/tidegate-agent"] {
+        if !copied.contains(&program) {
+            problems.push(format!("does not bring {program}"));
+        }
+    }
     problems.into_iter().map(|problem| Finding::of(PATH, problem)).collect()
 }
 
@@ -98,7 +104,7 @@ COPY Cargo.toml Cargo.lock ./
 RUN cd /src \\
  && cargo build --release --locked -p tidegate
 FROM scratch
-COPY --from=build /image/tidegate /tidegate
+COPY --from=build /image/tidegate /image/tidegate-agent /
 USER 65532:65532
 ENTRYPOINT [\"/tidegate\"]
 ";
@@ -131,6 +137,7 @@ ENTRYPOINT [\"/tidegate\"]
         found(("USER 65532:65532", "USER 0"), &["not as a number other than 0"]);
         found(("USER 65532:65532\n", ""), &["not as a number other than 0"]);
         found(("[\"/tidegate\"]", "/tidegate"), &["does not start /tidegate"]);
+        found((" /image/tidegate-agent", ""), &["does not bring /image/tidegate-agent"]);
         assert_eq!(check(&Tree::default()).len(), 1);
     }
 }

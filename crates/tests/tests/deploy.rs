@@ -164,6 +164,20 @@ fn manifests_have_no_drift() {
             &["managePools=true"],
         ),
         (
+            "node-config/node-config.yaml",
+            &["rbac", "deployment", "networkpolicy", "nodeconfig"],
+            &[
+                "managePools=true",
+                "nodeConfig.enabled=true",
+                "nodeConfig.tlsSecret=tidegate-node-config",
+            ],
+        ),
+        (
+            "agent/agent.yaml",
+            &["namespace", "agent"],
+            &["managePools=true", "agent.enabled=true", "namespace.create=true"],
+        ),
+        (
             "monitoring/monitoring.yaml",
             &["servicemonitor", "prometheusrule"],
             &["monitoring.serviceMonitor.enabled=true", "monitoring.alerts.enabled=true"],
@@ -249,6 +263,15 @@ fn bad_values_are_refused_by_name() {
             "additional properties 'noWindowDays' not allowed",
         );
         check(helm, "serviceAccount.create=false", "serviceAccount.name: name the account to use");
+        check(helm, "nodeConfig.enabled=true", "nodeConfig.enabled: set managePools too");
+        check(
+            helm,
+            "managePools=true,nodeConfig.enabled=true",
+            "nodeConfig.tlsSecret: name a secret with the certificate",
+        );
+        check(helm, "agent.enabled=true", "agent.enabled: set managePools too");
+        check(helm, "agent.maxUnavailable=some", "at '/agent/maxUnavailable'");
+        check(helm, "nodeConfig.port=443", "at '/nodeConfig/port': minimum");
         check(
             helm,
             "monitoring.alerts.enabled=true,monitoring.alerts.rules.TidegateGateStack.for=8h",
@@ -257,79 +280,89 @@ fn bad_values_are_refused_by_name() {
     });
 }
 
+/// What `path`, as in `Deployment/spec/replicas`, holds when the chart is rendered with `values`.
+#[track_caller]
+fn check_value(helm: &Helm, values: &[&str], path: &str, expect: &str) {
+    let rendered = helm.render(&chart(), "t", values).unwrap();
+    let (kind, pointer) = path.split_once('/').unwrap();
+    let objects = documents(&rendered);
+    let object = objects.iter().find(|object| object["kind"] == kind);
+    let found = object.and_then(|object| object.pointer(&format!("/{pointer}")));
+    let found = found.map_or("absent".to_owned(), ToString::to_string);
+    assert_eq!(found, expect, "{path} with {values:?}");
+}
+
 #[test]
 fn values_reach_what_they_name() {
-    /// What `path`, as in `Deployment/spec/replicas`, holds when the chart is rendered with `values`.
-    #[track_caller]
-    fn check(helm: &Helm, values: &[&str], path: &str, expect: &str) {
-        let rendered = helm.render(&chart(), "t", values).unwrap();
-        let (kind, pointer) = path.split_once('/').unwrap();
-        let objects = documents(&rendered);
-        let object = objects.iter().find(|object| object["kind"] == kind);
-        let found = object.and_then(|object| object.pointer(&format!("/{pointer}")));
-        let found = found.map_or("absent".to_owned(), ToString::to_string);
-        assert_eq!(found, expect, "{path} with {values:?}");
-    }
-
     let image = "Deployment/spec/template/spec/containers/0/image";
     let digest = format!("image.digest=sha256:{}", "0".repeat(64));
     suite::with_helm("chart-objects", |helm| {
-        check(helm, &[], "Deployment/spec/replicas", "2");
-        check(helm, &["replicas=1"], "Deployment/spec/replicas", "1");
-        check(helm, &["image.tag=a"], image, r#""ghcr.io/tidegate/tidegate:a""#);
+        check_value(helm, &[], "Deployment/spec/replicas", "2");
+        check_value(helm, &["replicas=1"], "Deployment/spec/replicas", "1");
+        check_value(helm, &["image.tag=a"], image, r#""ghcr.io/tidegate/tidegate:a""#);
         let pinned = format!(r#""ghcr.io/tidegate/tidegate@sha256:{}""#, "0".repeat(64));
-        check(helm, &["image.tag=a", &digest], image, &pinned);
-        check(
+        check_value(helm, &["image.tag=a", &digest], image, &pinned);
+        check_value(
             helm,
             &["listen.address=[::]"],
             "Deployment/spec/template/spec/containers/0/args/1",
             r#""--listen=[::]:8080""#,
         );
-        check(helm, &["serviceAccount.name=x"], "ClusterRoleBinding/subjects/0/name", r#""x""#);
-        check(
+        check_value(
+            helm,
+            &["serviceAccount.name=x"],
+            "ClusterRoleBinding/subjects/0/name",
+            r#""x""#,
+        );
+        check_value(
             helm,
             &["serviceAccount.create=false", "serviceAccount.name=x"],
             "ServiceAccount/kind",
             "absent",
         );
-        check(helm, &["rbac.create=false"], "ClusterRole/kind", "absent");
-        check(helm, &["crds.install=false"], "CustomResourceDefinition/kind", "absent");
-        check(
+        check_value(helm, &["rbac.create=false"], "ClusterRole/kind", "absent");
+        check_value(helm, &["crds.install=false"], "CustomResourceDefinition/kind", "absent");
+        check_value(
             helm,
             &["crds.keep=false"],
             "CustomResourceDefinition/metadata/annotations",
             "absent",
         );
-        check(helm, &["podDisruptionBudget.enabled=false"], "PodDisruptionBudget/kind", "absent");
-        check(helm, &["networkPolicy.enabled=false"], "NetworkPolicy/kind", "absent");
-        check(
+        check_value(
+            helm,
+            &["podDisruptionBudget.enabled=false"],
+            "PodDisruptionBudget/kind",
+            "absent",
+        );
+        check_value(helm, &["networkPolicy.enabled=false"], "NetworkPolicy/kind", "absent");
+        check_value(
             helm,
             &["networkPolicy.metricsFromNamespaces=null"],
             "NetworkPolicy/spec/ingress",
             "[]",
         );
-        check(
+        check_value(
             helm,
             &["networkPolicy.apiServer.cidrs={10.0.0.1/32}"],
             "NetworkPolicy/spec/egress/0/to/0/ipBlock/cidr",
             r#""10.0.0.1/32""#,
         );
-        check(helm, &["networkPolicy.dns=false"], "NetworkPolicy/spec/egress/1", "absent");
-        check(
+        check_value(helm, &["networkPolicy.dns=false"], "NetworkPolicy/spec/egress/1", "absent");
+        check_value(
             helm,
             &["affinity.nodeAffinity.a=b"],
             "Deployment/spec/template/spec/affinity/podAntiAffinity",
             "absent",
         );
-        check(
+        check_value(
             helm,
             &["imagePullSecrets={one}"],
             "Deployment/spec/template/spec/imagePullSecrets/0/name",
             r#""one""#,
         );
-        check(helm, &[], "ServiceMonitor/kind", "absent");
-        check(helm, &[], "PrometheusRule/kind", "absent");
-        check(
+        check_value(helm, &[], "ServiceMonitor/kind", "absent");
+        check_value(helm, &[], "PrometheusRule/kind", "absent");
+        check_value(
             helm,
             &[
                 "monitoring.serviceMonitor.enabled=true",
@@ -338,17 +371,61 @@ fn values_reach_what_they_name() {
             "ServiceMonitor/metadata/labels/release",
             r#""p""#,
         );
-        check(
+        check_value(
             helm,
             &["monitoring.dashboard.enabled=true"],
             "ConfigMap/metadata/labels/grafana_dashboard",
             r#""1""#,
         );
-        check(
+        check_value(
             helm,
             &["namespace.create=true"],
             "Namespace/metadata/labels/pod-security.kubernetes.io~1enforce",
             r#""restricted""#,
+        );
+    });
+}
+
+#[test]
+fn values_for_machines_reach_what_they_name() {
+    suite::with_helm("chart-machines", |helm| {
+        let served =
+            &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"][..];
+        check_value(
+            helm,
+            served,
+            "Deployment/spec/template/spec/volumes/0/secret/secretName",
+            r#""cert""#,
+        );
+        check_value(helm, served, "NetworkPolicy/spec/ingress/1/from", "absent");
+        check_value(
+            helm,
+            &[served, &["nodeConfig.fromCidrs={10.0.0.0/16}"]].concat(),
+            "NetworkPolicy/spec/ingress/1/from/0/ipBlock/cidr",
+            r#""10.0.0.0/16""#,
+        );
+        check_value(
+            helm,
+            &[served, &["networkPolicy.metricsFromNamespaces=null"]].concat(),
+            "NetworkPolicy/spec/ingress/0/ports/0/port",
+            r#""node-config""#,
+        );
+        check_value(helm, &["managePools=true"], "DaemonSet/kind", "absent");
+        let agents = &["managePools=true", "agent.enabled=true"][..];
+        let strategy = "DaemonSet/spec/updateStrategy/rollingUpdate/maxUnavailable";
+        check_value(helm, agents, strategy, r#""10%""#);
+        check_value(helm, &[agents, &["agent.maxUnavailable=3"]].concat(), strategy, "3");
+        check_value(
+            helm,
+            &[agents, &["image.tag=a"]].concat(),
+            "DaemonSet/spec/template/spec/containers/0/image",
+            r#""ghcr.io/tidegate/tidegate:a""#,
+        );
+        check_value(
+            helm,
+            &[agents, &["namespace.create=true"]].concat(),
+            "Namespace/metadata/labels/pod-security.kubernetes.io~1enforce",
+            r#""privileged""#,
         );
     });
 }
@@ -402,14 +479,20 @@ fn program_knows_the_arguments_of_the_chart() {
     let (_, help) = reference.split_once("\n## tidegate operator\n").unwrap();
     let help = help.split("\n## ").next().unwrap();
     suite::with_helm("chart-arguments", |helm| {
-        let objects = documents(&helm.render(&chart(), "t", &[]).unwrap());
-        let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();
-        let arguments = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];
-        let mut arguments = arguments.as_array().unwrap().iter().map(|a| a.as_str().unwrap());
-        assert_eq!(arguments.next(), Some("operator"));
-        for argument in arguments {
-            let (flag, _) = argument.split_once('=').unwrap();
-            assert!(help.contains(&format!("{flag} <")), "{flag}: not in\n{help}");
+        let all = &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"];
+        for (values, count) in [(&[][..], 4), (all, 8)] {
+            let objects = documents(&helm.render(&chart(), "t", values).unwrap());
+            let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();
+            let arguments = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];
+            let arguments = arguments.as_array().unwrap();
+            assert_eq!((&arguments[0], arguments.len()), (&"operator".into(), count));
+            for argument in arguments.iter().skip(1).map(|argument| argument.as_str().unwrap()) {
+                let known = match argument.split_once('=') {
+                    Some((flag, _)) => format!("{flag} <"),
+                    None => format!(" {argument} "),
+                };
+                assert!(help.contains(&known), "{argument}: not in\n{help}");
+            }
         }
     });
 }

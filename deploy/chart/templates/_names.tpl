@@ -16,6 +16,19 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
+{{/* The same for the agent's. */}}
+{{- define "tidegate.agentSelector" -}}
+app.kubernetes.io/name: tidegate
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: agent
+{{- end }}
+
+{{- define "tidegate.agentLabels" -}}
+{{ include "tidegate.agentSelector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}
+
 {{- define "tidegate.account" -}}
 {{- if .Values.serviceAccount.create }}{{ .Values.serviceAccount.name | default (include "tidegate.name" .) }}{{ else }}{{ required "serviceAccount.name: name the account to use, or set serviceAccount.create to true" .Values.serviceAccount.name }}{{ end }}
 {{- end }}

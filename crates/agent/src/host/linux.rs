@@ -1,11 +1,12 @@
 //! How is all that done on Linux?
 //!
 //! Files through `files`, beneath one folder that is opened once; units and the operating system through the programs of the host
-//! in `programs`.
+//! in `programs`, which are started `within` its root where that is mounted elsewhere.
 
 mod files;
 mod programs;
 mod resolve;
+pub mod within;
 
 use std::{io, path::Path};
 

@@ -18,6 +18,9 @@ pub const MACHINE_CONFIGURATION: &str = "MachineConfiguration";
 /// The only name that a `MachineConfiguration` may have.
 pub const MACHINE_CONFIGURATION_NAME: &str = "cluster";
 
+/// Condition of a `MachineConfiguration`: the node disruption policy that is wanted cannot be used, and the one that acts is older (NDP-1).
+pub const NODE_DISRUPTION_POLICY_DEGRADED: &str = "NodeDisruptionPolicyDegraded";
+
 /// Label on a `MachineConfig`: the role, and by that usually the pool, that it is for.
 pub const ROLE: &str = "machineconfiguration.openshift.io/role";
 

@@ -144,7 +144,7 @@ fn text(value: &Value, field: &str) -> String {
 }
 
 /// Enough of RFC 6902 for what plans contain; servers do the rest.
-fn apply(document: &mut Value, operation: &Value) {
+pub(super) fn apply(document: &mut Value, operation: &Value) {
     let path = operation["path"].as_str().unwrap();
     let (parent, last) = path.rsplit_once('/').unwrap();
     let value = operation["value"].clone();

@@ -4,13 +4,21 @@
 //! The merged list goes into the status of `MachineConfiguration`, and machines act by that status alone, once it is for the newest
 //! generation.
 
-use api::machine::disruption::{
-    Action, ActionKind, FilePolicy, MachineConfiguration, MachineConfigurationStatus, Policies,
-    PolicyStatus, Service, SshKeyPolicy, UnitPolicy,
+use api::machine::{
+    disruption::{
+        Action, ActionKind, FilePolicy, MachineConfiguration, Policies, Service, SshKeyPolicy,
+        UnitPolicy,
+    },
+    machine_configuration_schema,
 };
+use serde::Deserialize as _;
+use serde_json::Value;
 
 use super::{diff::Changes, units::is_policy_unit_name};
-use crate::problem::{Code, FieldPath, Problem, quoted};
+use crate::{
+    problem::{Code, FieldPath, Problem, quoted},
+    shape,
+};
 
 /// What a release does by itself, in the order it is shown.
 pub fn defaults() -> Policies {
@@ -86,19 +94,29 @@ pub fn merged(user: &Policies) -> Policies {
     whole
 }
 
-/// What the status should read: the merged policy, or the last good one with the problems of the new one.
-pub fn status(object: &MachineConfiguration) -> (MachineConfigurationStatus, Vec<Problem>) {
-    let wanted = &object.spec.node_disruption_policy;
-    let problems = check(wanted);
-    if !problems.is_empty() {
-        return (object.status.clone(), problems);
-    }
-    let status = MachineConfigurationStatus {
-        observed_generation: object.metadata.generation,
-        conditions: object.status.conditions.clone(),
-        node_disruption_policy_status: PolicyStatus { cluster_policies: merged(wanted) },
+/// What an administrator wants, or all that is wrong with it.
+pub type Wanted = Result<Policies, Vec<Problem>>;
+
+/// Reads what an administrator wants. A specification that says nothing wants nothing but what the release does.
+pub fn wanted(document: &Value) -> Wanted {
+    const FIELD: &str = "nodeDisruptionPolicy";
+    let path = FieldPath::of("spec").key(FIELD);
+    let given = document.get("spec").and_then(|spec| spec.get(FIELD));
+    let Some(given) = given.filter(|given| !given.is_null()) else {
+        return Ok(Policies::default());
     };
-    (status, problems)
+    let schema = machine_configuration_schema()
+        .pointer("/properties/spec/properties/nodeDisruptionPolicy")
+        .unwrap_or(&Value::Bool(true));
+    let problems: Vec<Problem> =
+        shape::check_part(schema, given, &path).into_iter().filter(Problem::is_error).collect();
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let policies = Policies::deserialize(given)
+        .map_err(|error| vec![Problem::new(&path, Code::WrongType, error.to_string())])?;
+    let problems = check(&policies);
+    if problems.is_empty() { Ok(policies) } else { Err(problems) }
 }
 
 /// The policy that machines act by; none while the status is for an older generation, and then they wait.

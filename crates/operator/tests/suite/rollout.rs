@@ -99,6 +99,29 @@ async fn a_mark_whose_answer_is_lost_is_read_back_and_not_sent_again() {
     pass(Duration::from_mins(61)).await;
     assert_eq!(marked(&world), ["n1"]);
     assert_eq!(marks(&world), 1);
+    let told = told(&world, "SetDesiredConfig");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("Node/n1 goes to "), "{told:?}");
+}
+
+/// EXEC-4, GATE-7: what did not happen is not told.
+#[tokio::test(start_paused = true)]
+async fn a_mark_that_was_lost_on_its_way_is_told_once_and_only_when_it_is_made() {
+    let (world, _operator) = waiting().await;
+    strike(&world, "patch", 1, Fault::ServerError(503));
+    strike(&world, "patch", 2, Fault::LoseAnswer);
+    strike(&world, "get", 2, Fault::ServerError(503));
+    pass(Duration::from_mins(61)).await;
+    assert_eq!((marked(&world), marks(&world)), (vec!["n1".into()], 2));
+    assert_eq!(told(&world, "SetDesiredConfig").len(), 1);
+}
+
+/// What people were told for a reason.
+fn told(world: &World, reason: &str) -> Vec<String> {
+    let events = world.get("/apis/events.k8s.io/v1/events");
+    let events = events["items"].as_array().unwrap().iter();
+    let about = events.filter(|event| event["reason"] == reason);
+    about.map(|event| event["note"].as_str().unwrap().to_owned()).collect()
 }
 
 /// EXEC-1
@@ -178,6 +201,33 @@ async fn a_machine_that_is_refused_keeps_neither_the_others_nor_the_status_waiti
     assert_eq!(pool["status"]["unavailableMachineCount"], 1);
     let tried = marks(&world);
     assert!((3..20).contains(&tried), "tried again, and not in a circle: {tried}");
+
+    // People are told, once, and what they read stays the same however often it is tried.
+    let blocked = |pool: &Value| {
+        let conditions = pool["status"]["conditions"].as_array().unwrap().iter();
+        conditions.filter(|it| it["type"] == "RolloutBlocked").cloned().collect::<Vec<_>>()
+    };
+    let condition = blocked(&pool);
+    assert_eq!((condition.len(), &condition[0]["status"]), (1, &json!("True")), "{condition:?}");
+    let message = condition[0]["message"].as_str().unwrap();
+    assert!(message.starts_with("the server refuses to let Node/n1 go to rendered-worker-"));
+    assert!(message.ends_with("not this one"), "{message}");
+    assert_eq!(told(&world, "RolloutBlocked"), [message]);
+    let statuses = |world: &World| {
+        world.writes().iter().filter(|line| line.contains("/worker/status")).count()
+    };
+    pass(Duration::from_hours(2)).await;
+    assert!(marks(&world) > 2, "it is tried again");
+    assert_eq!(told(&world, "RolloutBlocked").len(), 1);
+    pass(Duration::from_hours(2)).await;
+    assert_eq!(statuses(&world), 0, "and nothing is written about it");
+
+    // What refused is gone: the machine goes, and the pool says so.
+    world.delete("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/no");
+    pass(Duration::from_hours(1)).await;
+    assert_eq!(marked(&world), ["n1", "n2"]);
+    let condition = blocked(&world.get(&format!("{POOLS}/worker")));
+    assert_eq!(condition[0]["status"], "False", "{condition:?}");
 }
 
 /// LIVE-3: thousands of kubelets write their nodes all the time.
@@ -198,4 +248,42 @@ async fn heartbeats_wake_nobody() {
     settle().await;
     let pool = world.get(&format!("{POOLS}/worker"));
     assert_eq!(pool["status"]["unavailableMachineCount"], 1);
+}
+
+/// The machine under the operator goes last of the masters: each change of it moves the operator.
+#[tokio::test(start_paused = true)]
+async fn the_master_under_the_operator_goes_last() {
+    let world = World::new();
+    world.define(&MACHINES[0]);
+    let role = "node-role.kubernetes.io/master";
+    world.create(CONFIGS, &config("one"));
+    world.create(
+        POOLS,
+        &json!({"apiVersion": API_VERSION, "kind": "MachineConfigPool",
+        "metadata": {"name": "master"}, "spec": {
+            "machineConfigSelector": {"matchLabels": {ROLE: "worker"}},
+            "nodeSelector": {"matchLabels": {role: ""}}}}),
+    );
+    let settings = Settings { host: Some("m1".into()), ..Settings::alone("one") };
+    let _operator = world.start_with(settings.with(Pools::Managed));
+    settle().await;
+    for name in ["m1", "m2"] {
+        world.create(
+            NODES,
+            &json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,
+            "labels": {role: ""},
+            "annotations": {CURRENT_CONFIG: "old", DESIRED_CONFIG: "old", STATE: "Done"}}}),
+        );
+    }
+    settle().await;
+    let desired = |name: &str| {
+        let node = world.get(&format!("{NODES}/{name}"));
+        node["metadata"]["annotations"][DESIRED_CONFIG].clone()
+    };
+    assert_eq!(desired("m1"), "old", "not yet");
+    assert_ne!(desired("m2"), "old");
+    let done = json!({"metadata": {"annotations": {CURRENT_CONFIG: desired("m2")}}});
+    world.merge(&format!("{NODES}/m2"), &done);
+    settle().await;
+    assert_ne!(desired("m1"), "old", "now it does");
 }

@@ -10,7 +10,7 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use serde_json::Value;
 use tidegate_core::{
     plan::{Note, Plan, StatusPatch},
-    pool::Action,
+    pool::{Action, refusal::Refusal},
     seen::Seen,
 };
 use tokio::time::Instant;
@@ -57,7 +57,18 @@ pub(super) enum Step {
     /// An object was read; none if it is gone.
     Read { object: Key, seen: Option<Seen> },
     /// It failed, at this object.
-    Failed { object: Key, error: CallError, notes: Vec<Note>, phase: Phase },
+    Failed { object: Key, error: CallError, unsaid: Unsaid, phase: Phase },
+}
+
+/// What people are to be told if it turns out that a write of unknown outcome was carried out.
+#[derive(Debug, Default)]
+pub(super) enum Unsaid {
+    #[default]
+    Nothing,
+    /// Once the status reads as it should.
+    Status(Vec<Note>),
+    /// Once the machine is seen with this configuration before it.
+    Mark { config: String, note: Note },
 }
 
 /// When to look again after everything was done.
@@ -99,19 +110,33 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
     let mut again = Again::OnNews;
     let mut created = false;
     let mut refused = None;
+    let mut news = false;
     for action in actions {
         match act::act(hands, key, &action).await {
             Acted::Done => {
                 let (told, at) = (action.note().into_iter(), hands.cluster.clock().exact());
                 hands.reports.say(key, before.identity(), told.collect(), at);
+                if let Action::SetDesiredConfig { node, .. } = &action {
+                    hands.caches.store().accept(node);
+                }
             }
             Acted::HeldBack(why) => return Step::HeldBack { why },
             Acted::Failed { object, error } if is_passed_over(&object, &error) => {
+                if let Action::SetDesiredConfig { node, config, .. } = &action {
+                    let refusal = Refusal { config: config.clone(), said: said(&error) };
+                    news |= hands.caches.store().refuse(node, refusal);
+                }
                 refused = refused.or(Some((object, error)));
                 continue;
             }
             Acted::Failed { object, error } => {
-                return Step::Failed { object, error, notes: Vec::new(), phase: Phase::Writing };
+                let unsaid = match (&action, action.note()) {
+                    (Action::SetDesiredConfig { config, .. }, Some(note)) => {
+                        Unsaid::Mark { config: config.clone(), note }
+                    }
+                    _ => Unsaid::Nothing,
+                };
+                return Step::Failed { object, error, unsaid, phase: Phase::Writing };
             }
         }
         match action {
@@ -124,6 +149,11 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
             | Action::ClearConsent { .. } => again = Again::Now,
         }
     }
+    if news {
+        // What was decided does not tell of the refusal yet; and what it would tell, the next decision tells too.
+        let notes = if status.is_some() { Vec::new() } else { notes };
+        return Step::Acted { before, notes, again: Again::Now };
+    }
     // A status that was decided without what was just created would be taken back with the news of it.
     let step = match status.filter(|_| !created) {
         Some(patch) => write_status(hands, key, before, patch, notes).await,
@@ -133,10 +163,10 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
         (Step::Written { seen, before, patch: _, notes }, Some((object, error))) => {
             hands.reports.say(key, before.identity(), notes, hands.cluster.clock().exact());
             hands.caches.answered(key, seen);
-            Step::Failed { object, error, notes: Vec::new(), phase: Phase::Writing }
+            Step::Failed { object, error, unsaid: Unsaid::Nothing, phase: Phase::Writing }
         }
         (Step::Acted { .. }, Some((object, error))) => {
-            Step::Failed { object, error, notes: Vec::new(), phase: Phase::Writing }
+            Step::Failed { object, error, unsaid: Unsaid::Nothing, phase: Phase::Writing }
         }
         (step, _) => step,
     }
@@ -146,6 +176,18 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
 fn is_passed_over(object: &Key, error: &CallError) -> bool {
     let refused = error.outcome() == Outcome::NotDone && !matches!(error.code(), Some(409 | 429));
     object.kind().name == NODE && refused
+}
+
+/// What the server said when it refused, in one line.
+fn said(error: &CallError) -> String {
+    /// A condition is read in one line; the rest is in the log.
+    const LONGEST: usize = 300;
+    let text = match error {
+        CallError::Refused { message, .. } => message.clone(),
+        other => other.to_string(),
+    };
+    let line = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    line.take(LONGEST).collect()
 }
 
 async fn write_status(
@@ -165,7 +207,10 @@ async fn write_status(
             Some((_, seen)) => Step::Written { seen, before, patch, notes },
             None => Step::Read { object: key.clone(), seen: None },
         },
-        Err(error) => Step::Failed { object: key.clone(), error, notes, phase: Phase::Writing },
+        Err(error) => {
+            let unsaid = Unsaid::Status(notes);
+            Step::Failed { object: key.clone(), error, unsaid, phase: Phase::Writing }
+        }
     }
 }
 
@@ -185,7 +230,9 @@ pub(super) fn read_back(
                 Step::Read { object, seen }
             }
             Err(error) if error.code() == Some(404) => Step::Read { object, seen: None },
-            Err(error) => Step::Failed { object, error, notes: Vec::new(), phase: Phase::Reading },
+            Err(error) => {
+                Step::Failed { object, error, unsaid: Unsaid::Nothing, phase: Phase::Reading }
+            }
         };
         Took { key, began, step }
     }

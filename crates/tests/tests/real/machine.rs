@@ -21,6 +21,7 @@ use tidegate_core::{
     pool::{
         Action, PoolPlan, PoolView, decide,
         merge::Base,
+        refusal::Refusals,
         render::{chosen, render},
         seen::{SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
@@ -185,6 +186,7 @@ async fn plan(client: &Client, gate: &Gate) -> PoolPlan {
         rendering: &rendering,
         base: &Base::default(),
         operator_node: None,
+        refusals: &Refusals::new(),
         waits_for: None,
         control_plane_update: None,
     };

@@ -12,6 +12,7 @@ mod drain;
 mod kubectl;
 mod machine;
 mod node;
+mod node_config;
 mod operator;
 mod ownership;
 mod rights;

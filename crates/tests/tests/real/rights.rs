@@ -3,6 +3,8 @@
 //! It runs on a real server as the account of the manifests. Each status write is refused once, as if somebody else had been quicker: what
 //! the operator does then needs a right of its own.
 
+mod agents;
+
 use std::{
     collections::BTreeSet,
     process::{Command, Stdio},
@@ -11,7 +13,10 @@ use std::{
 };
 
 use api::{
-    machine::names::{ALLOWED_CONFIG, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, ROLE, STATE},
+    machine::names::{
+        ALLOWED_CONFIG, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, MACHINE_CONFIGURATION_NAME,
+        ROLE, STATE,
+    },
     metrics::METRICS,
     schema::{GATED, Kind, MACHINES, Role, Scope},
 };
@@ -84,11 +89,12 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
     });
 }
 
-/// With the rights to roll out: one machine goes to a new configuration, asks to be emptied, and has a pod on it.
+/// With the rights to roll out: one machine goes to a new configuration, asks to be emptied, and has a pod on it. And somebody asks for a
+/// configuration.
 #[test]
 fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
     suite::on_real("rights-pools", Controllers::Absent, async |cluster| {
-        for folder in [MANIFESTS, "deploy/crds/upstream", "deploy/manifests/manage-pools"] {
+        for folder in [MANIFESTS, "deploy/crds/upstream", "deploy/manifests/node-config"] {
             kubectl(
                 cluster,
                 &["apply", "--server-side", "--force-conflicts", "-f", &folder_of(folder)],
@@ -98,18 +104,42 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
         let admin = cluster.client(User::Admin).await.unwrap();
         let before = granted("operator.yaml");
         let granted: BTreeSet<Right> =
-            granted("manage-pools/manage-pools.yaml").difference(&before).cloned().collect();
-        assert!(granted.len() > 8, "{granted:?}");
+            granted("node-config/node-config.yaml").difference(&before).cloned().collect();
+        assert!(granted.len() > 10, "{granted:?}");
+        let for_new_machines: Vec<String> = granted
+            .difference(&self::granted("manage-pools/manage-pools.yaml"))
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            for_new_machines,
+            [
+                "create tokenreviews.authentication.k8s.io",
+                "create subjectaccessreviews.authorization.k8s.io"
+            ]
+        );
         let configs = collection(&MACHINES[0], None);
         send(&admin, Method::POST, &configs, &config("50-motd", "one")).await;
         send(&admin, Method::POST, &collection(&GATED[1], None), &worker_pool()).await;
+        let disruption = json!({ "apiVersion": MACHINES[2].api_version, "kind": MACHINES[2].name,
+            "metadata": { "name": MACHINE_CONFIGURATION_NAME } });
+        send(&admin, Method::POST, &collection(&MACHINES[2], None), &disruption).await;
 
         let recorder = Recorder::default();
         let account = cluster.account(NAMESPACE, "tidegate", &recorder).await.unwrap();
         let settings = Settings::alone("one").with(Pools::Managed);
         let operator = Operator::new(refusing_once(account), Arc::new(SystemClock), settings);
+        let (node_config, token) =
+            (operator.node_config(), cluster.token(NAMESPACE, "tidegate").await.unwrap());
         let everything_was_used = async {
             let deadline = Instant::now() + PATIENCE;
+            let asked =
+                Request::get("/config/worker").header("authorization", format!("Bearer {token}"));
+            let answer = node_config.answer(&asked.body(()).unwrap()).await;
+            assert_eq!(
+                answer.status(),
+                StatusCode::FORBIDDEN,
+                "its own account is bound to no such role"
+            );
             let pool = format!("{}/worker", collection(&GATED[1], None));
             let newest = async || {
                 let pool: Value =
@@ -144,6 +174,19 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
         let used: BTreeSet<Right> = recorder.used().difference(&before).cloned().collect();
         let difference = Difference::between(&used, &granted);
         assert!(difference.is_empty(), "the roles for pools do not fit:\n{difference}");
+
+        let manifests = folder_of("deploy/manifests/agent");
+        kubectl(cluster, &["apply", "--server-side", "--force-conflicts", "-f", &manifests]);
+        let rendered: Value =
+            admin.request(Request::get(&configs).body(Vec::new()).unwrap()).await.unwrap();
+        let mut names =
+            rendered["items"].as_array().unwrap().iter().map(|it| &it["metadata"]["name"]);
+        let newest =
+            names.find_map(|name| name.as_str().filter(|name| name.starts_with("rendered-")));
+        let for_agents = self::granted("agent/agent.yaml");
+        assert!(for_agents.len() > 4, "{for_agents:?}");
+        let admin = (&admin, NAMESPACE);
+        agents::rights_are_used_and_kept(cluster, admin, newest.unwrap(), &for_agents).await;
     });
 }
 

@@ -13,12 +13,11 @@ use kube::Client;
 use operator::{
     Operator, Settings, View,
     controllers::{CONTROLLERS, MANAGING_POOLS},
-    rollout,
+    rollout::{self, Given},
 };
 use rig::{Cluster, User};
 use runtime::{
     clock::{Clock as _, SetClock},
-    key::Key,
     reconcile::Controller,
 };
 use schedule::Instant;
@@ -26,7 +25,6 @@ use serde_json::{Value, json};
 use tidegate_core::{
     fleet::Fleet,
     problem::Object,
-    seen::Seen,
     world::{self, World},
 };
 use tokio::task::JoinHandle;
@@ -223,14 +221,11 @@ impl Live {
     pub(crate) fn served(&self, pool: &str) -> Result<String, String> {
         let (view, _) = self.running.as_ref().ok_or("the operator does not run")?;
         let store = view.caches.store();
-        let key = Key::new(&GATED[1], None, pool).ok_or("which pool?")?;
-        let Some(seen @ Seen::Gated(gated)) = store.get(&key) else {
-            return Err(format!("there is no pool {pool}"));
-        };
-        let gate = rollout::gate_of_pool(seen, gated, &store);
-        let planned = rollout::planned(gated, &gate, &store, self.clock.now());
-        let served = planned.and_then(|planned| planned.served).ok_or("nothing was rendered")?;
-        Ok(served.config)
+        match rollout::given(pool, &store, self.clock.now()) {
+            Given::Config(config, _) => Ok(config.name.clone()),
+            Given::NothingYet => Err("nothing was rendered".into()),
+            Given::NoPool => Err(format!("there is no pool {pool}")),
+        }
     }
 
     /// Waits until the server has another second than that in which the newest configuration was rendered: a tie would be broken by

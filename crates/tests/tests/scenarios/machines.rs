@@ -95,6 +95,10 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
             live.change(called, "", &annotate(key, json!(value))).await?;
         }
         ["content", name] => return Ok(content(&live.get(&format!("mc/{name}")).await?)),
+        ["disruption", named @ ..] => {
+            let cluster = live.get("machineconfiguration/cluster").await?;
+            return Ok(disruption(&cluster, named));
+        }
         ["nodes"] => return Ok(nodes(&live.list(&MACHINES[1]).await)),
         ["counts", name] => return Ok(counts(&live.get(&format!("mcp/{name}")).await?)),
         _ => return Err("no such command".into()),
@@ -155,6 +159,34 @@ fn nodes(nodes: &[Value]) -> String {
         let _ = write!(shown, "{name}: {way} {}", noted(node, STATE));
         let cordoned = node.pointer("/spec/unschedulable") == Some(&json!(true));
         shown.push_str(if cordoned { ", cordoned\n" } else { "\n" });
+    }
+    shown
+}
+
+/// What acts: how many policies there are, and what those of some names do.
+fn disruption(cluster: &Value, named: &[&str]) -> String {
+    let of = |path: &str| cluster.pointer(path).and_then(Value::as_i64).unwrap_or(-1);
+    let policies = &cluster["status"]["nodeDisruptionPolicyStatus"]["clusterPolicies"];
+    let list = |key: &str| policies[key].as_array().cloned().unwrap_or_default();
+    let (files, units) = (list("files"), list("units"));
+    let mut shown = format!(
+        "generation {}, observed {}: {} files, {} units\n",
+        of("/metadata/generation"),
+        of("/status/observedGeneration"),
+        files.len(),
+        units.len()
+    );
+    for entry in files.iter().chain(&units) {
+        let name = entry["path"].as_str().or_else(|| entry["name"].as_str()).unwrap_or_default();
+        if named.contains(&name) {
+            let kinds: Vec<&str> = entry["actions"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|action| action["type"].as_str())
+                .collect();
+            let _ = writeln!(shown, "{name}: {}", kinds.join(", "));
+        }
     }
     shown
 }

@@ -2,11 +2,20 @@
 //!
 //! In a pod, or from a laptop by a kubeconfig. One line on standard output says where it listens; the rest is log.
 
-use std::{io::Write as _, net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{
+    io::{self, Write as _},
+    net::SocketAddr,
+    path::PathBuf,
+    sync::Arc,
+};
 
 use anyhow::Context as _;
 use clap::{Args, FromArgMatches as _, ValueEnum};
-use operator::{Election, Operator, Pools, Settings, serve};
+use operator::{
+    Election, Operator, Pools, Settings,
+    node_config::listen::{self, Protection},
+    serve,
+};
 use runtime::{
     client::{configuration, connect},
     clock::SystemClock,
@@ -30,11 +39,13 @@ pub(crate) fn verb() -> Verb {
         more: "It reads policies and gated resources and writes their status, conditions and events. Kinds that the\n\
                cluster does not have are waited for. /metrics, /healthz and /readyz answer on the address of --listen. Several\n\
                replicas share a lease, and one of them writes. With --manage-pools it also renders the configurations of pools and rolls\n\
-               them out to machines within their windows. SIGTERM and Ctrl-C end it and give the lease back.\n\n\
+               them out to machines within their windows, and with --node-config it gives new machines theirs: to those whose bearer token\n\
+               the cluster knows and who may get the path /config/<pool>. SIGTERM and Ctrl-C end it and give the lease back.\n\n\
                Examples:\n  \
                tidegate operator --kubeconfig sandbox.kubeconfig\n  \
                tidegate operator --listen 0.0.0.0:8080 --log-format json\n\n\
-               In a pod, POD_NAME names the replica and POD_NAMESPACE the namespace of the lease.",
+               In a pod, POD_NAME names the replica, POD_NAMESPACE the namespace of the lease, and NODE_NAME the machine, which goes last of the\n\
+               masters.",
         listed: Listed::Yes,
         args: Arguments::augment_args,
         run: |matches, edge| run(&Arguments::from_arg_matches(matches)?, edge),
@@ -62,6 +73,18 @@ struct Arguments {
     /// Roll configurations out to machines too: only where no machine config operator does
     #[arg(long)]
     manage_pools: bool,
+
+    /// Where new machines get their configuration, at /config/<pool>; in the clear only on a loopback address
+    #[arg(long, value_name = "ADDRESS", requires = "manage_pools")]
+    node_config: Option<SocketAddr>,
+
+    /// The certificate of that address, with what leads to its authority: PEM, read again when it changes
+    #[arg(long, value_name = "PATH", requires = "node_config", requires = "node_config_key")]
+    node_config_cert: Option<PathBuf>,
+
+    /// The key of that certificate: PEM
+    #[arg(long, value_name = "PATH", requires = "node_config", requires = "node_config_cert")]
+    node_config_key: Option<PathBuf>,
 
     /// For people or for machines
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
@@ -107,7 +130,8 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
         Election::Lease { namespace, name: LEASE.into() }
     };
     let pools = if args.manage_pools { Pools::Managed } else { Pools::Watched };
-    let settings = Settings { election, ..Settings::alone(identity) }.with(pools);
+    let host = variable("NODE_NAME").filter(|name| !name.is_empty());
+    let settings = Settings { election, host, ..Settings::alone(identity) }.with(pools);
     let operator = Operator::new(client, Arc::new(SystemClock), settings);
     let listener = TcpListener::bind(args.listen)
         .await
@@ -117,6 +141,7 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     writeln!(edge.stdout, "listening: http://{}", listener.local_addr()?)?;
     edge.stdout.flush()?;
     let serving = serve::serve(listener, operator.view());
+    let giving = node_config(args, &operator, edge).await?;
     let ended = async {
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -126,8 +151,36 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     };
     tokio::select! {
         served = serving => served.context("cannot answer any more"),
+        gave = giving => gave.context("cannot answer new machines any more"),
         ran = operator.run(ended) => ran.context("the operator failed"),
     }
+}
+
+/// What answers new machines for ever; if nobody asked for that, it only waits.
+async fn node_config(
+    args: &Arguments,
+    operator: &Operator,
+    edge: &mut Edge,
+) -> anyhow::Result<impl Future<Output = io::Result<()>> + use<>> {
+    let service = operator.node_config();
+    let mut open = None;
+    if let Some(address) = args.node_config {
+        let files = args.node_config_cert.as_deref().zip(args.node_config_key.as_deref());
+        let protection = Protection::of(address, files)?;
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address} for new machines"))?;
+        let (scheme, address) = (protection.scheme(), listener.local_addr()?);
+        writeln!(edge.stdout, "node configurations: {scheme}://{address}/config/")?;
+        edge.stdout.flush()?;
+        open = Some((listener, protection));
+    }
+    Ok(async move {
+        match open {
+            Some((listener, protection)) => listen::serve(listener, protection, service).await,
+            None => std::future::pending().await,
+        }
+    })
 }
 
 fn log(args: &Arguments) {

@@ -13,7 +13,10 @@ use std::{
 
 use serde_json::Value;
 
-use super::super::{HostError, KernelArguments, UnitState, UnitVerb};
+use super::{
+    super::{HostError, KernelArguments, UnitState, UnitVerb},
+    within,
+};
 use crate::journal::Warrant;
 
 /// The programs of a host.
@@ -30,7 +33,7 @@ const LAST_WORDS: usize = 500;
 impl Programs {
     pub(super) fn of(root: &Path) -> Self {
         let through =
-            if root == Path::new("/") { Vec::new() } else { vec!["chroot".into(), root.into()] };
+            if root == Path::new("/") { Vec::new() } else { within::words(root).to_vec() };
         Self { root: root.to_owned(), through }
     }
 

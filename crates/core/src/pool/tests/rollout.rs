@@ -445,7 +445,8 @@ fn pool_that_waits_for_another_begins_nothing_and_says_so() {
 #[test]
 fn new_machine_joins_with_what_it_was_given_and_nothing_to_do() {
     let world = waiting(1);
-    let document = crate::pool::serve::ignition(&world.rendered[0]);
+    let document =
+        crate::pool::serve::ignition(&world.rendered[0], crate::pool::serve::Format::NEWEST);
     let ignition: api::machine::ignition::Ignition = serde_json::from_value(document).unwrap();
     let text = |path: &str| {
         let file = ignition.storage.files.iter().find(|file| file.path == path).unwrap();

@@ -9,7 +9,9 @@ use crate::{
     pool::{
         Action,
         prune::{Reason, prune},
+        refusal::Refusal,
         source::Rendered,
+        status::ROLLOUT_BLOCKED,
     },
 };
 
@@ -248,4 +250,30 @@ fn what_anything_names_is_never_pruned() {
         .collect();
     assert_eq!(gone, [configs[5].as_str()]);
     assert_eq!(Reason::Current(1).to_string(), "1 machine runs it");
+}
+
+/// LIVE-3
+#[test]
+fn a_machine_that_the_server_refuses_is_told_of_while_it_is_wanted_there() {
+    let mut world = World::new("worker", 3);
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    world.settle(&shut(), noon());
+    let target = world.newest();
+    let refusal = |config: &str| Refusal { config: config.into(), said: "not this one".into() };
+    let blocked = |world: &mut World| {
+        world.settle(&shut(), noon());
+        world
+            .seen()
+            .status
+            .condition(ROLLOUT_BLOCKED)
+            .map(|it| (it.status.clone(), it.message.clone()))
+    };
+    world.refusals.insert("n0".into(), refusal("rendered-worker-older"));
+    world.refusals.insert("n9".into(), refusal(&target));
+    assert_eq!(blocked(&mut world), None, "of another target, and of another pool");
+    world.refusals.insert("n0".into(), refusal(&target));
+    let message = format!("the server refuses to let Node/n0 go to {target}: not this one");
+    assert_eq!(blocked(&mut world), Some(("True".into(), message)));
+    world.node("n0").desired = target;
+    assert_eq!(blocked(&mut world), Some(("False".into(), String::new())), "it got there");
 }

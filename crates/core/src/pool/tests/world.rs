@@ -9,6 +9,7 @@ use crate::{
     pool::{
         Action, PoolPlan, PoolView, decide,
         merge::Base,
+        refusal::Refusals,
         render::{chosen, render},
         seen::{Cordon, Health, SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
@@ -23,6 +24,7 @@ pub(super) struct World {
     pub(super) rendered: Vec<Rendered>,
     pub(super) base: Base,
     pub(super) operator_node: Option<String>,
+    pub(super) refusals: Refusals,
     pub(super) control_plane_update: Option<String>,
     pub(super) waits_for: Option<&'static str>,
     pub(super) version: u64,
@@ -86,6 +88,7 @@ impl World {
             rendered: Vec::new(),
             base: Base::default(),
             operator_node: None,
+            refusals: Refusals::new(),
             control_plane_update: None,
             waits_for: None,
             version: 1,
@@ -139,6 +142,7 @@ impl World {
             base: &self.base,
             waits_for: self.waits_for,
             operator_node: self.operator_node.as_deref(),
+            refusals: &self.refusals,
             control_plane_update: self.control_plane_update.as_deref(),
         };
         decide(&view, gate, now)

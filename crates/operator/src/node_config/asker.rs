@@ -1,0 +1,178 @@
+//! Who asks, and may they? The cluster knows: a token is shown to it, and then it is asked for the right.
+//!
+//! Tokens of service accounts and of bootstrapping machines work alike, and who may do what stands in roles. Nothing is remembered here: a
+//! token that was withdrawn is refused as soon as the cluster refuses it. An answer that did not come is no answer, and nobody gets anything by it.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http_body_util::Full;
+use runtime::call::{Ask, CallError, Cluster, Verb};
+use serde_json::{Value, json};
+
+use super::{later, said};
+
+const TOKEN_REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
+const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+
+/// Somebody whom the cluster knows.
+pub(super) struct Asker {
+    /// What the cluster calls them.
+    pub(super) name: String,
+    /// All that it says of them, as it is asked for their rights with.
+    user: Value,
+}
+
+/// Why somebody gets nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Nobody knows who they are: why, and what to do.
+    Unknown(&'static str),
+    /// They are known, and may not: who, and what they asked for.
+    Forbidden(String, String),
+    /// The cluster did not answer: why, and what to do.
+    Unanswered(String),
+}
+
+/// The token in the headers.
+pub(super) fn token(headers: &HeaderMap) -> Result<&str, Refusal> {
+    let Some(given) = headers.get(header::AUTHORIZATION) else {
+        return Err(Refusal::Unknown("there is no token"));
+    };
+    let scheme = given.to_str().ok().and_then(|given| given.split_once(' '));
+    let token = scheme.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    let token = token.map(|(_, token)| token.trim()).filter(|token| !token.is_empty());
+    token.ok_or(Refusal::Unknown("the header Authorization holds no bearer token"))
+}
+
+impl Asker {
+    /// Whoever a token belongs to.
+    pub(super) async fn of(cluster: &Cluster, token: &str) -> Result<Self, Refusal> {
+        let review = json!({
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenReview",
+            "spec": {"token": token},
+        });
+        let reviewed = cluster.call::<Value>(Verb::Create, Ask::json(TOKEN_REVIEWS, &review)).await;
+        let reviewed =
+            reviewed.map_err(|error| unanswered("TokenReview", "tokenreviews", &error))?;
+        let user = reviewed.pointer("/status/user");
+        let name = user.and_then(|user| user.get("username")).and_then(Value::as_str);
+        match (reviewed.pointer("/status/authenticated"), user, name) {
+            (Some(Value::Bool(true)), Some(user), Some(name)) if !name.is_empty() => {
+                Ok(Self { name: name.to_owned(), user: user.clone() })
+            }
+            _ => Err(Refusal::Unknown("the cluster does not know the token, or it has expired")),
+        }
+    }
+
+    /// Whether they may have a path.
+    pub(super) async fn may_get(&self, cluster: &Cluster, path: &str) -> Result<(), Refusal> {
+        let known = |field: &str| self.user.get(field).cloned().unwrap_or(Value::Null);
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {
+                "user": self.name,
+                "uid": known("uid"),
+                "groups": known("groups"),
+                "extra": known("extra"),
+                "nonResourceAttributes": {"path": path, "verb": "get"},
+            },
+        });
+        let asked = cluster.call::<Value>(Verb::Create, Ask::json(ACCESS_REVIEWS, &review)).await;
+        let answer = asked
+            .map_err(|error| unanswered("SubjectAccessReview", "subjectaccessreviews", &error))?;
+        if answer.pointer("/status/allowed") == Some(&Value::Bool(true)) {
+            return Ok(());
+        }
+        Err(Refusal::Forbidden(self.name.clone(), path.to_owned()))
+    }
+}
+
+/// The cluster gave no answer that could be used. Whoever reads this may be at the console of a machine that does not start.
+fn unanswered(kind: &str, plural: &str, error: &CallError) -> Refusal {
+    // The error may quote what was sent, and that holds the token: its code is all that is told.
+    let code = error.code();
+    tracing::warn!(kind, code, "the cluster did not say who asks for a configuration");
+    Refusal::Unanswered(match code {
+        Some(404 | 405) => {
+            format!("this cluster does not serve {kind}, so nobody can be told apart")
+        }
+        Some(403) => format!("the operator may not create {plural}; give its account that right"),
+        Some(code) => format!("the cluster answered {code} to a {kind}; ask again in a moment"),
+        None => format!("the cluster did not answer a {kind}; ask again in a moment"),
+    })
+}
+
+impl Refusal {
+    /// Its status code.
+    pub(super) fn code(&self) -> StatusCode {
+        match self {
+            Self::Unknown(_) => StatusCode::UNAUTHORIZED,
+            Self::Forbidden(..) => StatusCode::FORBIDDEN,
+            Self::Unanswered(_) => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// What is answered.
+    pub(super) fn response(&self) -> Response<Full<Bytes>> {
+        match self {
+            Self::Unknown(why) => {
+                let hint = "send `Authorization: Bearer <token>` with a token of this cluster";
+                let mut response = said(self.code(), &format!("{why}\nhint: {hint}"));
+                let scheme = HeaderValue::from_static("Bearer realm=\"tidegate\"");
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+                response
+            }
+            Self::Forbidden(who, path) => said(
+                self.code(),
+                &format!(
+                    "{who} may not get {path}\nhint: bind the ClusterRole tidegate:node-config, or another with that path among its nonResourceURLs"
+                ),
+            ),
+            Self::Unanswered(why) => later(why),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_bearer_token_is_one() {
+        let check = |given: Option<&str>, expected: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            if let Some(given) = given {
+                headers.insert(header::AUTHORIZATION, HeaderValue::from_str(given).unwrap());
+            }
+            assert_eq!(token(&headers).ok(), expected, "{given:?}");
+        };
+        check(Some("Bearer abc"), Some("abc"));
+        check(Some("bearer  abc "), Some("abc"));
+        check(Some("Bearer "), None);
+        check(Some("Bearer"), None);
+        check(Some("Basic abc"), None);
+        check(None, None);
+    }
+
+    #[test]
+    fn what_the_cluster_said_is_told_by_its_code_alone() {
+        let refused = |code: u16| CallError::Refused {
+            code,
+            reason: String::new(),
+            message: "the token s3cret".into(),
+            retry_after: None,
+        };
+        for (code, part) in
+            [(403, "create tokenreviews"), (404, "does not serve TokenReview"), (500, "500")]
+        {
+            let Refusal::Unanswered(said) =
+                unanswered("TokenReview", "tokenreviews", &refused(code))
+            else {
+                panic!("{code}");
+            };
+            assert!(said.contains(part) && !said.contains("s3cret"), "{said}");
+        }
+    }
+}
