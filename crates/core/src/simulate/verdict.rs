@@ -33,12 +33,17 @@ pub enum Verdict {
     Idle,
     /// Its last change finishes, then.
     Converges(Instant),
-    /// Changes finish, but the last one does not within the period.
-    Late {
+    /// Changes finish; only the last one has not when the period ends, and nothing else is in its way.
+    Unfinished {
         /// The machines that wait for it.
         waiting: Vec<String>,
-        /// What is in the way, if anything but the end of the period is.
-        obstacle: Option<Obstacle>,
+    },
+    /// Changes finish, but fewer than arrive, or none any more.
+    Late {
+        /// The machines that wait.
+        waiting: Vec<String>,
+        /// What is in the way.
+        obstacle: Obstacle,
     },
     /// No change finishes.
     Never {
@@ -69,6 +74,16 @@ pub enum Obstacle {
         /// A `maxUnavailable` with which it converges; none if none was found.
         at_once: Option<usize>,
     },
+}
+
+impl Verdict {
+    /// Whether the pool gets to what is asked of it, as far as the period tells.
+    pub fn is_fine(&self) -> bool {
+        match self {
+            Self::Idle | Self::Converges(_) | Self::Unfinished { .. } => true,
+            Self::Late { .. } | Self::Never { .. } => false,
+        }
+    }
 }
 
 impl Course {
@@ -122,8 +137,12 @@ fn verdict(course: &Course, before: &Pool<'_>, after: &Pool<'_>, settings: &Sett
     let fixed = obstacle(last, after, settings);
     let time = || Obstacle::Time { at_once: remedy(before, settings) };
     if after.changes.iter().any(|change| change.finished.is_some()) {
-        let short = course.open_a_month(settings) < course.need_a_month(settings);
-        return Verdict::Late { waiting, obstacle: fixed.or_else(|| short.then(time)) };
+        let short = !finishes_what_it_begins(&after.changes)
+            && course.open_a_month(settings) < course.need_a_month(settings);
+        return match fixed.or_else(|| short.then(time)) {
+            Some(obstacle) => Verdict::Late { waiting, obstacle },
+            None => Verdict::Unfinished { waiting },
+        };
     }
     Verdict::Never { waiting, obstacle: fixed.unwrap_or_else(time) }
 }
@@ -207,7 +226,12 @@ fn remedy(before: &Pool<'_>, settings: &Settings) -> Option<usize> {
         let mut pool = before.clone();
         pool.seen.limit = Some(Limit::Count(*at_once as i64));
         let ended = clock::run(vec![pool], settings);
-        let last = ended.first().and_then(|pool| pool.changes.last());
-        last.is_some_and(|change| change.finished.is_some())
+        ended.first().is_some_and(|pool| finishes_what_it_begins(&pool.changes))
     })
+}
+
+/// Whether the last change that any machine took reached all of them. One that came after it only waits for its window.
+fn finishes_what_it_begins(changes: &[Change]) -> bool {
+    let begun = changes.iter().rfind(|change| !change.runs.is_empty());
+    begun.is_some_and(|change| change.finished.is_some())
 }
