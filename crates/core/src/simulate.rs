@@ -103,7 +103,7 @@ pub struct Course {
     pub open: i64,
     /// In how many stretches.
     pub windows: usize,
-    /// How much open time the changes of the period need, in seconds.
+    /// How much open time one change needs, in seconds.
     pub need: i64,
     /// Whether it gets there.
     pub verdict: Verdict,
@@ -172,7 +172,7 @@ pub fn simulate(cluster: &Cluster, settings: &Settings) -> Forecast {
     let pools = start::pools(cluster, settings);
     let ended = clock::run(pools.clone(), settings);
     let pools =
-        pools.iter().zip(ended).map(|(before, after)| verdict::course(before, after, settings));
+        pools.iter().zip(&ended).map(|(before, after)| verdict::course(before, after, settings));
     Forecast {
         pools: pools.collect(),
         others: cluster

@@ -15,7 +15,7 @@ impl Chance {
 
     /// A length between half of the usual one and half as much again, most often near it; never less than a second.
     pub(super) fn around(&mut self, usual: i64) -> i64 {
-        let thousandths = 500 + (self.draw() + self.draw()) / 2;
+        let thousandths = 500 + self.draw().midpoint(self.draw());
         (usual.saturating_mul(thousandths) / 1000).max(1)
     }
 

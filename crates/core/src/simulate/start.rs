@@ -135,9 +135,8 @@ fn rendering(
     let fresh = || render(seen, sources.iter().copied(), base, stored);
     match (stored, seen.newest.as_deref()) {
         (Some(stored), _) => {
-            let current = |source: &&Source| stored.contains(source);
-            let recorded =
-                stored.digests.len() == sources.len() && sources.iter().all(|one| current(one));
+            let recorded = stored.digests.len() == sources.len()
+                && sources.iter().all(|source| stored.contains(source));
             if sources.is_empty() || stored.digests.is_empty() || recorded {
                 return Rendering { config: Some(as_rendered(stored)), problems: Vec::new() };
             }

@@ -31,7 +31,7 @@ fn days(days: i64) -> Settings {
 /// The same, with a change every so many days.
 fn every(interval: i64, period: i64) -> Settings {
     let at = |place: i64| noon().saturating_add(place * interval * 86_400);
-    let arrivals = (0..).map(at).take_while(|at| *at < days(period).range.end).collect();
+    let arrivals = (0..period / interval).map(at).collect();
     Settings { arrivals, ..days(period) }
 }
 
@@ -167,15 +167,15 @@ fn what_is_in_the_way_is_told() {
     check(json!({"maxUnavailable": "half"}), "Blocked(\"spec.maxUnavailable: ");
     check(
         json!({"changeManagement": {"strategy": "Restrictive"}}),
-        "Shut(\"spec.changeManagement is Restrictive\")",
+        "Shut { reason: \"spec.changeManagement is Restrictive\", opens: None }",
     );
     check(
         json!({"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "gone"}}}),
-        "Shut(\"ChangeManagementPolicy/gone does not exist",
+        "Shut { reason: \"ChangeManagementPolicy/gone does not exist",
     );
     check(
         json!({"changeManagement": {"strategy": "RestrictiveUntil", "restrictiveUntil": "2027-11-15T12:00:00Z"}}),
-        "Shut(\"spec.changeManagement is RestrictiveUntil 2027",
+        "Shut { reason: \"spec.changeManagement is RestrictiveUntil 2027",
     );
 }
 
@@ -214,6 +214,27 @@ fn masters_follow_the_cluster_version() {
     let forecast = simulate(&cluster, &days(30));
     assert_eq!(forecast.pools[0].changes[0].started, Some(noon()));
     assert!(forecast.others.is_empty());
+}
+
+/// HOST-1: hosted machines ask a policy of their own namespace; only their start is told.
+#[test]
+fn hosted_machines_start_when_their_gate_opens() {
+    let mut cluster = Cluster::default();
+    let policy = json!({"apiVersion": api::names::API_VERSION, "kind": "HostedChangeManagementPolicy",
+        "metadata": {"name": "nights", "namespace": "clusters"},
+        "spec": {"strategy": "MaintenanceSchedule",
+            "maintenanceSchedule": {"permit": {"startTime": "22:00", "duration": "1h"}}}});
+    cluster.add_written(&KINDS[1], &policy, noon());
+    for (name, status) in [("due", "True"), ("quiet", "False")] {
+        let pool = json!({"metadata": {"name": name, "namespace": "clusters"}, "spec": {"changeManagement": nights()},
+            "status": {"conditions": [{"type": "UpdatingVersion", "status": status}]}});
+        cluster.add_written(&GATED[3], &pool, noon());
+    }
+    let forecast = simulate(&cluster, &days(30));
+    let [single] = forecast.others.as_slice() else { panic!("{:?}", forecast.others) };
+    assert_eq!(single.object.to_string(), "NodePool/clusters/due");
+    assert_eq!(single.starts, Some(instant("2026-11-15T22:00:00Z")));
+    assert!(simulate(&cluster, &days(0)).others[0].starts.is_none());
 }
 
 /// Machines that only vote wait until the masters are through.

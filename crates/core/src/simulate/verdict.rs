@@ -63,8 +63,13 @@ pub enum Obstacle {
     Paused,
     /// `spec.machineConfig.name` holds it at another configuration.
     Pinned(String),
-    /// Its gate does not open within the period, and this is why.
-    Shut(String),
+    /// Its gate does not open within the period.
+    Shut {
+        /// Why not.
+        reason: String,
+        /// When it opens after that; none if never.
+        opens: Option<Instant>,
+    },
     /// Machines that cannot take a change, each with the reason.
     Machines(Vec<(String, String)>),
     /// Another pool of voters does not settle.
@@ -87,23 +92,23 @@ impl Verdict {
 }
 
 impl Course {
-    /// How much open time a month the changes of the period need, in seconds: one change is to be done within a month.
+    /// How much open time a month the changes of the period need, in seconds, if each is to reach all machines. One that comes alone
+    /// is to be done within a month.
     pub fn need_a_month(&self, settings: &Settings) -> i64 {
-        self.need.max(self.need_in_all() * MONTH / length(&settings.range).max(1))
+        match self.changes.len() as i64 {
+            0 | 1 => self.need,
+            count => self.need.max(self.need * count * MONTH / length(&settings.range).max(1)),
+        }
     }
 
     /// How long the gate is open a month, in seconds.
     pub fn open_a_month(&self, settings: &Settings) -> i64 {
         self.open * MONTH / length(&settings.range).max(1)
     }
-
-    fn need_in_all(&self) -> i64 {
-        self.need * self.changes.len() as i64
-    }
 }
 
 /// What came of a pool.
-pub(super) fn course(before: &Pool<'_>, after: Pool<'_>, settings: &Settings) -> Course {
+pub(super) fn course(before: &Pool<'_>, after: &Pool<'_>, settings: &Settings) -> Course {
     let range = &settings.range;
     let mut machines: Vec<_> = after
         .nodes
@@ -119,11 +124,10 @@ pub(super) fn course(before: &Pool<'_>, after: Pool<'_>, settings: &Settings) ->
         need: if after.changes.is_empty() { 0 } else { need(before, settings) },
         verdict: Verdict::Idle,
         machines,
-        changes: Vec::new(),
+        changes: after.changes.clone(),
         gate: after.gate.clone(),
     };
-    course.changes.clone_from(&after.changes);
-    course.verdict = verdict(&course, before, &after, settings);
+    course.verdict = verdict(&course, before, after, settings);
     course
 }
 
@@ -164,7 +168,8 @@ fn obstacle(last: &Change, after: &Pool<'_>, settings: &Settings) -> Option<Obst
     let start = settings.range.start;
     if after.gate.set.spans(settings.range.clone()).next().is_none() {
         let reason = explain::gate::sentence(after.gated, &after.gate, start);
-        return Some(Obstacle::Shut(reason));
+        let opens = after.gate.set.state(settings.range.end).until;
+        return Some(Obstacle::Shut { reason, opens });
     }
     let stuck: Vec<_> =
         after.nodes.iter().filter_map(|node| Some((node.name.clone(), stuck(node)?))).collect();

@@ -39,10 +39,11 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "simulate",
         about: "Let the months go by: when each change would start and finish, and which pool never converges",
-        more: "Reads the cluster that kubectl would, or files with -f: a folder, a must-gather, or what `kubectl get -o yaml`\n\
-               printed of policies, pools, machines, machine configurations and cluster version. Nothing is written to it. What\n\
-               is pending is simulated; --change and --change-every make up more. Every change drains and restarts machines, in\n\
-               lengths drawn around --drain and --reboot. -o wide shows every machine, -o svg draws them.\n\n\
+        more: "Reads the cluster that kubectl would, or files with -f: a folder, a must-gather, or what `kubectl\n\
+               get -o yaml` printed of policies, pools, nodes, machine configurations and cluster version.\n\
+               Nothing is written there. What is pending is simulated; --change and --change-every make up\n\
+               more. Every change drains and restarts machines, in lengths drawn around --drain and --reboot.\n\
+               -o wide shows every machine, -o svg draws them.\n\n\
                Exit codes: 0 done, 2 usage or failure; with --exit-code, 1 if a pool does not converge.\n\n\
                Examples:\n  \
                tidegate simulate\n  \

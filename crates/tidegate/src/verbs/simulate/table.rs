@@ -1,5 +1,7 @@
 //! The forecast for people: a line for each resource, a strip of the period, a line for each change, and what is in the way.
 
+use std::fmt::Write as _;
+
 use schedule::{Instant, Zone};
 use tidegate_core::simulate::{
     Arrival, Change, Course, Forecast, Settings, Single, verdict::Verdict,
@@ -62,7 +64,7 @@ pub(super) fn overview(
     let reasons = forecast.pools.iter().filter_map(|course| {
         let (reason, hint) = words::reason(course, settings)?;
         let name = printable(&course.object.to_string());
-        Some(format!("{name}: {}: {reason}\n  hint: {hint}\n", short(&course.verdict)))
+        Some(format!("{name}: {reason}\n  hint: {hint}\n"))
     });
     let reasons = reasons.collect::<Vec<_>>().concat();
     if !reasons.is_empty() {
@@ -171,7 +173,7 @@ fn strips(courses: &[Course], settings: &Settings, colour: Colour) -> String {
     for course in shown() {
         let name = name(course);
         let pad = " ".repeat(indent - name.chars().count());
-        text.push_str(&format!("{name}{pad}  {}\n", strip(course, settings, colour)));
+        let _ = writeln!(text, "{name}{pad}  {}", strip(course, settings, colour));
     }
     let legend = format!(
         "{}  {} machines change   {} a change waits   {} at rest\n",
@@ -256,14 +258,6 @@ fn row(change: &Change, course: &Course, settings: &Settings) -> Vec<String> {
 /// An instant, and how far from the start of the period.
 fn from_start(at: Instant, start: Instant) -> String {
     format!("{at} ({})", relative(at, start))
-}
-
-fn short(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Never { .. } => "never converges",
-        Verdict::Late { .. } => "late",
-        Verdict::Idle | Verdict::Converges(_) | Verdict::Unfinished { .. } => "converges",
-    }
 }
 
 fn head(names: &[&str]) -> Vec<String> {

@@ -36,6 +36,9 @@ pub(super) fn result(course: &Course) -> String {
         Verdict::Late { waiting, .. } => {
             format!("late: {} of {count} machines wait at the end", waiting.len())
         }
+        Verdict::Never { obstacle: Obstacle::Shut { opens: Some(_), .. }, .. } => {
+            "waits: the gate opens after the period".into()
+        }
         Verdict::Never { waiting, .. } => {
             format!("never converges: {} of {count} machines wait at the end", waiting.len())
         }
@@ -67,9 +70,12 @@ pub(super) fn reason(course: &Course, settings: &Settings) -> Option<(String, St
             format!("spec.machineConfig.name holds it at {name}"),
             "remove spec.machineConfig, or name the newest configuration there".into(),
         ),
-        Obstacle::Shut(reason) => (
-            format!("the gate does not open in the period: {reason}"),
-            "change what holds it, or look further ahead with --for".into(),
+        Obstacle::Shut { reason, opens: None } => {
+            (format!("the gate does not open: {reason}"), "change what holds it".into())
+        }
+        Obstacle::Shut { reason, opens: Some(at) } => (
+            format!("the gate opens {at}, after the period: {reason}"),
+            "look further ahead with --for".into(),
         ),
         Obstacle::Machines(stuck) => (
             machines(stuck),
@@ -95,7 +101,8 @@ fn machines(stuck: &[(String, String)]) -> String {
 
 fn time(course: &Course, at_once: Option<usize>, settings: &Settings) -> (String, String) {
     let (need, open) = (course.need_a_month(settings), course.open_a_month(settings));
-    let budget = at_once.map(|count| format!("spec.maxUnavailable: {count}, which was tried here"));
+    let budget = at_once
+        .map(|count| format!("set spec.maxUnavailable to {count}: simulated, and it converges"));
     let each = length(course.need);
     if open >= need {
         let reason = format!(
@@ -103,7 +110,7 @@ fn time(course: &Course, at_once: Option<usize>, settings: &Settings) -> (String
             hours(course.open),
             windows(course.windows)
         );
-        let more = budget.map_or_else(String::new, |budget| format!(", or set {budget}"));
+        let more = budget.map_or_else(String::new, |budget| format!(", or {budget}"));
         return (reason, format!("look further ahead with --for{more}"));
     }
     let reason = match course.changes.len() {
@@ -118,8 +125,7 @@ fn time(course: &Course, at_once: Option<usize>, settings: &Settings) -> (String
     };
     let longer =
         (need <= MONTH).then(|| format!("open windows of {} a month or more", hours(need)));
-    let ways: Vec<String> =
-        longer.into_iter().chain(budget.map(|budget| format!("set {budget}"))).collect();
+    let ways: Vec<String> = longer.into_iter().chain(budget).collect();
     let hint = match ways.as_slice() {
         [] => "let changes arrive less often: no window is long enough for them".into(),
         ways => ways.join(", or "),
