@@ -100,13 +100,27 @@ impl Pool<'_> {
             let plan = self.plan(now);
             self.wake = plan.wake;
             self.problems = plan.problems;
-            if plan.actions.is_empty() {
-                return;
-            }
+            // A plan that has been executed leaves nothing to do, unless it brought a configuration to plan with.
+            let again = plan.actions.iter().any(brings_config);
             for action in plan.actions {
                 self.act(action, now, settings);
             }
+            if !again {
+                break;
+            }
         }
+        // A reservation lapses that nobody marked. Here all are marked at once, so only those of the input can.
+        if self.all_marked() {
+            self.wake = self.gate.set.next_change(now);
+        }
+    }
+
+    fn all_marked(&self) -> bool {
+        let marked = |name: &str, config: &str| {
+            let mut nodes = self.nodes.iter();
+            nodes.any(|node| node.name == name && node.desired == config)
+        };
+        self.seen.ledger.iter().all(|(name, entry)| marked(name, &entry.config))
     }
 
     /// Lets every machine that was begun finish, whatever the time (POOL-1).
@@ -262,6 +276,19 @@ impl Pool<'_> {
                 || seen.goal() == Some(config.name.as_str())
                 || nodes.iter().any(|node| [&node.current, &node.desired].contains(&&config.name))
         });
+    }
+}
+
+/// Whether an action changes what machines are to get.
+fn brings_config(action: &Action) -> bool {
+    match action {
+        Action::CreateRendered(_) | Action::RecordSources { .. } | Action::SetConfiguration(_) => {
+            true
+        }
+        Action::FollowControlPlane(_)
+        | Action::WriteLedger { .. }
+        | Action::SetDesiredConfig { .. }
+        | Action::ClearConsent { .. } => false,
     }
 }
 

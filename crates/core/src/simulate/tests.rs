@@ -143,6 +143,23 @@ fn changes_that_come_too_fast_starve_nobody_and_are_told() {
     assert!(matches!(larger.verdict, Verdict::Converges(_)), "{:?}", larger.verdict);
 }
 
+/// A change that comes right before the end is no sign of falling behind, and a budget is no worse for it.
+#[test]
+fn the_end_of_the_period_is_no_obstacle() {
+    let cluster = worker("30m", 12, &json!({"maxUnavailable": 4}));
+    // The last change comes ten minutes before the last window closes.
+    let last = instant("2026-12-14T22:20:00Z");
+    let mut settings = every(1, 29);
+    settings.arrivals.push(last);
+    settings.range.end = instant("2026-12-14T22:30:00Z");
+    let fine = course(&cluster, &settings);
+    let Verdict::Unfinished { waiting } = &fine.verdict else { panic!("{:?}", fine.verdict) };
+    assert!(waiting.len() < 12, "some were begun, and finish");
+    let slow = course(&worker("30m", 12, &json!({})), &settings);
+    let Verdict::Never { obstacle, .. } = &slow.verdict else { panic!("{:?}", slow.verdict) };
+    assert_eq!(*obstacle, Obstacle::Time { at_once: Some(4) });
+}
+
 /// What the forecast says is enough is enough.
 #[test]
 fn a_window_of_the_needed_length_suffices() {

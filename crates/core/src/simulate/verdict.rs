@@ -139,9 +139,9 @@ fn verdict(course: &Course, before: &Pool<'_>, after: &Pool<'_>, settings: &Sett
     let behind = |node: &&SeenNode| !node.is_done() || node.current != last.config;
     let waiting = after.nodes.iter().filter(behind).map(|node| node.name.clone()).collect();
     let fixed = obstacle(last, after, settings);
-    let time = || Obstacle::Time { at_once: remedy(before, settings) };
+    let time = || Obstacle::Time { at_once: remedy(course, before, settings) };
     if after.changes.iter().any(|change| change.finished.is_some()) {
-        let short = !finishes_what_it_begins(&after.changes)
+        let short = !keeps_up(&after.changes)
             && course.open_a_month(settings) < course.need_a_month(settings);
         return match fixed.or_else(|| short.then(time)) {
             Some(obstacle) => Verdict::Late { waiting, obstacle },
@@ -222,21 +222,31 @@ fn need(before: &Pool<'_>, settings: &Settings) -> i64 {
     end.map_or(0, |end| length(&(start..end)))
 }
 
-/// A budget with which a pool converges, found by trying.
-fn remedy(before: &Pool<'_>, settings: &Settings) -> Option<usize> {
+/// A budget with which a pool converges, found by trying. Few are tried, because each is a whole period: from a quarter of what the
+/// times suggest, and then twice as many, twice.
+fn remedy(course: &Course, before: &Pool<'_>, settings: &Settings) -> Option<usize> {
+    const TRIES: usize = 3;
     let machines = before.nodes.len();
+    let now = course.at_once.max(1);
+    let lack = course.need_a_month(settings) / course.open_a_month(settings).max(1);
+    let quarter = now.saturating_mul(usize::try_from(lack).unwrap_or(usize::MAX)) / 4;
+    let first = quarter.max(now * 2).min(machines);
     let doubled = |tried: &usize| (*tried < machines).then(|| (tried * 2).min(machines));
-    let now = before.seen.at_once(machines).max(1);
-    std::iter::successors(doubled(&now), doubled).find(|at_once| {
+    let tried = std::iter::successors((now < machines).then_some(first), doubled).take(TRIES);
+    tried.into_iter().find(|at_once| {
         let mut pool = before.clone();
         pool.seen.limit = Some(Limit::Count(*at_once as i64));
         let ended = clock::run(vec![pool], settings);
-        ended.first().is_some_and(|pool| finishes_what_it_begins(&pool.changes))
+        ended.first().is_some_and(|pool| keeps_up(&pool.changes))
     })
 }
 
-/// Whether the last change that any machine took reached all of them. One that came after it only waits for its window.
-fn finishes_what_it_begins(changes: &[Change]) -> bool {
-    let begun = changes.iter().rfind(|change| !change.runs.is_empty());
-    begun.is_some_and(|change| change.finished.is_some())
+/// Whether changes reach all machines before the next one comes: the last that was begun and had its time did. One that came after it
+/// may still wait, or be under way.
+fn keeps_up(changes: &[Change]) -> bool {
+    let over = |change: &&Change| {
+        let had_its_time = change.finished.is_some() || change.superseded.is_some();
+        had_its_time && !change.runs.is_empty()
+    };
+    changes.iter().rfind(over).is_some_and(|change| change.finished.is_some())
 }
