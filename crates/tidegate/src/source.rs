@@ -140,7 +140,7 @@ impl Loaded {
 
     fn largest(&self) -> u64 {
         match self.reads {
-            Reads::Anything => LARGEST_OF_A_CLUSTER,
+            Reads::Machines | Reads::Anything => LARGEST_OF_A_CLUSTER,
             Reads::Policies | Reads::Everything | Reads::Cluster => LARGEST,
         }
     }
