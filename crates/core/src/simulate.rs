@@ -155,6 +155,11 @@ impl Cluster {
         self.world.gated().filter_map(|gated| gated.pool.as_deref())
     }
 
+    /// How many machines were seen, in whatever pool.
+    pub fn machines(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// Whether there is nothing that could change.
     pub fn is_empty(&self) -> bool {
         self.world.gated().next().is_none()

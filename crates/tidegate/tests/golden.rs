@@ -252,6 +252,10 @@ fn simulate() {
     check("simulate-bad-nodes", &["simulate", "-f", cluster, MONDAY, "--nodes=worker:12"]);
     check("simulate-bad-length", &["simulate", "-f", cluster, MONDAY, "--drain=soon"]);
     check("simulate-too-many", &["simulate", "-f", cluster, MONDAY, "--change-every=1m"]);
+    check(
+        "simulate-too-large",
+        &["simulate", "-f", cluster, MONDAY, "--change-every=1d", "--nodes=worker=5000"],
+    );
 }
 
 /// DET-1: two processes, the same bytes, in every format.

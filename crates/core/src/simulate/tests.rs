@@ -82,7 +82,7 @@ fn course(cluster: &Cluster, settings: &Settings) -> Course {
     simulate(cluster, settings).pools.remove(0)
 }
 
-/// POOL-1, POOL-2: one machine after the other, only begun while the window is open, and finished after it.
+/// LIVE-2, POOL-1, POOL-2: one machine after the other, only begun while the window is open, and finished after it.
 #[test]
 fn machines_begin_in_windows_one_after_the_other_and_finish_after_them() {
     let cluster = worker("1h", 12, &json!({}));
@@ -115,7 +115,7 @@ fn same_seed_gives_the_same_forecast_and_another_seed_another() {
     assert_ne!(told(1), told(2));
 }
 
-/// LIVE-2, POOL-3: changes come faster than windows let them finish, and still nobody starves.
+/// POOL-3: changes come faster than windows let them finish, and still nobody starves.
 #[test]
 fn changes_that_come_too_fast_starve_nobody_and_are_told() {
     let cluster = worker("30m", 12, &json!({}));

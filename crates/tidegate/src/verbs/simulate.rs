@@ -29,6 +29,9 @@ use table::Detail;
 /// How many changes may arrive. Ten years of one every day fit.
 const MOST_CHANGES: usize = 4_000;
 
+/// How many times a machine may take a change: each is kept until it is shown, in some hundred bytes.
+const MOST_RUNS: usize = 1_000_000;
+
 /// How many machines a pool may be made to have: as many as the largest clusters have in all.
 const MOST_MACHINES: usize = 5_000;
 
@@ -118,6 +121,13 @@ fn run(args: &Simulate, edge: &mut Edge) -> anyhow::Result<Output> {
     }
     check_pools(&cluster, &settings)?;
     settings.arrivals = arrivals(args, &settings)?;
+    let machines = cluster.machines() + settings.machines.values().sum::<usize>();
+    if machines.saturating_mul(settings.arrivals.len()) > MOST_RUNS {
+        bail!(
+            "--change-every: {} changes to {machines} machines are more than can be kept\n  hint: let them arrive less often, or look less far ahead",
+            settings.arrivals.len()
+        );
+    }
     let forecast = simulate(&cluster, &settings);
     if let Some(path) = &args.svg {
         let picture = picture::picture(&forecast, &settings);
