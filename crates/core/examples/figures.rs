@@ -9,13 +9,17 @@
 )]
 
 use std::{
+    collections::BTreeSet,
     hint::black_box,
     io::{Write as _, stdout},
     process::ExitCode,
     time::{Duration, Instant as Clock},
 };
 
-use api::machine::names;
+use api::{
+    machine::names,
+    schema::{gated_named, kind_named},
+};
 use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
 use tidegate_core::{
@@ -28,6 +32,7 @@ use tidegate_core::{
         seen::{SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
     },
+    simulate::{Cluster, Lengths, Settings, simulate},
 };
 
 const ROUNDS: usize = 51;
@@ -50,6 +55,7 @@ fn main() -> ExitCode {
         plan_row("plan 5,000 machines, 450 begun, gate open", &sources, TimeSet::always(), 450),
         plan_row("plan 5,000 machines, all waiting, gate shut", &sources, TimeSet::never(), 0),
         plan_row("plan 5,000 machines, a bypass, gate shut", &bypassing, TimeSet::never(), 0),
+        simulation_row(),
     ];
     let met = rows.iter().all(|(_, median, limit)| median <= limit);
     let mut out = stdout().lock();
@@ -115,6 +121,37 @@ fn plan_row(
     row(name, 5, || {
         let plan = decide(&view, &gate, now);
         plan.actions.len() + usize::from(plan.status.is_some())
+    })
+}
+
+/// Three masters, twelve workers, two pools more, and a change in each of them every two weeks. The limit is a hundred days a second.
+fn simulation_row() -> (&'static str, Duration, Duration) {
+    let start = Instant::parse("2026-11-15T12:00:00Z").unwrap();
+    let mut cluster = Cluster::default();
+    let policy = json!({
+        "apiVersion": api::names::API_VERSION, "kind": "ChangeManagementPolicy", "metadata": {"name": "nights"},
+        "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {
+            "timeZone": "Europe/Berlin", "permit": {"startTime": "22:00", "duration": "1h"}}},
+    });
+    cluster.add_written(kind_named("ChangeManagementPolicy").unwrap(), &policy, start);
+    let machines = [("master", 3), ("worker", 12), ("infra", 3), ("gpu", 4)];
+    for (name, _) in machines {
+        let pool = json!({"metadata": {"name": name}, "spec": {
+            "changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "nights"}}}});
+        cluster.add_written(gated_named("MachineConfigPool").unwrap(), &pool, start);
+    }
+    let fortnight = |place: i64| start.saturating_add(place * 14 * 86_400);
+    let settings = Settings {
+        range: start..start.saturating_add(365 * 86_400),
+        seed: 1,
+        lengths: Lengths { drain: 300, reboot: 480 },
+        machines: machines.map(|(name, count)| (name.to_owned(), count)).into(),
+        arrivals: (0..26).map(fortnight).collect(),
+        pools: BTreeSet::new(),
+    };
+    row("simulate a year: 22 machines, 104 changes", 3_650, || {
+        let forecast = simulate(&cluster, &settings);
+        forecast.pools.iter().flat_map(|course| &course.changes).map(|one| one.runs.len()).sum()
     })
 }
 

@@ -50,5 +50,6 @@ pub mod problem;
 pub mod read;
 pub mod seen;
 pub mod shape;
+pub mod simulate;
 pub mod strategy;
 pub mod world;

@@ -13,8 +13,7 @@ use serde_json::{Value, json};
 use tidegate_core::{
     gate::Gate,
     pool::{
-        self, Action, PoolPlan, PoolView, master,
-        membership::{Membership, membership},
+        self, Action, PoolPlan, PoolView, master, membership,
         merge::Base,
         render::chosen,
         seen::{SeenNode, SeenPool},
@@ -110,9 +109,7 @@ fn base() -> Base {
 
 fn members<'a>(pool: &str, store: &'a Store) -> Vec<&'a SeenNode> {
     let pools: Vec<&SeenPool> = store.pools().collect();
-    let nodes = store.machines().map(|machine| &machine.node);
-    let own = |node: &&SeenNode| membership(node, pools.iter().copied()) == Membership::Of(pool);
-    nodes.filter(own).collect()
+    membership::members(pool, &pools, store.machines().map(|machine| &machine.node))
 }
 
 fn configs(store: &Store) -> (Vec<&Source>, Vec<&Rendered>) {
@@ -131,9 +128,7 @@ fn waits_for(pool: &SeenPool, store: &Store) -> Option<&'static str> {
     if ![MASTER, ARBITER].contains(&pool.name.as_str()) {
         return None;
     }
-    let masters = store.pools().find(|pool| pool.name == MASTER);
-    let pinned = masters.and_then(|pool| pool.pin.as_ref()).map(|pin| pin.name.as_str());
-    let target = pinned.or_else(|| masters?.newest.as_deref());
+    let target = store.pools().find(|pool| pool.name == MASTER).and_then(SeenPool::goal);
     master::waits_for(&pool.name, &members(MASTER, store), &members(ARBITER, store), target)
 }
 

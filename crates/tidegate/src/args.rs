@@ -213,6 +213,12 @@ impl Ahead {
         Self { months, seconds: 0 }
     }
 
+    /// So many times as far.
+    pub(crate) fn times(self, count: u32) -> Self {
+        let months = self.months.saturating_mul(i32::try_from(count).unwrap_or(i32::MAX));
+        Self { months, seconds: self.seconds.saturating_mul(i64::from(count)) }
+    }
+
     /// The instant so far after another.
     pub(crate) fn after(self, start: Instant) -> Instant {
         let day = start.unix().div_euclid(86_400);
@@ -234,7 +240,17 @@ impl Ahead {
     }
 }
 
-fn ahead(text: &str) -> Result<Ahead, String> {
+/// Reads a length of less than a month, in seconds.
+pub(crate) fn seconds(text: &str) -> Result<i64, String> {
+    let refused = || format!("{text:?} is not a length of time: expected 90s, 5m, 2h or 1h30m");
+    match read_ahead(text) {
+        Some(Ahead { months: 0, seconds }) if seconds <= 31 * 86_400 => Ok(seconds),
+        _ => Err(refused()),
+    }
+}
+
+/// Reads how far to look, such as `30d` or `1y`.
+pub(crate) fn ahead(text: &str) -> Result<Ahead, String> {
     read_ahead(text)
         .with_context(|| {
             format!("{text:?} is not a length of time: expected 30d, 12h, 2w, 6mo or 1y")

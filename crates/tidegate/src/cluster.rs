@@ -10,7 +10,7 @@ use std::{
 use anyhow::bail;
 use api::{
     names,
-    schema::{GATED, KINDS, Kind},
+    schema::{GATED, KINDS, Kind, MACHINES},
 };
 use clap::Args;
 use futures_util::StreamExt as _;
@@ -19,7 +19,7 @@ use kube::{Client, client::Body};
 use runtime::{call::dated, client};
 use schedule::Instant;
 use serde_json::Value;
-use tidegate_core::{fleet::Fleet, problem::Object, world::World};
+use tidegate_core::{fleet::Fleet, problem::Object, simulate, world::World};
 
 use crate::{
     args::{self, At},
@@ -83,6 +83,20 @@ impl Reach {
         Ok(self.connect()?.now(edge))
     }
 
+    /// What a cluster says, with machines and their configurations.
+    pub(crate) fn cluster(
+        &self,
+        files: &[PathBuf],
+        edge: &mut Edge,
+        at: Instant,
+    ) -> anyhow::Result<(simulate::Cluster, Loaded)> {
+        if files.is_empty() {
+            return Ok((self.connect()?.simulated()?, Loaded::default()));
+        }
+        let loaded = args::load(files, Reads::Machines, edge)?;
+        Ok((loaded.cluster(at), loaded))
+    }
+
     /// A way to the cluster.
     pub(crate) fn connect(&self) -> anyhow::Result<Cluster> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -125,18 +139,37 @@ impl Cluster {
         let mut world = World::default();
         let mut versions = Versions::default();
         for kind in KINDS.iter().chain(GATED) {
-            let Listed { items, version } = self.list(&collection(kind, None)).await?;
+            let Listed { items, version } = self.all(kind).await?;
             versions.0.extend(version.map(|version| (kind, version)));
-            for mut item in items {
-                // The items of a list need not say what they are.
-                if let Some(fields) = item.as_object_mut() {
-                    fields.insert("apiVersion".into(), kind.api_version.into());
-                    fields.insert("kind".into(), kind.name.into());
-                }
+            for item in items {
                 world.add(kind, &item);
             }
         }
         Ok((world, versions))
+    }
+
+    /// Everything that a simulation looks at.
+    fn simulated(&self) -> anyhow::Result<simulate::Cluster> {
+        let mut cluster = simulate::Cluster::default();
+        for kind in KINDS.iter().chain(GATED).chain(MACHINES) {
+            for item in self.runtime.block_on(self.all(kind))?.items {
+                cluster.add(kind, &item);
+            }
+        }
+        Ok(cluster)
+    }
+
+    /// Every object of a kind.
+    async fn all(&self, kind: &Kind) -> anyhow::Result<Listed> {
+        let mut listed = self.list(&collection(kind, None)).await?;
+        for item in &mut listed.items {
+            // The items of a list need not say what they are.
+            if let Some(fields) = item.as_object_mut() {
+                fields.insert("apiVersion".into(), kind.api_version.into());
+                fields.insert("kind".into(), kind.name.into());
+            }
+        }
+        Ok(listed)
     }
 
     /// Every pool, machine and configuration.
@@ -347,8 +380,10 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 
 fn collection(kind: &Kind, namespace: Option<&str>) -> String {
     let plural = names::plural(kind.name);
+    // What Kubernetes began with has no group, and another root.
+    let root = if kind.api_version.contains('/') { "apis" } else { "api" };
     match namespace {
-        Some(namespace) => format!("/apis/{}/namespaces/{namespace}/{plural}", kind.api_version),
-        None => format!("/apis/{}/{plural}", kind.api_version),
+        Some(namespace) => format!("/{root}/{}/namespaces/{namespace}/{plural}", kind.api_version),
+        None => format!("/{root}/{}/{plural}", kind.api_version),
     }
 }

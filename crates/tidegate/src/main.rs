@@ -8,6 +8,7 @@ mod cluster;
 mod edge;
 mod output;
 mod source;
+mod svg;
 mod text;
 mod verbs;
 mod yaml;

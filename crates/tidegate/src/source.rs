@@ -9,12 +9,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use api::schema::{Kind, gated_named, kind_named};
+use api::schema::{Kind, MACHINES, Role, gated_named, kind_named};
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
     problem::{Code, FieldPath, Object, Problem},
     read::{self, Policy},
+    simulate,
     world::World,
 };
 
@@ -65,6 +66,8 @@ pub(crate) enum Reads {
     Everything,
     /// The same, out of whatever else a cluster holds.
     Cluster,
+    /// The same, with machines and their configurations.
+    Machines,
     /// Every object, whatever it is; nobody judges it here.
     Anything,
 }
@@ -121,6 +124,15 @@ impl Loaded {
         world
     }
 
+    /// The same, with machines and their configurations.
+    pub(crate) fn cluster(&self, now: Instant) -> simulate::Cluster {
+        let mut cluster = simulate::Cluster::default();
+        for (kind, document) in &self.objects {
+            cluster.add_written(kind, document, now);
+        }
+        cluster
+    }
+
     /// Whether something could not be used.
     pub(crate) fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.problem.is_error())
@@ -128,7 +140,7 @@ impl Loaded {
 
     fn largest(&self) -> u64 {
         match self.reads {
-            Reads::Anything => LARGEST_OF_A_CLUSTER,
+            Reads::Machines | Reads::Anything => LARGEST_OF_A_CLUSTER,
             Reads::Policies | Reads::Everything | Reads::Cluster => LARGEST,
         }
     }
@@ -288,7 +300,8 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
     }
     let nothing = loaded.documents == documents && loaded.findings.len() == findings;
     // A cluster's files hold many things, and most are of no interest here.
-    if nothing && !matches!(loaded.reads, Reads::Cluster | Reads::Anything) {
+    let mixed = matches!(loaded.reads, Reads::Cluster | Reads::Machines | Reads::Anything);
+    if nothing && !mixed {
         loaded.refuse(name, Code::Empty, "the file holds no document", "write a policy into it");
     }
     // In the order a person reads the file, whichever check found it.
@@ -305,25 +318,29 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
     if matches!(loaded.reads, Reads::Anything) {
         return take(root, name, loaded);
     }
-    if let Some(items) = list_items(root) {
+    if let Some(items) = list_items(root, loaded.reads) {
         for item in items {
             judge(item, &[], name, loaded);
         }
         return;
     }
     let document = root.value();
-    if matches!(loaded.reads, Reads::Cluster) {
+    if matches!(loaded.reads, Reads::Cluster | Reads::Machines) {
         let name = root.field("kind").and_then(|kind| kind.text());
-        let Some(kind) = name.and_then(|name| kind_named(name).or_else(|| gated_named(name)))
-        else {
-            return;
-        };
+        let Some(kind) = name.and_then(|name| known(name, loaded.reads)) else { return };
         loaded.objects.push((kind, document.clone()));
+        // What is wrong with a part is a problem of the pool that it belongs to.
+        if matches!(kind.role, Role::Part) {
+            loaded.documents += 1;
+            return;
+        }
     }
     loaded.documents += 1;
     let judged = match loaded.reads {
         Reads::Policies => read::policy(&document),
-        Reads::Everything | Reads::Cluster | Reads::Anything => read::document(&document),
+        Reads::Everything | Reads::Cluster | Reads::Machines | Reads::Anything => {
+            read::document(&document)
+        }
     };
     // A field that is given twice says two things; nobody can act on that.
     let can_be_used = duplicates.is_empty() && !judged.problems.iter().any(Problem::is_error);
@@ -365,9 +382,17 @@ fn take(root: &Node, name: &str, loaded: &mut Loaded) {
     }
 }
 
-fn list_items(root: &Node) -> Option<&[std::rc::Rc<Node>]> {
+/// The welcome kind of a name.
+fn known(name: &str, reads: Reads) -> Option<&'static Kind> {
+    let part = || MACHINES.iter().find(|kind| kind.name == name);
+    kind_named(name)
+        .or_else(|| gated_named(name))
+        .or_else(|| matches!(reads, Reads::Machines).then(part).flatten())
+}
+
+fn list_items(root: &Node, reads: Reads) -> Option<&[std::rc::Rc<Node>]> {
     let kind = root.field("kind")?.text()?;
-    let known = |kind: &str| kind_named(kind).or_else(|| gated_named(kind)).is_some();
+    let known = |kind: &str| known(kind, reads).is_some();
     let is_list = kind == "List" || kind.strip_suffix("List").is_some_and(known);
     if is_list { root.field("items")?.list() } else { None }
 }

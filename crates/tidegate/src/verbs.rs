@@ -19,6 +19,7 @@ pub(crate) mod operator;
 pub(crate) mod overriding;
 pub(crate) mod prune;
 pub(crate) mod sandbox;
+pub(crate) mod simulate;
 pub(crate) mod status;
 pub(crate) mod validate;
 pub(crate) mod worker_nodes;
@@ -55,6 +56,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         next::verb(),
         explain::verb(),
         status::verb(),
+        simulate::verb(),
         overriding::verb(),
         worker_nodes::verb(),
         node::verb(),

@@ -21,7 +21,7 @@ fn check(path: &str, text: &str) {
 }
 
 #[test]
-fn picture_of_the_readme_has_no_drift() {
+fn pictures_have_no_drift() {
     let args = [
         "calendar",
         "-f",
@@ -31,6 +31,15 @@ fn picture_of_the_readme_has_no_drift() {
         "-o=svg",
     ];
     check("docs/images/weekend.svg", &printed(&args));
+    let args = [
+        "simulate",
+        "-f=docs/examples/cluster",
+        "--at=2026-11-16T12:00:00Z",
+        "--for=60d",
+        "--change-every=2w",
+        "-o=svg",
+    ];
+    check("docs/images/forecast.svg", &printed(&args));
 }
 
 #[test]

@@ -34,6 +34,7 @@ fn help() {
         "next",
         "explain",
         "status",
+        "simulate",
         "override",
         "validate",
         "diff",
@@ -217,4 +218,57 @@ fn explain_of_a_resource() {
     check("explain-resource-quiet", &["explain", "-q", "cv/version", "-f", cluster, MONDAY]);
     check("explain-resource-missing", &["explain", "mcp/master", "-f", cluster, MONDAY]);
     check("explain-resource-namespace", &["explain", "np/pool-1", "-f", cluster, MONDAY]);
+}
+
+#[test]
+fn simulate() {
+    let cluster = "docs/examples/cluster";
+    check("simulate", &["simulate", "-f", cluster, MONDAY]);
+    check("simulate-color", &["simulate", "-f", cluster, MONDAY, "--for=60d", "--color=always"]);
+    check("simulate-wide", &["simulate", "-f", cluster, MONDAY, "-o", "wide", "--change=master"]);
+    check("simulate-json", &["simulate", "-f", cluster, MONDAY, "-o", "json", "--for=60d"]);
+    check("simulate-yaml", &["simulate", "-f", cluster, MONDAY, "-o", "yaml", "--for=3d"]);
+    check("simulate-svg", &["simulate", "-f", cluster, MONDAY, "-o", "svg"]);
+    check(
+        "simulate-never",
+        &["simulate", "-f", cluster, MONDAY, "--change-every=2w", "--exit-code", "--for=1y"],
+    );
+    // Policies and pools from a repository, with machines that are made up.
+    let written = "crates/tidegate/tests/inputs/cluster.yaml";
+    check(
+        "simulate-made-up",
+        &[
+            "simulate",
+            "-f",
+            written,
+            MONDAY,
+            "--nodes=worker=6,infra=2",
+            "--change=infra",
+            "--for=30d",
+        ],
+    );
+    check("simulate-nothing", &["simulate", "-f", "examples/weekend.yaml", MONDAY]);
+    check("simulate-no-pool", &["simulate", "-f", cluster, MONDAY, "--change=worked"]);
+    check("simulate-bad-nodes", &["simulate", "-f", cluster, MONDAY, "--nodes=worker:12"]);
+    check("simulate-bad-length", &["simulate", "-f", cluster, MONDAY, "--drain=soon"]);
+    check("simulate-too-many", &["simulate", "-f", cluster, MONDAY, "--change-every=1m"]);
+    check(
+        "simulate-too-large",
+        &["simulate", "-f", cluster, MONDAY, "--change-every=1d", "--nodes=worker=5000"],
+    );
+}
+
+/// DET-1: two processes, the same bytes, in every format.
+#[test]
+fn simulation_gives_the_same_bytes_twice() {
+    for format in ["wide", "json", "yaml", "svg"] {
+        let output = format!("--output={format}");
+        let args =
+            ["simulate", "-f", "docs/examples/cluster", MONDAY, "--change-every=2w", &output];
+        let [first, second] = [tidegate(&args, b""), tidegate(&args, b"")];
+        assert!(first.stdout.len() > 10_000, "{format}: {}", first.stderr);
+        assert_eq!(first.stdout, second.stdout, "{format}");
+        let other = tidegate(&[args.as_slice(), &["--seed=2"]].concat(), b"");
+        assert_ne!(first.stdout, other.stdout, "{format}: the seed decides");
+    }
 }

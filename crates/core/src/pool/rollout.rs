@@ -10,7 +10,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use api::machine::names::{ARBITER, MASTER};
+use api::machine::names::MASTER;
 use schedule::Instant;
 
 use super::{
@@ -209,7 +209,7 @@ pub(crate) fn rollout<'a>(
     occupied += release_strangers(view, &mut plan, now);
     plan.wake = plan.ledger.iter().map(|(_, entry)| entry.until).filter(|until| *until > now).min();
     defer_operator(&mut candidates, view);
-    let limit = limit(view);
+    let limit = view.pool.at_once(view.nodes.len());
     // One that was stuck when it was reserved took no room then; if it is well again, and there is no room now, it is not touched.
     reserved.retain(|mark| mark.node.is_unavailable() || occupied <= limit);
     plan.marks = reserved;
@@ -261,15 +261,6 @@ fn release_strangers(view: &PoolView<'_>, plan: &mut Rollout<'_>, now: Instant) 
         plan.ledger.release(name);
     }
     kept.len()
-}
-
-fn limit(view: &PoolView<'_>) -> usize {
-    match view.pool.limit {
-        // Two machines that only vote must never be away together.
-        Some(_) if view.pool.name == ARBITER => 1,
-        Some(limit) => limit.of(view.nodes.len()),
-        None => 0,
-    }
 }
 
 /// A machine that could be begun.

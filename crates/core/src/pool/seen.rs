@@ -204,6 +204,21 @@ impl SeenPool {
         self.leaving.is_none()
     }
 
+    /// The name of the configuration that its machines go to: the one that somebody chose, or else the newest (POOL-4).
+    pub fn goal(&self) -> Option<&str> {
+        self.pin.as_ref().map(|pin| pin.name.as_str()).or(self.newest.as_deref())
+    }
+
+    /// How many of so many machines may be unavailable at once (POOL-2); none if that cannot be understood.
+    pub fn at_once(&self, machines: usize) -> usize {
+        match self.limit {
+            // Two machines that only vote must never be away together.
+            Some(_) if self.name == names::ARBITER => 1,
+            Some(limit) => limit.of(machines),
+            None => 0,
+        }
+    }
+
     /// Its kind and name.
     pub fn object(&self) -> Object {
         Object {

@@ -13,7 +13,10 @@ use tidegate_core::{
 };
 
 use super::{Drawn, exclusion_days, month_name};
-use crate::text;
+use crate::{
+    svg::{self, safe},
+    text,
+};
 
 const CELL: usize = 38;
 const CELL_HEIGHT: usize = 34;
@@ -21,17 +24,6 @@ const CARD: usize = 7 * CELL + 32;
 const CARD_FRAME: usize = 70;
 const GAP: usize = 18;
 const MARGIN: usize = 32;
-
-const STYLE: &str = "
-  .ground { fill: #ffffff } .card { fill: #f6f8fa; stroke: #d8dee4 } .day { fill: #ffffff; stroke: #d8dee4 }
-  .open { fill: #2da44e } .hatch { stroke: #bf8700 } .shut { fill: #fff8e5 } .today { fill: none; stroke: #0969da; stroke-width: 2.5 }
-  text { fill: #1f2328; font-family: system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; font-size: 12px }
-  .name { font-size: 20px; font-weight: 600 } .month { font-size: 15px; font-weight: 600 } .faint { fill: #59636e } .number { font-size: 11px }
-  @media (prefers-color-scheme: dark) {
-    .ground { fill: #0d1117 } .card { fill: #161b22; stroke: #30363d } .day { fill: #0d1117; stroke: #30363d }
-    .open { fill: #3fb950 } .hatch { stroke: #d29922 } .shut { fill: #272115 } .today { stroke: #58a6ff }
-    text { fill: #e6edf3 } .faint { fill: #9198a1 }
-  }";
 
 /// Draws all policies, one below the other.
 pub(super) fn picture(drawings: &[Drawn<'_>]) -> String {
@@ -44,15 +36,7 @@ pub(super) fn picture(drawings: &[Drawn<'_>]) -> String {
     }
     let legend = legend(y + 6);
     let height = y + 40;
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Maintenance calendar\">\n\
-         <style>{STYLE}\n</style>\n\
-         <defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
-         patternTransform=\"rotate(45)\"><line class=\"hatch\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" \
-         stroke-width=\"2\"/></pattern></defs>\n\
-         <rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>\n{body}{legend}</svg>\n"
-    )
+    svg::page((width, height), "Maintenance calendar", "", &(body + &legend))
 }
 
 fn policy(drawn: &Drawn<'_>, columns: usize, top: usize, body: &mut String) -> usize {
@@ -249,18 +233,4 @@ fn legend(y: usize) -> String {
     ]
     .concat()
         + "\n"
-}
-
-/// A text within XML.
-fn safe(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_control())
-        .flat_map(|c| match c {
-            '&' => "&amp;".chars().collect::<Vec<_>>(),
-            '<' => "&lt;".chars().collect(),
-            '>' => "&gt;".chars().collect(),
-            '"' => "&quot;".chars().collect(),
-            c => vec![c],
-        })
-        .collect()
 }

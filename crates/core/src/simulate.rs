@@ -1,0 +1,205 @@
+//! When would each change start and finish, and which pool never gets there? A cluster under a virtual clock.
+//!
+//! The clock jumps from event to event: an edge of a gate, a machine that is back, a change that arrives. What happens at each of them
+//! is decided by [`pool::decide`](crate::pool::decide), which is what the operator asks too; only the machines are make-believe. Time
+//! and seed are arguments, so the same cluster and the same settings give the same forecast (DET-1).
+//!
+//! - POOL-1: a machine that was begun finishes, whatever the window does, even after the period.
+//! - CV-1, HOST-1: of an update of a control plane or of hosted machines only the start is told; nobody here knows how long it takes.
+//! - CV-2: the master pool has the gate of `ClusterVersion`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+
+use api::{
+    names,
+    schema::{Kind, Role},
+};
+use schedule::Instant;
+use serde_json::Value;
+
+use crate::{
+    explain,
+    gate::Gate,
+    pool::{
+        seen::{SeenNode, SeenPool},
+        source::{Rendered, SeenConfig, Source},
+    },
+    problem::Object,
+    seen::SeenGated,
+    world::World,
+};
+
+mod chance;
+mod clock;
+mod course;
+mod pool;
+mod start;
+pub mod verdict;
+
+pub use course::{Arrival, Change, Run};
+use verdict::Verdict;
+
+/// What is simulated.
+#[derive(Clone, Debug, Default)]
+pub struct Cluster {
+    world: World,
+    nodes: Vec<SeenNode>,
+    sources: Vec<Source>,
+    rendered: Vec<Rendered>,
+}
+
+/// What a person may choose.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The period.
+    pub range: Range<Instant>,
+    /// Where chance begins.
+    pub seed: u64,
+    /// How long machines take.
+    pub lengths: Lengths,
+    /// Pools that have so many make-believe machines, instead of those that were seen.
+    pub machines: BTreeMap<String, usize>,
+    /// When changes arrive that nobody has made yet, in order.
+    pub arrivals: Vec<Instant>,
+    /// The pools in which they arrive; all, if none is named.
+    pub pools: BTreeSet<String>,
+}
+
+/// How long a machine usually takes, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    /// Until its workloads have left.
+    pub drain: i64,
+    /// From then on, until it is back with its new configuration.
+    pub reboot: i64,
+}
+
+/// What would happen.
+#[derive(Clone, Debug)]
+pub struct Forecast {
+    /// Each pool, by name.
+    pub pools: Vec<Course>,
+    /// Each other resource that has something pending, in the order of the kinds.
+    pub others: Vec<Single>,
+}
+
+/// What would happen to a pool.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// The pool.
+    pub object: Object,
+    /// Its gate.
+    pub gate: Gate,
+    /// Its machines, by name, with their zones.
+    pub machines: Vec<(String, Option<String>)>,
+    /// How many of them may be away at once (POOL-2).
+    pub at_once: usize,
+    /// Its changes, in the order they arrived.
+    pub changes: Vec<Change>,
+    /// How long its gate is open within the period, in seconds.
+    pub open: i64,
+    /// In how many stretches.
+    pub windows: usize,
+    /// How much open time one change needs, in seconds.
+    pub need: i64,
+    /// Whether it gets there.
+    pub verdict: Verdict,
+}
+
+/// A change that is one step to us: an update of a control plane, or of hosted machines.
+#[derive(Clone, Debug)]
+pub struct Single {
+    /// What it is about.
+    pub object: Object,
+    /// What waits, in a few words.
+    pub waiting: Vec<String>,
+    /// When it would start; none if not within the period.
+    pub starts: Option<Instant>,
+    /// Why it does not start at once, or at all; why it may, if it does.
+    pub reason: String,
+}
+
+impl Cluster {
+    /// Takes in an object as a cluster has it.
+    pub fn add(&mut self, kind: &'static Kind, document: &Value) {
+        match kind.role {
+            Role::Policy | Role::Gated { .. } => self.world.add(kind, document),
+            Role::Part => self.add_part(kind, document),
+        }
+    }
+
+    /// Takes in an object as somebody wrote it down (see [`World::add_written`]).
+    pub fn add_written(&mut self, kind: &'static Kind, document: &Value, now: Instant) {
+        match kind.role {
+            Role::Policy | Role::Gated { .. } => self.world.add_written(kind, document, now),
+            Role::Part => self.add_part(kind, document),
+        }
+    }
+
+    fn add_part(&mut self, kind: &'static Kind, document: &Value) {
+        if kind.name == api::machine::names::NODE {
+            self.nodes.push(SeenNode::new(document));
+            return;
+        }
+        match SeenConfig::new(document) {
+            SeenConfig::Source(source) => self.sources.push(source),
+            SeenConfig::Rendered(rendered) => self.rendered.push(rendered),
+        }
+    }
+
+    /// Every pool, by name.
+    pub fn pools(&self) -> impl Iterator<Item = &SeenPool> {
+        self.world.gated().filter_map(|gated| gated.pool.as_deref())
+    }
+
+    /// How many machines were seen, in whatever pool.
+    pub fn machines(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is nothing that could change.
+    pub fn is_empty(&self) -> bool {
+        self.world.gated().next().is_none()
+    }
+
+    /// What the control plane says, if it was seen.
+    fn control_plane(&self) -> Option<&SeenGated> {
+        let mut gated = self.world.gated();
+        gated.find(|gated| gated.kind.name == names::CLUSTER_VERSION).map(|gated| &**gated)
+    }
+}
+
+/// What would happen to a cluster.
+pub fn simulate(cluster: &Cluster, settings: &Settings) -> Forecast {
+    let pools = start::pools(cluster, settings);
+    let ended = clock::run(pools.clone(), settings);
+    let pools =
+        pools.iter().zip(&ended).map(|(before, after)| verdict::course(before, after, settings));
+    Forecast {
+        pools: pools.collect(),
+        others: cluster
+            .world
+            .gated()
+            .filter(|gated| gated.pool.is_none() && !gated.pending.is_empty())
+            .map(|gated| single(gated, &cluster.world.gate(gated), settings))
+            .collect(),
+    }
+}
+
+fn single(gated: &SeenGated, gate: &Gate, settings: &Settings) -> Single {
+    let start = settings.range.start;
+    let open = gate.set.state(start);
+    let starts = if open.inside { Some(start) } else { open.until };
+    Single {
+        object: gated.identity.object.clone(),
+        waiting: gated.pending.waiting.clone(),
+        starts: starts.filter(|starts| *starts < settings.range.end),
+        reason: explain::gate::sentence(gated, gate, start),
+    }
+}
+
+#[cfg(test)]
+mod tests;

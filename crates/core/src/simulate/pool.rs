@@ -1,0 +1,304 @@
+//! What does a pool do at an instant? It is decided as the operator would, and the plan is carried out on values.
+//!
+//! Nobody else writes here, so there are no conflicts, and a status that nobody reads is not written.
+
+use std::{collections::BTreeSet, mem};
+
+use api::machine::names::NodeState;
+use schedule::Instant;
+
+use super::{
+    Settings,
+    chance::Chance,
+    course::{Arrival, Change, Run},
+};
+use crate::{
+    gate::Gate,
+    pool::{
+        Action, PoolPlan, PoolView, decide,
+        merge::Base,
+        render::{Fresh, Rendering},
+        seen::{Cordon, Health, SeenNode, SeenPool},
+        source::{Rendered, SeenConfig, Source},
+    },
+    problem::Problem,
+    seen::SeenGated,
+};
+
+/// After how many plans at one instant a pool counts as settled: it renders, points to what it rendered, reserves, and has no more
+/// to do. More than that would be a plan that never ends, which the laws of `decide` exclude.
+const ROUNDS: usize = 16;
+
+/// A pool under the virtual clock.
+#[derive(Clone, Debug)]
+pub(super) struct Pool<'a> {
+    pub(super) seen: SeenPool,
+    /// The resource whose gate holds.
+    pub(super) gated: &'a SeenGated,
+    pub(super) gate: Gate,
+    pub(super) nodes: Vec<SeenNode>,
+    pub(super) rendered: Vec<Rendered>,
+    pub(super) sources: Vec<&'a Source>,
+    pub(super) rendering: Rendering,
+    pub(super) base: Base,
+    /// The release that the control plane was being updated to when the period began, until its machines have it.
+    pub(super) update: Option<String>,
+    pub(super) changes: Vec<Change>,
+    /// When make-believe changes arrive, the next one last.
+    pub(super) arrivals: Vec<Instant>,
+    /// How many of them have arrived.
+    pub(super) arrived: usize,
+    /// The machines on their way, by when they are back.
+    pub(super) ends: BTreeSet<(Instant, usize)>,
+    pub(super) wake: Option<Instant>,
+    /// What was wrong when it was last decided.
+    pub(super) problems: Vec<Problem>,
+    /// The pool it waited for when it was last decided.
+    pub(super) waits_for: Option<&'static str>,
+}
+
+impl Pool<'_> {
+    /// Brings what happens until an instant: machines that are back, changes that arrive. Whether anything did.
+    pub(super) fn deliver(&mut self, now: Instant, settings: &Settings) -> bool {
+        let mut moved = false;
+        while let Some((at, place)) = self.ends.first().copied().filter(|(at, _)| *at <= now) {
+            self.ends.pop_first();
+            self.arrive_back(place, at);
+            moved = true;
+        }
+        while self.arrivals.last().is_some_and(|at| *at <= now) {
+            self.arrivals.pop();
+            self.take_change();
+            moved = true;
+        }
+        if moved || now == settings.range.start {
+            self.wake = Some(now);
+        }
+        moved
+    }
+
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.wake.is_some_and(|wake| wake <= now)
+    }
+
+    /// The next instant after now at which something happens.
+    pub(super) fn next(&self, now: Instant) -> Option<Instant> {
+        let end = self.ends.first().map(|(at, _)| *at);
+        let arrival = self.arrivals.last().copied();
+        self.wake.into_iter().chain(end).chain(arrival).filter(|at| *at > now).min()
+    }
+
+    /// Plans and executes until nothing is left to do at this instant.
+    pub(super) fn settle(
+        &mut self,
+        waits_for: Option<&'static str>,
+        now: Instant,
+        settings: &Settings,
+    ) {
+        self.waits_for = waits_for;
+        for _ in 0..ROUNDS {
+            let plan = self.plan(now);
+            self.wake = plan.wake;
+            self.problems = plan.problems;
+            // A plan that has been executed leaves nothing to do, unless it brought a configuration to plan with.
+            let again = plan.actions.iter().any(brings_config);
+            for action in plan.actions {
+                self.act(action, now, settings);
+            }
+            if !again {
+                break;
+            }
+        }
+        // A reservation lapses that nobody marked. Here all are marked at once, so only those of the input can.
+        if self.all_marked() {
+            self.wake = self.gate.set.next_change(now);
+        }
+    }
+
+    fn all_marked(&self) -> bool {
+        let marked = |name: &str, config: &str| {
+            let mut nodes = self.nodes.iter();
+            nodes.any(|node| node.name == name && node.desired == config)
+        };
+        self.seen.ledger.iter().all(|(name, entry)| marked(name, &entry.config))
+    }
+
+    /// Lets every machine that was begun finish, whatever the time (POOL-1).
+    pub(super) fn let_finish(&mut self) {
+        for (at, place) in mem::take(&mut self.ends) {
+            self.arrive_back(place, at);
+        }
+    }
+
+    fn plan(&self, now: Instant) -> PoolPlan {
+        let nodes: Vec<&SeenNode> = self.nodes.iter().collect();
+        let rendered: Vec<&Rendered> = self.rendered.iter().collect();
+        let view = PoolView {
+            pool: &self.seen,
+            nodes: &nodes,
+            rendered: &rendered,
+            sources: &self.sources,
+            rendering: &self.rendering,
+            base: &self.base,
+            operator_node: None,
+            waits_for: self.waits_for,
+            control_plane_update: self.update.as_deref(),
+        };
+        decide(&view, &self.gate, now)
+    }
+
+    fn act(&mut self, action: Action, now: Instant, settings: &Settings) {
+        match action {
+            Action::CreateRendered(mut document) => {
+                if let Some(metadata) = document.get_mut("metadata") {
+                    metadata["creationTimestamp"] = now.to_string().into();
+                }
+                if let SeenConfig::Rendered(rendered) = SeenConfig::new(&document) {
+                    self.rendered.push(rendered);
+                }
+            }
+            Action::RecordSources { name, digests } => {
+                let stored = self.rendered.iter_mut().find(|config| config.name == name);
+                if let (Some(stored), Ok(digests)) = (stored, serde_json::from_str(&digests)) {
+                    stored.digests = digests;
+                }
+            }
+            // The gate is that of `ClusterVersion` from the start (CV-2).
+            Action::FollowControlPlane(_) => {}
+            Action::SetConfiguration(_) => self.set_configuration(now),
+            Action::WriteLedger { ledger, .. } => self.seen.ledger = ledger,
+            Action::SetDesiredConfig { node, config, permit, .. } => {
+                let place = self.nodes.iter().position(|found| found.name == node);
+                if let Some(place) = place {
+                    let basis = permit.basis().to_string();
+                    self.begin(place, &config, (now, Some(basis)), settings);
+                }
+            }
+            Action::ClearConsent { node, .. } => {
+                for found in self.nodes.iter_mut().filter(|found| found.name == node) {
+                    found.allowed = None;
+                }
+            }
+        }
+    }
+
+    /// The pool points to what was last rendered: from now on that is the change.
+    fn set_configuration(&mut self, now: Instant) {
+        let Some(fresh) = &self.rendering.config else { return };
+        self.seen.newest = Some(fresh.name.clone());
+        let before = self.changes.last_mut().filter(|change| change.finished.is_none());
+        if let Some(before) = before {
+            before.superseded = Some(now);
+        }
+        let arrival = if self.arrived == 0 { Arrival::Pending } else { Arrival::At(now) };
+        self.changes.push(Change::new(&fresh.name, arrival));
+        self.note_finished(now);
+    }
+
+    /// A machine sets out.
+    pub(super) fn begin(
+        &mut self,
+        place: usize,
+        config: &str,
+        (now, basis): (Instant, Option<String>),
+        settings: &Settings,
+    ) {
+        let Some(node) = self.nodes.get_mut(place) else { return };
+        config.clone_into(&mut node.desired);
+        node.state = NodeState::Working;
+        let mut chance = Chance::of(settings.seed, &node.name, config);
+        let drained = now.saturating_add(chance.around(settings.lengths.drain));
+        let end = drained.saturating_add(chance.around(settings.lengths.reboot));
+        self.ends.insert((end, place));
+        let run = Run { node: node.name.clone(), start: now, drained, end, basis };
+        let known = self.changes.iter().rposition(|change| change.config == config);
+        let place = known.unwrap_or_else(|| {
+            // Older than all that is known here, and on its way: the newest change is still the last.
+            let older = Change { superseded: Some(now), ..Change::new(config, Arrival::Pending) };
+            self.changes.insert(0, older);
+            0
+        });
+        if let Some(change) = self.changes.get_mut(place) {
+            change.started.get_or_insert(now);
+            change.runs.push(run);
+        }
+    }
+
+    /// A machine is back.
+    fn arrive_back(&mut self, place: usize, at: Instant) {
+        let Some(node) = self.nodes.get_mut(place) else { return };
+        node.current.clone_from(&node.desired);
+        node.state = NodeState::Done;
+        node.health = Health::Healthy;
+        node.cordon = Cordon::Open;
+        self.note_finished(at);
+    }
+
+    /// A change that all machines have is finished.
+    fn note_finished(&mut self, at: Instant) {
+        let Some(first) = self.nodes.first() else { return };
+        let same = |node: &SeenNode| node.is_done() && node.current == first.current;
+        if !self.nodes.iter().all(same) {
+            return;
+        }
+        let change = self.changes.iter_mut().rfind(|change| change.config == first.current);
+        if let Some(change) = change.filter(|change| change.finished.is_none()) {
+            change.finished = Some(at);
+        }
+        // The masters are the last part of an update of the control plane (CV-1).
+        self.update = None;
+    }
+
+    /// Somebody changes the configuration of the pool. What it holds does not matter here: that it is another one does.
+    fn take_change(&mut self) {
+        self.arrived += 1;
+        self.forget_old_configs();
+        let newest = self.seen.newest.as_deref();
+        let Some(known) = self.rendered.iter().find(|config| Some(config.name.as_str()) == newest)
+        else {
+            return;
+        };
+        let mut fresh = as_rendered(known);
+        fresh.name = format!("rendered-{}-change-{}", self.seen.name, self.arrived);
+        let mark = "make-believe";
+        fresh.sources.retain(|(name, _)| name != mark);
+        fresh.sources.push((mark.to_owned(), self.arrived.to_string()));
+        self.rendering = Rendering { config: Some(fresh), problems: Vec::new() };
+    }
+
+    /// Forgets configurations that nothing names (POOL-9).
+    fn forget_old_configs(&mut self) {
+        let Self { nodes, seen, rendered, .. } = self;
+        rendered.retain(|config| {
+            let named = |name: &Option<String>| name.as_ref() == Some(&config.name);
+            named(&seen.newest)
+                || named(&seen.converged)
+                || seen.goal() == Some(config.name.as_str())
+                || nodes.iter().any(|node| [&node.current, &node.desired].contains(&&config.name))
+        });
+    }
+}
+
+/// Whether an action changes what machines are to get.
+fn brings_config(action: &Action) -> bool {
+    match action {
+        Action::CreateRendered(_) | Action::RecordSources { .. } | Action::SetConfiguration(_) => {
+            true
+        }
+        Action::FollowControlPlane(_)
+        | Action::WriteLedger { .. }
+        | Action::SetDesiredConfig { .. }
+        | Action::ClearConsent { .. } => false,
+    }
+}
+
+/// A stored configuration as if it had just been rendered: nothing then remains to be rendered.
+pub(super) fn as_rendered(stored: &Rendered) -> Fresh {
+    let sources = stored.digests.iter().map(|(name, digest)| (name.clone(), digest.clone()));
+    Fresh {
+        name: stored.name.clone(),
+        spec: stored.spec.clone(),
+        sources: sources.collect(),
+        size: 0,
+    }
+}

@@ -1,0 +1,191 @@
+//! How does a cluster stand when the period begins? Each pool with its machines, what is pending in it, and what is to come.
+//!
+//! Files rarely hold everything, so what is missing is assumed to be well: a machine whose agent has not said runs what its pool last
+//! converged to, a configuration that is named exists, and a pool that was never rendered is at what its sources come to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use api::machine::names::{self, MASTER, NodeState};
+use schedule::Instant;
+
+use super::{
+    Cluster, Settings,
+    course::{Arrival, Change},
+    pool::{Pool, as_rendered},
+};
+use crate::{
+    pool::{
+        membership::members,
+        merge::Base,
+        render::{Rendering, chosen, render},
+        seen::{Cordon, Health, SeenNode, SeenPool},
+        source::{Rendered, Source},
+    },
+    seen::SeenGated,
+};
+
+/// Every pool, by name, when the period begins.
+pub(super) fn pools<'a>(cluster: &'a Cluster, settings: &Settings) -> Vec<Pool<'a>> {
+    let base = base(cluster);
+    let all: Vec<&SeenPool> = cluster.pools().collect();
+    let gated = cluster.world.gated();
+    let pools = gated.filter_map(|gated| Some((&**gated, gated.pool.as_deref()?)));
+    pools
+        .map(|(gated, seen)| {
+            let nodes = match settings.machines.get(&seen.name) {
+                Some(count) => (1..=*count).map(|place| made_up(&seen.name, place)).collect(),
+                None => members(&seen.name, &all, &cluster.nodes).into_iter().cloned().collect(),
+            };
+            pool(cluster, (gated, seen), nodes, &base, settings)
+        })
+        .collect()
+}
+
+fn pool<'a>(
+    cluster: &'a Cluster,
+    (gated, seen): (&'a SeenGated, &SeenPool),
+    nodes: Vec<SeenNode>,
+    base: &Base,
+    settings: &Settings,
+) -> Pool<'a> {
+    let mut seen = seen.clone();
+    let mut rendered: Vec<Rendered> =
+        cluster.rendered.iter().filter(|config| config.pool == seen.name).cloned().collect();
+    let sources = chosen(&seen, &cluster.sources);
+    let rendering = rendering(&mut seen, &mut rendered, (&sources, base));
+    let control_plane = cluster.control_plane().filter(|_| seen.name == MASTER);
+    let gated = control_plane.unwrap_or(gated);
+    let begun = control_plane.and_then(|version| version.pending.begun.first());
+    let mut pool = Pool {
+        gate: cluster.world.gate(gated),
+        gated,
+        nodes,
+        rendered,
+        sources,
+        rendering,
+        base: base.clone(),
+        update: begun.map(|begun| begun.trim_start_matches("release ").to_owned()),
+        changes: Vec::new(),
+        arrivals: Vec::new(),
+        arrived: 0,
+        ends: BTreeSet::new(),
+        wake: None,
+        problems: Vec::new(),
+        waits_for: None,
+        seen,
+    };
+    pool.believe_the_silent();
+    pool.take_over(settings);
+    let wanted = settings.pools.is_empty() || settings.pools.contains(&pool.seen.name);
+    if wanted && !pool.nodes.is_empty() {
+        // What is pending is the first change already.
+        let pending = !pool.changes.is_empty();
+        let later = |at: &&Instant| !pending || **at > settings.range.start;
+        pool.arrivals = settings.arrivals.iter().filter(later).rev().copied().collect();
+    }
+    pool
+}
+
+impl Pool<'_> {
+    /// A machine whose agent has not said is where its pool was last seen to be.
+    fn believe_the_silent(&mut self) {
+        let Some(known) = self.seen.converged.clone().or_else(|| self.seen.newest.clone()) else {
+            return;
+        };
+        for node in &mut self.nodes {
+            if node.current.is_empty() && node.desired.is_empty() {
+                node.current.clone_from(&known);
+                node.desired.clone_from(&known);
+            }
+            if node.current == node.desired && node.state == NodeState::Unknown {
+                node.state = NodeState::Done;
+            }
+        }
+    }
+
+    /// What is pending is a change; machines on their way finish.
+    fn take_over(&mut self, settings: &Settings) {
+        let Some(goal) = self.seen.goal().map(str::to_owned) else { return };
+        let behind = |node: &SeenNode| node.current != goal || node.desired != goal;
+        if self.nodes.iter().any(behind) {
+            self.changes.push(Change::new(&goal, Arrival::Pending));
+        }
+        for place in 0..self.nodes.len() {
+            let Some(node) = self.nodes.get(place) else { continue };
+            let stuck = matches!(node.state, NodeState::Degraded | NodeState::Unreconcilable);
+            let moving = !node.is_done() && !stuck;
+            if moving && !node.desired.is_empty() {
+                let config = node.desired.clone();
+                self.begin(place, &config, (settings.range.start, None), settings);
+            }
+        }
+    }
+}
+
+/// What a pool's sources come to. What is stored is taken as it is, unless sources have changed since: other programs render too, and
+/// give other names to the same.
+fn rendering(
+    seen: &mut SeenPool,
+    rendered: &mut Vec<Rendered>,
+    (sources, base): (&[&Source], &Base),
+) -> Rendering {
+    let find = |name: &str| rendered.iter().position(|config| config.name == name);
+    let newest = seen.newest.as_deref().and_then(find);
+    let stored = newest.and_then(|place| rendered.get(place));
+    let fresh = || render(seen, sources.iter().copied(), base, stored);
+    match (stored, seen.newest.as_deref()) {
+        (Some(stored), _) => {
+            let recorded = stored.digests.len() == sources.len()
+                && sources.iter().all(|source| stored.contains(source));
+            if sources.is_empty() || stored.digests.is_empty() || recorded {
+                return Rendering { config: Some(as_rendered(stored)), problems: Vec::new() };
+            }
+            fresh()
+        }
+        (None, name) => {
+            let made = match name {
+                None if !sources.is_empty() => fresh(),
+                _ => Rendering { config: None, problems: Vec::new() },
+            };
+            let name = name.map_or_else(|| format!("rendered-{}", seen.name), str::to_owned);
+            let config = made.config.as_ref();
+            rendered.push(Rendered {
+                name: config.map_or(name, |config| config.name.clone()),
+                pool: seen.name.clone(),
+                created: None,
+                digests: config
+                    .map_or_else(BTreeMap::new, |config| config.sources.iter().cloned().collect()),
+                spec: config.map(|config| config.spec.clone()).unwrap_or_default(),
+            });
+            let stored = rendered.last();
+            seen.newest = stored.map(|stored| stored.name.clone());
+            let config = stored.map(as_rendered);
+            Rendering { config, problems: made.problems }
+        }
+    }
+}
+
+/// What the release of the cluster brings, as far as it can be told: generated sources are of the controller that generated them.
+fn base(cluster: &Cluster) -> Base {
+    let generated = cluster.sources.iter().find_map(|source| source.generated_by.clone());
+    Base { controller_version: generated.unwrap_or_default(), ..Base::default() }
+}
+
+/// A machine that somebody asked to make believe.
+fn made_up(pool: &str, place: usize) -> SeenNode {
+    let zone = ["a", "b", "c"].get(place % 3).copied().unwrap_or_default();
+    SeenNode {
+        name: format!("{pool}-{place}"),
+        uid: String::new(),
+        resource_version: String::new(),
+        labels: [(names::ZONE.to_owned(), zone.to_owned())].into(),
+        created: None,
+        health: Health::Healthy,
+        cordon: Cordon::Open,
+        current: String::new(),
+        desired: String::new(),
+        state: NodeState::Done,
+        reason: String::new(),
+        allowed: None,
+    }
+}

@@ -1,0 +1,332 @@
+//! Small clusters, whole periods.
+
+use api::{
+    machine::names,
+    schema::{GATED, KINDS, MACHINES},
+};
+use serde_json::json;
+
+use super::{verdict::Obstacle, *};
+
+fn instant(text: &str) -> Instant {
+    Instant::parse(text).unwrap()
+}
+
+/// A Sunday at noon.
+fn noon() -> Instant {
+    instant("2026-11-15T12:00:00Z")
+}
+
+fn days(days: i64) -> Settings {
+    Settings {
+        range: noon()..noon().saturating_add(days * 86_400),
+        seed: 1,
+        lengths: Lengths { drain: 300, reboot: 480 },
+        machines: BTreeMap::new(),
+        arrivals: Vec::new(),
+        pools: BTreeSet::new(),
+    }
+}
+
+/// The same, with a change every so many days.
+fn every(interval: i64, period: i64) -> Settings {
+    let at = |place: i64| noon().saturating_add(place * interval * 86_400);
+    let arrivals = (0..period / interval).map(at).collect();
+    Settings { arrivals, ..days(period) }
+}
+
+/// A policy `nights` that is open from 22:00 for so long, and nothing else.
+fn cluster(duration: &str) -> Cluster {
+    let mut cluster = Cluster::default();
+    let policy = json!({
+        "apiVersion": api::names::API_VERSION, "kind": "ChangeManagementPolicy", "metadata": {"name": "nights"},
+        "spec": {"strategy": "MaintenanceSchedule",
+            "maintenanceSchedule": {"permit": {"startTime": "22:00", "duration": duration}}},
+    });
+    cluster.add_written(&KINDS[0], &policy, noon());
+    cluster
+}
+
+fn nights() -> Value {
+    json!({"strategy": "ByPolicy", "byPolicy": {"name": "nights"}})
+}
+
+/// A pool of so many machines, with `rendered-NAME-b` pending on all of them.
+fn add_pool(cluster: &mut Cluster, name: &str, machines: usize, spec: &Value) {
+    let role = format!("node-role.kubernetes.io/{name}");
+    let (old, new) = (format!("rendered-{name}-a"), format!("rendered-{name}-b"));
+    let mut pool = json!({
+        "metadata": {"name": name},
+        "spec": {"nodeSelector": {"matchLabels": {&role: ""}}, "configuration": {"name": new},
+            "changeManagement": nights()},
+        "status": {"configuration": {"name": old}},
+    });
+    for (key, value) in spec.as_object().unwrap() {
+        pool["spec"][key] = value.clone();
+    }
+    cluster.add_written(&GATED[1], &pool, noon());
+    for place in 0..machines {
+        let node = json!({"metadata": {"name": format!("{name}-{place}"), "labels": {&role: ""},
+            "annotations": {names::CURRENT_CONFIG: old, names::DESIRED_CONFIG: old, names::STATE: "Done"}}});
+        cluster.add(&MACHINES[1], &node);
+    }
+}
+
+fn worker(duration: &str, machines: usize, spec: &Value) -> Cluster {
+    let mut cluster = cluster(duration);
+    add_pool(&mut cluster, "worker", machines, spec);
+    cluster
+}
+
+fn course(cluster: &Cluster, settings: &Settings) -> Course {
+    simulate(cluster, settings).pools.remove(0)
+}
+
+/// LIVE-2, POOL-1, POOL-2: one machine after the other, only begun while the window is open, and finished after it.
+#[test]
+fn machines_begin_in_windows_one_after_the_other_and_finish_after_them() {
+    let cluster = worker("1h", 12, &json!({}));
+    let course = course(&cluster, &days(30));
+    let [change] = course.changes.as_slice() else { panic!("{:?}", course.changes) };
+    assert_eq!(change.arrival, Arrival::Pending);
+    assert_eq!(change.started, Some(instant("2026-11-15T22:00:00Z")));
+    assert_eq!(change.runs.len(), 12);
+    let mut before = noon();
+    for run in &change.runs {
+        assert!(course.gate.set.contains(run.start), "{run:?}");
+        assert!(before <= run.start && run.start < run.drained && run.drained < run.end, "{run:?}");
+        assert!((390..=1170).contains(&(run.end.unix() - run.start.unix())), "{run:?}");
+        assert_eq!(run.basis.as_deref(), Some("window"));
+        before = run.end;
+    }
+    let beyond = change.runs.iter().filter(|run| !course.gate.set.contains(run.end)).count();
+    assert!(beyond > 0, "the window is no multiple of a machine");
+    assert_eq!(change.windows(&course.gate), 3);
+    assert_eq!(course.verdict, Verdict::Converges(before));
+    assert_eq!(change.finished, Some(before));
+}
+
+/// DET-1
+#[test]
+fn same_seed_gives_the_same_forecast_and_another_seed_another() {
+    let cluster = worker("1h", 12, &json!({}));
+    let told = |seed: u64| format!("{:?}", simulate(&cluster, &Settings { seed, ..days(30) }));
+    assert_eq!(told(1), told(1));
+    assert_ne!(told(1), told(2));
+}
+
+/// POOL-3: changes come faster than windows let them finish, and still nobody starves.
+#[test]
+fn changes_that_come_too_fast_starve_nobody_and_are_told() {
+    let cluster = worker("30m", 12, &json!({}));
+    let settings = every(1, 60);
+    let course = course(&cluster, &settings);
+    assert!(course.changes.iter().all(|change| change.finished.is_none()));
+    assert!(course.changes.iter().rev().skip(1).all(|change| change.superseded.is_some()));
+    for (node, _) in &course.machines {
+        let runs = course.changes.iter().flat_map(|change| &change.runs);
+        let begun: Vec<Instant> =
+            runs.filter(|run| run.node == *node).map(|run| run.start).collect();
+        assert!(begun.len() > 10, "{node} moved {} times", begun.len());
+        let gaps = begun.windows(2).map(|pair| pair[1].unix() - pair[0].unix());
+        assert!(gaps.max() < Some(7 * 86_400), "{node} waited longer than a round takes");
+    }
+    let Verdict::Never { waiting, obstacle: Obstacle::Time { at_once } } = &course.verdict else {
+        panic!("{:?}", course.verdict)
+    };
+    assert!(!waiting.is_empty());
+    // Two in half an hour, if begun one by one: with four at once they all fit.
+    assert_eq!(*at_once, Some(4));
+    assert!(course.open_a_month(&settings) < course.need_a_month(&settings));
+    let larger = worker("30m", 12, &json!({"maxUnavailable": 4}));
+    let larger = simulate(&larger, &settings).pools.remove(0);
+    assert!(matches!(larger.verdict, Verdict::Converges(_)), "{:?}", larger.verdict);
+}
+
+/// A change that comes right before the end is no sign of falling behind, and a budget is no worse for it.
+#[test]
+fn the_end_of_the_period_is_no_obstacle() {
+    let cluster = worker("30m", 12, &json!({"maxUnavailable": 4}));
+    // The last change comes ten minutes before the last window closes.
+    let last = instant("2026-12-14T22:20:00Z");
+    let mut settings = every(1, 29);
+    settings.arrivals.push(last);
+    settings.range.end = instant("2026-12-14T22:30:00Z");
+    let fine = course(&cluster, &settings);
+    let Verdict::Unfinished { waiting } = &fine.verdict else { panic!("{:?}", fine.verdict) };
+    assert!(waiting.len() < 12, "some were begun, and finish");
+    let slow = course(&worker("30m", 12, &json!({})), &settings);
+    let Verdict::Never { obstacle, .. } = &slow.verdict else { panic!("{:?}", slow.verdict) };
+    assert_eq!(*obstacle, Obstacle::Time { at_once: Some(4) });
+}
+
+/// What the forecast says is enough is enough.
+#[test]
+fn a_window_of_the_needed_length_suffices() {
+    let settings = every(1, 20);
+    let short = course(&worker("1h", 12, &json!({})), &settings);
+    assert!(matches!(short.verdict, Verdict::Never { .. }), "{:?}", short.verdict);
+    let enough = format!("{}m", short.need / 60 + 1);
+    let enough = course(&worker(&enough, 12, &json!({})), &settings);
+    assert!(matches!(enough.verdict, Verdict::Converges(_)), "{:?}", enough.verdict);
+}
+
+#[test]
+fn what_is_in_the_way_is_told() {
+    let check = |spec: Value, expected: &str| {
+        let course = course(&worker("8h", 3, &spec), &days(30));
+        let Verdict::Never { obstacle, .. } = &course.verdict else { panic!("{spec}") };
+        let found = format!("{obstacle:?}");
+        assert!(found.starts_with(expected), "{spec}: {found}");
+    };
+    check(json!({"paused": true}), "Paused");
+    check(json!({"machineConfig": {"name": "gone"}}), "Blocked(\"spec.machineConfig.name: ");
+    check(json!({"maxUnavailable": "half"}), "Blocked(\"spec.maxUnavailable: ");
+    check(
+        json!({"changeManagement": {"strategy": "Restrictive"}}),
+        "Shut { reason: \"spec.changeManagement is Restrictive\", opens: None }",
+    );
+    check(
+        json!({"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "gone"}}}),
+        "Shut { reason: \"ChangeManagementPolicy/gone does not exist",
+    );
+    check(
+        json!({"changeManagement": {"strategy": "RestrictiveUntil", "restrictiveUntil": "2027-11-15T12:00:00Z"}}),
+        "Shut { reason: \"spec.changeManagement is RestrictiveUntil 2027",
+    );
+}
+
+/// POOL-2: a machine that somebody took away takes its place in the budget for ever.
+#[test]
+fn cordoned_machine_is_named_as_the_obstacle() {
+    let mut cluster = worker("8h", 3, &json!({}));
+    cluster.nodes[1].cordon = crate::pool::seen::Cordon::Cordoned;
+    let course = course(&cluster, &days(30));
+    let Verdict::Never { waiting, obstacle } = course.verdict else { panic!() };
+    assert_eq!(waiting.len(), 3);
+    assert_eq!(obstacle, Obstacle::Machines(vec![("worker-1".into(), "is cordoned".into())]));
+}
+
+/// CV-2: masters wait for the gate of `ClusterVersion`; CV-1: of its own update the start is told.
+#[test]
+fn masters_follow_the_cluster_version() {
+    let mut cluster = cluster("2h");
+    add_pool(&mut cluster, "master", 3, &json!({"changeManagement": {"strategy": "Permissive"}}));
+    let version = json!({"metadata": {"name": "version"},
+        "spec": {"desiredUpdate": {"version": "4.21.3"}, "changeManagement": nights()},
+        "status": {"desired": {"version": "4.20.8"}}});
+    cluster.add_written(&GATED[0], &version, noon());
+    let forecast = simulate(&cluster, &days(30));
+    let tonight = Some(instant("2026-11-15T22:00:00Z"));
+    assert_eq!(forecast.pools[0].changes[0].started, tonight);
+    let [update] = forecast.others.as_slice() else { panic!("{:?}", forecast.others) };
+    assert_eq!(
+        (update.object.to_string().as_str(), update.starts),
+        ("ClusterVersion/version", tonight)
+    );
+    // What has begun goes on whatever the window does (CV-1).
+    let begun = json!({"metadata": {"name": "version"}, "spec": {"changeManagement": nights()},
+        "status": {"desired": {"version": "4.21.3"}, "history": [{"state": "Partial", "version": "4.21.3"}]}});
+    cluster.add_written(&GATED[0], &begun, noon());
+    let forecast = simulate(&cluster, &days(30));
+    assert_eq!(forecast.pools[0].changes[0].started, Some(noon()));
+    assert!(forecast.others.is_empty());
+}
+
+/// HOST-1: hosted machines ask a policy of their own namespace; only their start is told.
+#[test]
+fn hosted_machines_start_when_their_gate_opens() {
+    let mut cluster = Cluster::default();
+    let policy = json!({"apiVersion": api::names::API_VERSION, "kind": "HostedChangeManagementPolicy",
+        "metadata": {"name": "nights", "namespace": "clusters"},
+        "spec": {"strategy": "MaintenanceSchedule",
+            "maintenanceSchedule": {"permit": {"startTime": "22:00", "duration": "1h"}}}});
+    cluster.add_written(&KINDS[1], &policy, noon());
+    for (name, status) in [("due", "True"), ("quiet", "False")] {
+        let pool = json!({"metadata": {"name": name, "namespace": "clusters"}, "spec": {"changeManagement": nights()},
+            "status": {"conditions": [{"type": "UpdatingVersion", "status": status}]}});
+        cluster.add_written(&GATED[3], &pool, noon());
+    }
+    let forecast = simulate(&cluster, &days(30));
+    let [single] = forecast.others.as_slice() else { panic!("{:?}", forecast.others) };
+    assert_eq!(single.object.to_string(), "NodePool/clusters/due");
+    assert_eq!(single.starts, Some(instant("2026-11-15T22:00:00Z")));
+    assert!(simulate(&cluster, &days(0)).others[0].starts.is_none());
+}
+
+/// Machines that only vote wait until the masters are through.
+#[test]
+fn voters_take_turns() {
+    let mut cluster = Cluster::default();
+    for name in ["arbiter", "master"] {
+        add_pool(&mut cluster, name, 2, &json!({"changeManagement": null}));
+    }
+    let forecast = simulate(&cluster, &days(1));
+    let [arbiters, masters] = forecast.pools.as_slice() else { panic!() };
+    let done = masters.changes[0].finished.unwrap();
+    assert!(arbiters.changes[0].runs.iter().all(|run| run.start >= done));
+    assert!(matches!(arbiters.verdict, Verdict::Converges(_)));
+}
+
+#[test]
+fn machines_can_be_made_up_and_changes_too() {
+    let mut cluster = cluster("8h");
+    let pool = json!({"metadata": {"name": "infra"}, "spec": {"changeManagement": nights(), "maxUnavailable": "50%"}});
+    cluster.add_written(&GATED[1], &pool, noon());
+    let machines = BTreeMap::from([("infra".to_owned(), 4)]);
+    let quiet = Settings { machines, ..days(3) };
+    assert_eq!(course(&cluster, &quiet).verdict, Verdict::Idle);
+    let settings = Settings { arrivals: vec![noon()], ..quiet };
+    let infra = course(&cluster, &settings);
+    assert_eq!((infra.machines.len(), infra.at_once), (4, 2));
+    let [change] = infra.changes.as_slice() else { panic!("{:?}", infra.changes) };
+    assert_eq!(change.config, "rendered-infra-change-1");
+    assert_eq!(change.arrival, Arrival::At(noon()));
+    assert!(change.finished.is_some());
+    let elsewhere = Settings { pools: BTreeSet::from(["worker".to_owned()]), ..settings };
+    assert_eq!(course(&cluster, &elsewhere).verdict, Verdict::Idle);
+}
+
+/// POOL-1: sources that were edited since are rendered at once, and pend.
+#[test]
+fn an_edited_source_is_a_pending_change() {
+    let mut cluster = cluster("8h");
+    let pool = json!({"metadata": {"name": "worker", "uid": "u"}, "spec": {
+        "changeManagement": nights(),
+        "machineConfigSelector": {"matchLabels": {names::ROLE: "worker"}},
+        "nodeSelector": {"matchLabels": {"node-role.kubernetes.io/worker": ""}}}});
+    let source = |arguments: Value| json!({"metadata": {"name": "50-x", "labels": {names::ROLE: "worker"}}, "spec": {"kernelArguments": arguments}});
+    let with = |cluster: &Cluster, arguments: Value| {
+        let mut cluster = cluster.clone();
+        cluster.add(&MACHINES[0], &source(arguments));
+        cluster
+    };
+    cluster.add_written(&GATED[1], &pool, noon());
+    let machines = BTreeMap::from([("worker".to_owned(), 2)]);
+    let settings = Settings { machines, ..days(3) };
+    let first = with(&cluster, json!(["quiet"]));
+    assert_eq!(course(&first, &settings).verdict, Verdict::Idle);
+    let stored = start::pools(&first, &settings).remove(0).rendered.remove(0);
+    let mut named = pool.clone();
+    named["spec"]["configuration"] = json!({"name": stored.name});
+    cluster.add_written(&GATED[1], &named, noon());
+    cluster.rendered.push(stored);
+    assert_eq!(course(&with(&cluster, json!(["quiet"])), &settings).verdict, Verdict::Idle);
+    let edited = course(&with(&cluster, json!(["quiet", "nosmt"])), &settings);
+    let [change] = edited.changes.as_slice() else { panic!("{:?}", edited.changes) };
+    assert_eq!(change.arrival, Arrival::Pending);
+    assert_eq!((change.runs.len(), change.finished.is_some()), (2, true));
+}
+
+/// A machine that was on its way when the period began finishes first.
+#[test]
+fn machine_under_way_finishes_outside_of_windows() {
+    let mut cluster = worker("8h", 2, &json!({}));
+    cluster.nodes[0].desired = "rendered-worker-b".into();
+    cluster.nodes[0].state = api::machine::names::NodeState::Working;
+    let course = course(&cluster, &days(3));
+    let runs = &course.changes[0].runs;
+    assert_eq!((runs[0].start, runs[0].basis.as_deref()), (noon(), None));
+    assert_eq!(runs[1].start, instant("2026-11-15T22:00:00Z"));
+    assert_eq!(course.changes[0].windows(&course.gate), 1);
+}

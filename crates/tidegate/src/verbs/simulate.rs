@@ -1,0 +1,214 @@
+//! `tidegate simulate`: when would each change start and finish, and which pool never gets there?
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+};
+
+use anyhow::{Context as _, bail};
+use clap::{Args, FromArgMatches as _, ValueEnum};
+use schedule::Instant;
+use tidegate_core::simulate::{Cluster, Lengths, Settings, simulate};
+
+use super::{Listed, Verb};
+use crate::{
+    args::{self, Ahead, At},
+    cluster::Reach,
+    edge::Edge,
+    output::{self, Exit, Output},
+};
+
+mod items;
+mod picture;
+mod table;
+mod words;
+
+use table::Detail;
+
+/// How many changes may arrive. Ten years of one every day fit.
+const MOST_CHANGES: usize = 4_000;
+
+/// How many times a machine may take a change: each is kept until it is shown, in some hundred bytes.
+const MOST_RUNS: usize = 1_000_000;
+
+/// How many machines a pool may be made to have: as many as the largest clusters have in all.
+const MOST_MACHINES: usize = 5_000;
+
+/// How far anybody looks ahead, in seconds.
+const LONGEST: i64 = 10 * 366 * 86_400;
+
+pub(crate) fn verb() -> Verb {
+    Verb {
+        name: "simulate",
+        about: "Let the months go by: when each change would start and finish, and which pool never converges",
+        more: "Reads the cluster that kubectl would, or files with -f: a folder, a must-gather, or what `kubectl\n\
+               get -o yaml` printed of policies, pools, nodes, machine configurations and cluster version.\n\
+               Nothing is written there. What is pending is simulated; --change and --change-every make up\n\
+               more. Every change drains and restarts machines, in lengths drawn around --drain and --reboot.\n\
+               -o wide shows every machine, -o svg draws them.\n\n\
+               Exit codes: 0 done, 2 usage or failure; with --exit-code, 1 if a pool does not converge.\n\n\
+               Examples:\n  \
+               tidegate simulate\n  \
+               tidegate simulate -f docs/examples/cluster --for 1y --change-every 2w\n  \
+               tidegate simulate -f policies/ --nodes worker=12,infra=3 --change worker\n  \
+               tidegate simulate -f must-gather/ --svg year.svg",
+        listed: Listed::Yes,
+        args: Simulate::augment_args,
+        run: |matches, edge| run(&Simulate::from_arg_matches(matches)?, edge),
+    }
+}
+
+#[derive(Args, Debug)]
+struct Simulate {
+    /// A file of objects, a folder of them, or - for standard input, instead of a cluster; may be given several times
+    #[arg(short = 'f', long = "file", value_name = "PATH")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    reach: Reach,
+    #[command(flatten)]
+    at: At,
+    /// Look so far ahead, such as 30d, 12h, 2w, 6mo or 1y [default: 1y]
+    #[arg(long = "for", id = "length", value_name = "LENGTH", value_parser = args::ahead)]
+    length: Option<Ahead>,
+    /// Make believe that a change arrives in this pool at the start; may be given several times
+    #[arg(long, value_name = "POOL", value_delimiter = ',')]
+    change: Vec<String>,
+    /// Make believe that a change arrives again and again, in all pools or in those of --change
+    #[arg(long, value_name = "LENGTH", value_parser = args::ahead)]
+    change_every: Option<Ahead>,
+    /// Make believe that pools have so many machines, whatever was read
+    #[arg(long, value_name = "POOL=COUNT", value_delimiter = ',', value_parser = machines)]
+    nodes: Vec<(String, usize)>,
+    /// How long the workloads of a machine usually take to leave
+    #[arg(long, value_name = "LENGTH", value_parser = args::seconds, default_value = "5m")]
+    drain: i64,
+    /// How long a machine then usually takes to apply its configuration and to be back
+    #[arg(long, value_name = "LENGTH", value_parser = args::seconds, default_value = "8m")]
+    reboot: i64,
+    /// Where chance begins: the same seed gives the same answer
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// How to write the output
+    #[arg(short = 'o', long, value_name = "FORMAT", value_enum, default_value_t = ForecastFormat::Table)]
+    output: ForecastFormat,
+    /// Draw the timeline into this file as well
+    #[arg(long, value_name = "PATH")]
+    svg: Option<PathBuf>,
+    /// Exit with 1 if a pool does not converge
+    #[arg(long)]
+    exit_code: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ForecastFormat {
+    Table,
+    Wide,
+    Json,
+    Yaml,
+    Svg,
+}
+
+fn run(args: &Simulate, edge: &mut Edge) -> anyhow::Result<Output> {
+    let at = args.reach.instant(&args.at, &args.files, edge)?;
+    let mut settings = settings(args, at)?;
+    let (cluster, loaded) = args.reach.cluster(&args.files, edge, at)?;
+    if cluster.is_empty() && !loaded.has_errors() {
+        bail!(
+            "there is nothing that could change: no MachineConfigPool, ClusterVersion, HostedCluster or NodePool\n  \
+             hint: name the files that hold them with -f"
+        );
+    }
+    check_pools(&cluster, &settings)?;
+    settings.arrivals = arrivals(args, &settings)?;
+    let machines = cluster.machines() + settings.machines.values().sum::<usize>();
+    if machines.saturating_mul(settings.arrivals.len()) > MOST_RUNS {
+        bail!(
+            "--change-every: {} changes to {machines} machines are more than can be kept\n  hint: let them arrive less often, or look less far ahead",
+            settings.arrivals.len()
+        );
+    }
+    let forecast = simulate(&cluster, &settings);
+    if let Some(path) = &args.svg {
+        let picture = picture::picture(&forecast, &settings);
+        fs::write(path, picture)
+            .with_context(|| format!("--svg: {} cannot be written", path.display()))?;
+    }
+    let text = match args.output {
+        ForecastFormat::Json => output::json(&items::report(&forecast, &settings))?,
+        ForecastFormat::Yaml => output::yaml(&items::report(&forecast, &settings))?,
+        ForecastFormat::Svg => picture::picture(&forecast, &settings),
+        ForecastFormat::Table => table::overview(&forecast, &settings, edge.colour, Detail::Some),
+        ForecastFormat::Wide => {
+            table::overview(&forecast, &settings, edge.colour, Detail::All)
+                + &table::machines(&forecast, &settings, edge.colour)
+        }
+    };
+    let mut output = Output::done(text).with_problems(&loaded);
+    let fine = forecast.pools.iter().all(|course| course.verdict.is_fine());
+    if args.exit_code && output.exit == Exit::Done && !fine {
+        output.exit = Exit::No;
+    }
+    Ok(output)
+}
+
+fn settings(args: &Simulate, start: Instant) -> anyhow::Result<Settings> {
+    let end = args.length.unwrap_or(Ahead::months(12)).after(start);
+    if end.unix() - start.unix() > LONGEST {
+        bail!("--for: the period until {end} is longer than 10 years\n  hint: ask for less");
+    }
+    Ok(Settings {
+        range: start..end,
+        seed: args.seed,
+        lengths: Lengths { drain: args.drain, reboot: args.reboot },
+        machines: args.nodes.iter().cloned().collect::<BTreeMap<_, _>>(),
+        arrivals: Vec::new(),
+        pools: args.change.iter().cloned().collect::<BTreeSet<_>>(),
+    })
+}
+
+/// When make-believe changes arrive.
+fn arrivals(args: &Simulate, settings: &Settings) -> anyhow::Result<Vec<Instant>> {
+    let start = settings.range.start;
+    let Some(every) = args.change_every else {
+        return Ok(if args.change.is_empty() { Vec::new() } else { vec![start] });
+    };
+    let inside = |at: &Instant| *at < settings.range.end;
+    // From the start each time, so that a change on the 31st comes back to the 31st.
+    let times = (0..).map(|count| every.times(count).after(start)).take_while(inside);
+    let arrivals: Vec<_> = times.take(MOST_CHANGES + 1).collect();
+    if arrivals.len() > MOST_CHANGES {
+        bail!(
+            "--change-every: more than {MOST_CHANGES} changes would arrive\n  hint: let them arrive less often, or look less far ahead"
+        );
+    }
+    Ok(arrivals)
+}
+
+/// Every pool that was named must be there.
+fn check_pools(cluster: &Cluster, settings: &Settings) -> anyhow::Result<()> {
+    let known: Vec<&str> = cluster.pools().map(|pool| pool.name.as_str()).collect();
+    let named = settings.pools.iter().map(|name| ("--change", name));
+    for (argument, name) in named.chain(settings.machines.keys().map(|name| ("--nodes", name))) {
+        if !known.contains(&name.as_str()) {
+            let hint = match known.as_slice() {
+                [] => "there is no pool at all".to_owned(),
+                some => format!("the pools are {}", some.join(", ")),
+            };
+            bail!("{argument}: there is no MachineConfigPool {name:?}\n  hint: {hint}");
+        }
+    }
+    Ok(())
+}
+
+fn machines(text: &str) -> Result<(String, usize), String> {
+    let parts = text.split_once('=').and_then(|(pool, count)| {
+        let count = count.parse().ok().filter(|count| (1..=MOST_MACHINES).contains(count))?;
+        (!pool.is_empty()).then(|| (pool.to_owned(), count))
+    });
+    parts.ok_or_else(|| {
+        format!(
+            "{text:?} is not POOL=COUNT with a count from 1 to {MOST_MACHINES}: expected worker=12"
+        )
+    })
+}
