@@ -17,6 +17,7 @@ use crate::{
     pool::{
         Action, PoolPlan, PoolView, decide,
         merge::Base,
+        refusal::Refusals,
         render::{Fresh, Rendering},
         seen::{Cordon, Health, SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
@@ -142,6 +143,8 @@ impl Pool<'_> {
             base: &self.base,
             operator_node: None,
             waits_for: self.waits_for,
+            // Here nobody refuses.
+            refusals: &Refusals::default(),
             control_plane_update: self.update.as_deref(),
         };
         decide(&view, &self.gate, now)

@@ -187,5 +187,6 @@ fn made_up(pool: &str, place: usize) -> SeenNode {
         state: NodeState::Done,
         reason: String::new(),
         allowed: None,
+        permit_until: None,
     }
 }
