@@ -32,7 +32,7 @@ use crate::{
     world::World,
 };
 
-mod chance;
+pub mod chance;
 mod clock;
 mod course;
 mod pool;

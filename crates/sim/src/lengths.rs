@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use runtime::backoff::spread;
+use tidegate_core::simulate::chance::Chance;
 
 /// From how many seconds to how many each thing takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,11 +30,7 @@ impl Default for Lengths {
 impl Lengths {
     /// How long something takes this time.
     pub(crate) fn draw(&self, range: &Range<i64>, what: &str) -> i64 {
-        let seed = spread(&self.seed.to_le_bytes());
-        let drawn = spread(&[&seed.to_le_bytes()[..], what.as_bytes()].concat());
-        let width = (range.end - range.start).max(1);
-        // The low bits of this hash follow the last letter; the high ones mix better.
-        range.start + ((drawn >> 24) as i64).rem_euclid(width)
+        Chance::of(self.seed, what, "").within(range)
     }
 }
 

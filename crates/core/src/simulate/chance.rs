@@ -1,31 +1,39 @@
 //! How long does a machine take this time? A length around the usual one, drawn from a seed, and the same whenever it is asked (DET-1).
 
+use std::ops::Range;
+
 /// A sequence of numbers that look random: `SplitMix64`, which needs one word and passes for chance at this size.
 #[derive(Clone, Debug)]
-pub(super) struct Chance(u64);
+pub struct Chance(u64);
 
 impl Chance {
-    /// The chance of one machine at one change. It depends on nothing else, so one machine more leaves the lengths of all others.
-    pub(super) fn of(seed: u64, node: &str, config: &str) -> Self {
+    /// The chance of one thing on one occasion. It depends on nothing else, so one machine more leaves the lengths of all others.
+    pub fn of(seed: u64, what: &str, when: &str) -> Self {
         // FNV-1a: short texts spread well enough, and the sequence does the rest.
         let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        let text = node.bytes().chain([0]).chain(config.bytes());
+        let text = what.bytes().chain([0]).chain(when.bytes());
         Self(text.fold(seed ^ 0xcbf2_9ce4_8422_2325, mix))
     }
 
+    /// A number of a range, each as likely as another; its start if it is empty.
+    pub fn within(&mut self, range: &Range<i64>) -> i64 {
+        let width = (range.end - range.start).max(1).cast_unsigned();
+        range.start + (self.word() % width).cast_signed()
+    }
+
     /// A length between half of the usual one and half as much again, most often near it; never less than a second.
-    pub(super) fn around(&mut self, usual: i64) -> i64 {
-        let thousandths = 500 + self.draw().midpoint(self.draw());
+    pub fn around(&mut self, usual: i64) -> i64 {
+        let mut draw = || self.within(&(0..1001));
+        let thousandths = 500 + draw().midpoint(draw());
         (usual.saturating_mul(thousandths) / 1000).max(1)
     }
 
-    /// A number from 0 to 1000.
-    fn draw(&mut self) -> i64 {
+    fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((word ^ (word >> 31)) % 1001).cast_signed()
+        word ^ (word >> 31)
     }
 }
 
