@@ -33,8 +33,8 @@ impl Lengths {
         let seed = spread(&self.seed.to_le_bytes());
         let drawn = spread(&[&seed.to_le_bytes()[..], what.as_bytes()].concat());
         let width = (range.end - range.start).max(1);
-        // The low bits of this hash follow the last letter; the high ones mix better.
-        range.start + ((drawn >> 24) as i64).rem_euclid(width)
+        // Names that differ in their last letter give neighbours; once more, and they are strangers.
+        range.start + ((spread(&drawn.to_le_bytes()) >> 24) as i64).rem_euclid(width)
     }
 }
 
