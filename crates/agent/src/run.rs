@@ -402,6 +402,7 @@ impl<H: Host> Agent<H> {
             body.frame().await?.ok()
         };
         let heard = tokio::select! {
+            biased;
             heard = timeout(LOOK_AGAIN + GRACE, watched) => heard.ok().flatten(),
             () = self.reached(retry.unwrap_or(Instant::MAX)), if retry.is_some() => return,
         };

@@ -29,7 +29,7 @@ pub async fn run(
     let mut changes = caches.changes();
     let mut due = Due::new();
     loop {
-        changes.mark_unchanged();
+        changes.mark_seen();
         let leads = leadership.borrow_and_update().leads();
         let asking = if leads { asking(&caches) } else { BTreeMap::new() };
         due.retain(|name, (asked, _)| asking.get(name) == Some(asked));
@@ -45,11 +45,10 @@ pub async fn run(
         let next = due.values().map(|(_, due)| *due).min();
         tokio::select! {
             biased;
-            // The senders live as long as the operator.
+            // The sender lives as long as the operator.
             Ok(()) = leadership.changed() => {}
-            Ok(()) = changes.changed() => {}
+            () = changes.changed() => {}
             () = clock.wait(next.unwrap_or(Instant::MAX)), if next.is_some() => {}
-            else => return,
         }
     }
 }

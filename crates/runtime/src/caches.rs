@@ -17,6 +17,7 @@ use tidegate_core::{
 use tokio::sync::Notify;
 
 use crate::{
+    changes::{Changes, Follower},
     key::Key,
     store::{State, Store, Trust, policy_of},
 };
@@ -28,7 +29,7 @@ pub struct Caches {
     store: Mutex<Store>,
     news: Mutex<BTreeSet<Key>>,
     told: Notify,
-    changes: tokio::sync::watch::Sender<u64>,
+    changes: Changes,
     rebuild: tokio::sync::watch::Sender<u64>,
 }
 
@@ -48,7 +49,7 @@ impl Caches {
             store: Mutex::new(Store::hosted_by(host)),
             news: Mutex::default(),
             told: Notify::new(),
-            changes: tokio::sync::watch::Sender::default(),
+            changes: Changes::default(),
             rebuild: tokio::sync::watch::Sender::default(),
         }
     }
@@ -75,8 +76,8 @@ impl Caches {
     }
 
     /// Tells whenever something changes: for those who look at the store and leave the news to others.
-    pub fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
-        self.changes.subscribe()
+    pub fn changes(&self) -> Follower {
+        self.changes.follow()
     }
 
     /// An object was added or changed.
@@ -180,7 +181,7 @@ impl Caches {
     fn tell(&self, changed: impl IntoIterator<Item = Key>) {
         self.news.lock().unwrap_or_else(PoisonError::into_inner).extend(changed);
         self.told.notify_one();
-        self.changes.send_modify(|count| *count += 1);
+        self.changes.tell();
     }
 }
 

@@ -4,11 +4,18 @@
 //! simulation on tokio's paused time (DET-1). A wait may end early, and never lasts longer than [`LOOK_AGAIN`]: whoever waits looks
 //! at the clock again. One long sleep to a far edge would miss that somebody set the clock, or that the machine was asleep.
 
-use std::{fmt, future::Future, pin::Pin, time::Duration};
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use jiff::{SignedDuration, Timestamp};
 use schedule::Instant;
-use tokio::sync::watch;
+
+use crate::changes::Changes;
 
 /// The longest wait without a look at the clock: steps of the clock and suspended machines are noticed after this long.
 pub const LOOK_AGAIN: Duration = Duration::from_secs(30);
@@ -48,7 +55,8 @@ impl Clock for SystemClock {
 /// A clock that follows tokio's, from an instant and at a speed of somebody's choice. Clones are one clock.
 #[derive(Clone, Debug)]
 pub struct SetClock {
-    reading: watch::Sender<Reading>,
+    reading: Arc<Mutex<Reading>>,
+    changes: Changes,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +81,7 @@ impl SetClock {
     /// Says `at` now, and goes on as fast as tokio's clock.
     pub fn starting_at(at: Instant) -> Self {
         let reading = Reading { then: at.into(), read: tokio::time::Instant::now(), speed: 1 };
-        Self { reading: watch::Sender::new(reading) }
+        Self { reading: Arc::new(Mutex::new(reading)), changes: Changes::default() }
     }
 
     /// Moves to `at`, forwards or backwards, and wakes everybody who waits.
@@ -95,25 +103,27 @@ impl SetClock {
     }
 
     fn change(&self, change: impl FnOnce(&mut Reading)) {
-        self.reading.send_modify(|reading| {
-            *reading = Reading {
-                then: reading.exact(),
-                read: tokio::time::Instant::now(),
-                speed: reading.speed,
-            };
-            change(reading);
-        });
+        let mut reading = self.reading();
+        reading.then = reading.exact();
+        reading.read = tokio::time::Instant::now();
+        change(&mut reading);
+        drop(reading);
+        self.changes.tell();
+    }
+
+    fn reading(&self) -> MutexGuard<'_, Reading> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clock for SetClock {
     fn exact(&self) -> Timestamp {
-        self.reading.borrow().exact()
+        self.reading().exact()
     }
 
     fn wait(&self, until: Instant) -> Waiting<'_> {
-        let mut changes = self.reading.subscribe();
-        let reading = *changes.borrow_and_update();
+        let mut changes = self.changes.follow();
+        let reading = *self.reading();
         let left = left(reading.exact(), until);
         // Rounded up: a wait that ends a nanosecond early would only be waited for again.
         let left = match reading.speed {
@@ -121,7 +131,7 @@ impl Clock for SetClock {
             speed => left.div_ceil(speed).min(LOOK_AGAIN),
         };
         Box::pin(async move {
-            // The sender lives in the clock, which is borrowed here: the channel cannot close.
+            // Either way it is time to look at the clock.
             let _ = tokio::time::timeout(left, changes.changed()).await;
         })
     }

@@ -7,6 +7,7 @@
 pub mod backoff;
 pub mod caches;
 pub mod call;
+pub mod changes;
 pub mod client;
 pub mod clock;
 pub mod drain;

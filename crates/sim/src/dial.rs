@@ -8,11 +8,11 @@ use std::{sync::Arc, time::Duration};
 
 use runtime::{
     call::{Ask, CallError, Cluster, Verb},
+    changes::Changes,
     clock::{Clock as _, SetClock},
 };
 use schedule::Instant;
 use serde_json::{Map, Value, json};
-use tokio::sync::watch;
 
 use crate::mirror::{Mirror, text};
 
@@ -61,7 +61,7 @@ pub enum Turn {
 pub struct Dial {
     clock: SetClock,
     setting: Arc<std::sync::Mutex<Setting>>,
-    turned: watch::Sender<u64>,
+    turned: Changes,
 }
 
 /// What others have been told of the clock.
@@ -82,7 +82,7 @@ impl Dial {
         clock.speed(speed);
         let setting = Setting { at: clock.now(), speed, resume: speed.max(1), turns: 0 };
         let setting = Arc::new(std::sync::Mutex::new(setting));
-        Self { clock, setting, turned: watch::Sender::default() }
+        Self { clock, setting, turned: Changes::default() }
     }
 
     /// The clock.
@@ -98,7 +98,7 @@ impl Dial {
     /// Turns the clock.
     pub fn turn(&self, turn: Turn) {
         self.apply(turn);
-        self.turned.send_modify(|count| *count += 1);
+        self.turned.tell();
     }
 
     fn apply(&self, turn: Turn) {
@@ -125,10 +125,10 @@ impl Dial {
 
     /// Follows what people write, and tells what the clock was set to, for ever.
     pub(crate) async fn follow(self, cluster: Cluster, maps: Mirror, mut told: Told) {
-        let (mut turned, mut written) = (self.turned.subscribe(), maps.changes());
+        let (mut turned, mut written) = (self.turned.follow(), maps.changes());
         loop {
-            turned.mark_unchanged();
-            written.mark_unchanged();
+            turned.mark_seen();
+            written.mark_seen();
             match self.attend(&cluster, told.0).await {
                 Ok(now) => told = Told(now),
                 Err(error) => {
@@ -137,10 +137,10 @@ impl Dial {
                     continue;
                 }
             }
-            // The senders live in this hand and in the mirror.
             tokio::select! {
-                Ok(()) = turned.changed() => {}
-                Ok(()) = written.changed() => {}
+                biased;
+                () = turned.changed() => {}
+                () = written.changed() => {}
             }
         }
     }

@@ -80,8 +80,8 @@ impl Machine {
     async fn installed(&self) -> Recording {
         let (mut nodes, mut pools) = (self.nodes.changes(), self.pools.changes());
         loop {
-            nodes.mark_unchanged();
-            pools.mark_unchanged();
+            nodes.mark_seen();
+            pools.mark_seen();
             if let Some(name) = self.first_configuration() {
                 match self.install(&name).await {
                     Ok(host) => return host,
@@ -92,10 +92,10 @@ impl Machine {
                     }
                 }
             }
-            // The mirrors live as long as this machine.
             tokio::select! {
-                Ok(()) = nodes.changed() => {}
-                Ok(()) = pools.changed() => {}
+                biased;
+                () = nodes.changed() => {}
+                () = pools.changed() => {}
             }
         }
     }

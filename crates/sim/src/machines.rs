@@ -39,7 +39,7 @@ impl Site {
         let mut running: BTreeMap<String, AbortHandle> = BTreeMap::new();
         let mut tasks = JoinSet::new();
         loop {
-            changes.mark_unchanged();
+            changes.mark_seen();
             let nodes = self.nodes.objects();
             // By identity: a node of the same name that is made later is another machine.
             let there: BTreeMap<&str, &str> = nodes
@@ -60,8 +60,8 @@ impl Site {
                 }
             }
             tokio::select! {
-                // The mirror lives here.
-                Ok(()) = changes.changed() => {}
+                biased;
+                () = changes.changed() => {}
                 // A machine ends only with its node.
                 Some(_) = tasks.join_next() => {}
             }

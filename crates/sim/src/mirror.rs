@@ -8,10 +8,10 @@ use std::{
 
 use runtime::{
     call::{Ask, CallError, Cluster, Verb},
+    changes::{Changes, Follower},
     observe::lines::Lines,
 };
 use serde_json::Value;
-use tokio::sync::watch;
 
 /// Namespace and name; the namespace is empty where the kind has none.
 pub(crate) type Place = (String, String);
@@ -23,7 +23,7 @@ pub(crate) type Objects = BTreeMap<Place, Arc<Value>>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mirror {
     objects: Arc<Mutex<Objects>>,
-    changes: watch::Sender<u64>,
+    changes: Changes,
 }
 
 impl Mirror {
@@ -33,8 +33,8 @@ impl Mirror {
     }
 
     /// Tells whenever that changes.
-    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
+    pub(crate) fn changes(&self) -> Follower {
+        self.changes.follow()
     }
 
     /// Keeps the copy true, for ever.
@@ -72,7 +72,7 @@ impl Mirror {
 
     fn change(&self, change: impl FnOnce(&mut Objects)) {
         change(&mut self.objects.lock().unwrap_or_else(PoisonError::into_inner));
-        self.changes.send_modify(|count| *count += 1);
+        self.changes.tell();
     }
 }
 

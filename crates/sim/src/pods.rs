@@ -32,8 +32,8 @@ impl Nursery {
         let (mut pods, mut nodes) = (self.pods.changes(), self.nodes.changes());
         let mut memory = Memory::default();
         loop {
-            pods.mark_unchanged();
-            nodes.mark_unchanged();
+            pods.mark_seen();
+            nodes.mark_seen();
             let plan = plan(
                 &self.pods.objects(),
                 &self.nodes.objects(),
@@ -50,9 +50,8 @@ impl Nursery {
             let next = plan.next;
             tokio::select! {
                 biased;
-                // The mirrors live here.
-                Ok(()) = pods.changed() => {}
-                Ok(()) = nodes.changed() => {}
+                () = pods.changed() => {}
+                () = nodes.changed() => {}
                 () = clock.wait(next.unwrap_or(schedule::Instant::MAX)), if next.is_some() => {}
             }
         }

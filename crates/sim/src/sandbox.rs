@@ -214,11 +214,11 @@ async fn ending(part: impl Future<Output = ()>, name: &'static str) -> &'static 
 async fn joined(site: &Site) {
     let (mut nodes, mut pools) = (site.nodes.changes(), site.pools.changes());
     loop {
-        nodes.mark_unchanged();
-        pools.mark_unchanged();
+        nodes.mark_seen();
+        pools.mark_seen();
         let known: Vec<SeenPool> = collected(&site.pools, SeenPool::new);
         let machines: Vec<SeenNode> = collected(&site.nodes, SeenNode::new);
-        let listed = *nodes.borrow() > 0 && *pools.borrow() > 0;
+        let listed = !nodes.is_fresh() && !pools.is_fresh();
         let waits = |node: &SeenNode| {
             node.current.is_empty() && matches!(membership(node, &known), Membership::Of(_))
         };
@@ -226,9 +226,9 @@ async fn joined(site: &Site) {
             return;
         }
         tokio::select! {
-            // The mirrors live in the site.
-            Ok(()) = nodes.changed() => {}
-            Ok(()) = pools.changed() => {}
+            biased;
+            () = nodes.changed() => {}
+            () = pools.changed() => {}
         }
     }
 }

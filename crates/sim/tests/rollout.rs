@@ -8,7 +8,7 @@ use http::Method;
 use runtime::clock::Clock as _;
 use schedule::Instant;
 use serde_json::{Value, json};
-use sim::{Sandbox, Settings, example, stock::Item};
+use sim::{Lengths, Sandbox, Settings, example, stock::Item};
 
 const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
 const POOLS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
@@ -22,6 +22,10 @@ struct Play(Sandbox);
 
 impl Play {
     async fn start(at: &str) -> Self {
+        Self::start_with(at, 1).await
+    }
+
+    async fn start_with(at: &str, seed: u64) -> Self {
         let at = instant(at);
         let policy = json!({"apiVersion": "changemanagement.openshift.io/v1alpha1",
             "kind": "ChangeManagementPolicy", "metadata": {"name": "weekend"},
@@ -29,7 +33,9 @@ impl Play {
                 "frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday", "Sunday"]}}}}}});
         let mut items = vec![Item { origin: "test".into(), object: policy }];
         items.extend(example::objects(at, &["weekend".to_owned()]));
-        Self(Sandbox::start(Settings::starting_at(at), items).await.unwrap())
+        let lengths = Lengths { seed, ..Lengths::default() };
+        let settings = Settings { lengths, ..Settings::starting_at(at) };
+        Self(Sandbox::start(settings, items).await.unwrap())
     }
 
     fn ask(&self, method: &Method, path: &str, body: &Value) -> Value {
@@ -179,4 +185,22 @@ async fn an_edit_while_held_pends_and_rolls_when_the_window_opens() {
     assert!(play.is_done("batch"), "{:?}", play.away("batch"));
     assert!(blocked().is_none());
     assert!(play.0.clock().now() < instant("2026-11-23T00:00:00Z"));
+}
+
+/// DET-1
+#[test]
+fn the_same_seed_gives_the_same_requests_in_the_same_order() {
+    let trace = |seed: u64| {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_time().start_paused(true).build().unwrap().block_on(async {
+            let play = Play::start_with("2026-11-20T23:59:00Z", seed).await;
+            play.edit("server%20ntp.example.com");
+            play.pass(Duration::from_mins(2)).await;
+            assert!(!play.away("worker").is_empty());
+            play.0.api_server().trace_hash()
+        })
+    };
+    let first = trace(1);
+    assert_eq!(trace(1), first);
+    assert_ne!(trace(2), first);
 }

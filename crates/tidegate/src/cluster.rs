@@ -226,10 +226,10 @@ impl Cluster {
         let request = Request::patch(format!("{path}/{name}?fieldManager=tidegate"))
             .header(http::header::CONTENT_TYPE, "application/merge-patch+json")
             .body(serde_json::to_vec(change)?)?;
-        self.runtime
-            .block_on(self.ask(request))
-            .map(drop)
-            .map_err(|refusal| anyhow::anyhow!("cannot change {object}: {refusal}"))
+        self.runtime.block_on(self.ask(request)).map(drop).map_err(|refusal| match refusal.code {
+            409 => Overtaken(format!("cannot change {object}: {refusal}")).into(),
+            _ => anyhow::anyhow!("cannot change {object}: {refusal}"),
+        })
     }
 
     /// Creates a cluster-wide object, or changes what is said of it.
@@ -328,6 +328,18 @@ impl Cluster {
         }
     }
 }
+
+/// Somebody changed an object between the look at it and the change that followed from it.
+#[derive(Debug)]
+pub(crate) struct Overtaken(pub(crate) String);
+
+impl std::fmt::Display for Overtaken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Overtaken {}
 
 /// What a verb shows of a cluster.
 pub(crate) struct Shown {

@@ -291,3 +291,6 @@ fn tolerated(pod: &Value, node: &Value) -> bool {
         })
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,10 +9,26 @@ use tidegate_core::problem::Object;
 
 use crate::{
     args::{Format, Formats},
-    cluster::Cluster,
+    cluster::{Cluster, Overtaken},
     output::{self, Output},
     text,
 };
+
+/// How often a change is thought through because its object has changed meanwhile. The status of a busy pool does so all the time.
+const ATTEMPTS: usize = 5;
+
+/// Looks and changes, and looks again if what was looked at is no longer so: a patch names the version that it was made from.
+pub(crate) fn on_what_is_so(
+    mut change: impl FnMut() -> anyhow::Result<Output>,
+) -> anyhow::Result<Output> {
+    for _ in 1..ATTEMPTS {
+        match change() {
+            Err(error) if error.is::<Overtaken>() => {}
+            settled => return settled,
+        }
+    }
+    change()
+}
 
 /// How a change is made.
 #[derive(Args, Debug)]
@@ -96,4 +112,34 @@ pub(crate) fn kubectl(object: &Object, patch: &Value) -> String {
     // A quote in a reason must not end the quoting of a shell.
     let patch = patch.to_string().replace('\'', r"'\''");
     format!("kubectl patch {plural} {name}{namespace} --type merge -p '{patch}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overtaken_changes_are_thought_through_again_and_others_are_not() {
+        let check = |overtaken: usize,
+                     then: Result<&str, &str>,
+                     expected: Result<&str, &str>,
+                     looks: usize| {
+            let mut seen = 0;
+            let outcome = on_what_is_so(|| {
+                seen += 1;
+                if seen <= overtaken {
+                    return Err(Overtaken("changed meanwhile".into()).into());
+                }
+                then.map(Output::done).map_err(|said| anyhow::anyhow!(said.to_owned()))
+            });
+            let outcome = outcome.map(|output| output.text).map_err(|error| error.to_string());
+            assert_eq!(outcome.as_deref().map_err(String::as_str), expected);
+            assert_eq!(seen, looks);
+        };
+        check(0, Ok("done"), Ok("done"), 1);
+        check(2, Ok("done"), Ok("done"), 3);
+        check(0, Err("there is no such pool"), Err("there is no such pool"), 1);
+        check(1, Err("there is no such pool"), Err("there is no such pool"), 2);
+        check(9, Ok("done"), Err("changed meanwhile"), 5);
+    }
 }

@@ -7,10 +7,10 @@ use tidegate_core::{pool::steer, problem::Object};
 
 use super::{
     Listed, Verb,
-    change::{Change, Manner},
+    change::{Change, Manner, on_what_is_so},
     worker_nodes::told,
 };
-use crate::{cluster::Reach, edge::Edge, output::Output};
+use crate::{cluster::Reach, output::Output};
 
 pub(crate) fn verb() -> Verb {
     Verb {
@@ -22,7 +22,10 @@ pub(crate) fn verb() -> Verb {
                tidegate node allow worker-3 --dry-run",
         listed: Listed::Yes,
         args: Node::augment_args,
-        run: |matches, edge| run(&Node::from_arg_matches(matches)?, edge),
+        run: |matches, _| {
+            let args = Node::from_arg_matches(matches)?;
+            on_what_is_so(|| run(&args))
+        },
     }
 }
 
@@ -46,7 +49,7 @@ enum Step {
     },
 }
 
-fn run(args: &Node, _: &mut Edge) -> anyhow::Result<Output> {
+fn run(args: &Node) -> anyhow::Result<Output> {
     let Step::Allow { name, reach, manner } = &args.step;
     let cluster = reach.connect()?;
     let fleet = cluster.fleet()?;

@@ -10,7 +10,7 @@ use tidegate_core::{
 
 use super::{
     Listed, Verb,
-    change::{Change, Manner},
+    change::{Change, Manner, on_what_is_so},
 };
 use crate::{args, cluster::Reach, edge::Edge, output::Output};
 
@@ -27,7 +27,10 @@ pub(crate) fn verb() -> Verb {
                tidegate override mcp/worker --clear",
         listed: Listed::Yes,
         args: Override::augment_args,
-        run: |matches, edge| run(&Override::from_arg_matches(matches)?, edge),
+        run: |matches, edge| {
+            let args = Override::from_arg_matches(matches)?;
+            on_what_is_so(|| run(&args, edge))
+        },
     }
 }
 
@@ -82,7 +85,7 @@ fn wanted(args: &Override, now: Instant) -> Wanted {
     }
 }
 
-fn run(args: &Override, edge: &mut Edge) -> anyhow::Result<Output> {
+fn run(args: &Override, edge: &Edge) -> anyhow::Result<Output> {
     let (_, object) =
         world::named(&args.resource, args.reach.namespace()).map_err(anyhow::Error::msg)?;
     let cluster = args.reach.connect()?;

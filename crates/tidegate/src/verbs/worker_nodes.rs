@@ -18,7 +18,7 @@ use tidegate_core::{
 
 use super::{
     Listed, Verb,
-    change::{Change, Manner},
+    change::{Change, Manner, on_what_is_so},
 };
 use crate::{
     args::{At, Format, Formats},
@@ -124,12 +124,16 @@ struct Which {
 
 fn run(args: &WorkerNodes, edge: &mut Edge) -> anyhow::Result<Output> {
     match &args.step {
-        Step::Start { config, which, manner } => start(which, config.as_deref(), manner),
-        Step::Rollback { which, manner } => rollback(which, manner),
-        Step::Pause { reason, which, manner } => {
-            steered(which, Wanted::Restrictive, reason.as_deref(), manner, edge)
+        Step::Start { config, which, manner } => {
+            on_what_is_so(|| start(which, config.as_deref(), manner))
         }
-        Step::Resume { which, manner } => steered(which, Wanted::Clear, None, manner, edge),
+        Step::Rollback { which, manner } => on_what_is_so(|| rollback(which, manner)),
+        Step::Pause { reason, which, manner } => {
+            on_what_is_so(|| steered(which, Wanted::Restrictive, reason.as_deref(), manner, edge))
+        }
+        Step::Resume { which, manner } => {
+            on_what_is_so(|| steered(which, Wanted::Clear, None, manner, edge))
+        }
         Step::Status { pool, watch, reach, at, formats } => {
             let cluster = reach.connect()?;
             let pool = pool.as_deref();
