@@ -4,6 +4,7 @@
 //! - POOL-2: machines are reserved in the pool's ledger before they are marked, by compare-and-swap.
 //! - POOL-5, POOL-7, CV-2: what may go while the gate is shut, each by a rule of its own.
 //! - POOL-6: what is pending is judged against the newest configuration.
+//! - LIVE-2: a plan says when to look again, no later than the next edge of the gate, so what is pending starts when its window opens.
 //! - GATE-8: nothing here asks a node disruption policy.
 //!
 //! Pure and total: a pool that cannot be understood begins nothing and says why. A plan that has been executed leaves nothing to do.
