@@ -1,5 +1,7 @@
 //! What does a decision about a pool look at? The pool, its machines, its sources and what was rendered, as the caches have them.
 //!
+//! LIVE-2: a plan wakes when its gate next changes, so that what waits starts when its window opens.
+//!
 //! CV-2: the master pool follows `ClusterVersion`; until its stanza does, its gate is that of `ClusterVersion` all the same.
 
 use api::{
