@@ -131,3 +131,27 @@ fn a_kubeconfig_that_is_not_there_is_named() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("nowhere.kubeconfig"), "{said}");
 }
+
+/// Configurations hold secrets.
+#[test]
+fn an_operator_that_would_send_secrets_in_the_clear_does_not_start() {
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+        let output = command.arg("operator").args(arguments).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = run(&["--manage-pools", "--node-config", "0.0.0.0:0"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("would be sent in the clear on 0.0.0.0:0\n  hint: name the files"),
+        "{said}"
+    );
+    let missing = ["--node-config-cert", "no.crt", "--node-config-key", "no.key"];
+    let (code, said) =
+        run(&[&["--manage-pools", "--node-config", "127.0.0.1:0"], &missing[..]].concat());
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("no.crt cannot be used"), "{said}");
+    let (code, said) = run(&["--node-config", "127.0.0.1:0"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("--manage-pools"), "{said}");
+}

@@ -118,6 +118,10 @@ fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
 }
 
 async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
+    let files = args.node_config_cert.as_deref().zip(args.node_config_key.as_deref());
+    let protected =
+        |address| Protection::of(address, files).map(|protection| (address, protection));
+    let for_machines = args.node_config.map(protected).transpose()?;
     let client = connect(configuration(args.kubeconfig.as_deref()).await?)?;
     let variable = |name| edge.variable(name);
     let identity = variable("POD_NAME")
@@ -141,7 +145,7 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     writeln!(edge.stdout, "listening: http://{}", listener.local_addr()?)?;
     edge.stdout.flush()?;
     let serving = serve::serve(listener, operator.view());
-    let giving = node_config(args, &operator, edge).await?;
+    let giving = node_config(for_machines, &operator, edge).await?;
     let ended = async {
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -158,15 +162,13 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
 
 /// What answers new machines for ever; if nobody asked for that, it only waits.
 async fn node_config(
-    args: &Arguments,
+    wanted: Option<(SocketAddr, Protection)>,
     operator: &Operator,
     edge: &mut Edge,
 ) -> anyhow::Result<impl Future<Output = io::Result<()>> + use<>> {
     let service = operator.node_config();
     let mut open = None;
-    if let Some(address) = args.node_config {
-        let files = args.node_config_cert.as_deref().zip(args.node_config_key.as_deref());
-        let protection = Protection::of(address, files)?;
+    if let Some((address, protection)) = wanted {
         let listener = TcpListener::bind(address)
             .await
             .with_context(|| format!("cannot listen on {address} for new machines"))?;
