@@ -1,5 +1,6 @@
 //! Does the picture fit, and does it say what is so?
 
+use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_BLOCKED, STATE};
 use serde_json::{Value, json};
 use tidegate_core::{fleet::Fleet, world::World};
 
@@ -39,9 +40,6 @@ fn frame() -> Frame {
              "controller": true, "uid": "u"}]}, "spec": {}}));
     }
     let node = |name: &str, annotations: Value| json!({"metadata": {"name": name, "labels": role, "annotations": annotations}});
-    use api::machine::names::{
-        CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_BLOCKED, STATE,
-    };
     fleet.add_node(&node("worker-0", json!({CURRENT_CONFIG: "rendered-worker-b", DESIRED_CONFIG: "rendered-worker-b", STATE: "Done"})));
     fleet.add_node(&node("worker-1", json!({CURRENT_CONFIG: "rendered-worker-a", DESIRED_CONFIG: "rendered-worker-b", STATE: "Working",
         DESIRED_DRAIN: "drain-rendered-worker-b", DRAIN_BLOCKED: "budget db/quorum: pod db/db-0"})));
