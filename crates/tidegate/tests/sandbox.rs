@@ -254,3 +254,30 @@ fn a_bad_object_is_named_with_file_and_field_and_nothing_is_loaded() {
     let why = load("no-object", "a: 1\n");
     assert!(why.contains("no object to load"), "{why}");
 }
+
+/// The whole way of a change, by the verbs that people type, on machines that run the real agent.
+#[test]
+fn tour_leads_through_every_step() {
+    let output = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+        .args(["sandbox", "--tour"])
+        .env("TMPDIR", env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    let mut rest = told.as_str();
+    // In this order: it pends, it is told why, some have it, a freeze lets those finish, all have it, and all are back.
+    for line in [
+        "0/6  to rendered-worker-",
+        "on 6 of 6 machines",
+        "none is open, the next opens at 2026-11-21T00:00:00Z",
+        "open until 2026-11-21T08:00:00Z",
+        "held: spec.changeManagement is Restrictive: latency is up",
+        "6/6  to rendered-worker-",
+        "goes back to rendered-worker-",
+        "6/6  to rendered-worker-",
+    ] {
+        let Some((_, after)) = rest.split_once(line) else { panic!("{line:?} is not in {rest}") };
+        rest = after;
+    }
+}
