@@ -53,7 +53,7 @@ impl Frame {
         let of_pools = |row: &&Row| row.object.kind != api::names::MACHINE_CONFIG_POOL;
         for row in self.resources.iter().filter(of_pools).chain(&self.policies) {
             let name = output::printable(&row.object.to_string());
-            lines.push(vec![(Style::Plain, format!("{name:<44} ")), self.state(row)]);
+            lines.push(vec![(Style::Plain, format!("{name:<47} ")), self.state(row)]);
         }
         // The keys are at the bottom, whatever has no room above them; a terminal too small even for that shows the head alone.
         lines.truncate(height.saturating_sub(self.ways.len() + 3));

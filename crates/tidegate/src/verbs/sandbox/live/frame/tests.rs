@@ -67,7 +67,7 @@ worker     ██████░░░░░░░░░░░░░░ 1/3     
 worker     ● ◔ ○
            worker-1     draining  budget db/quorum: pod db/db-0
 
-ChangeManagementPolicy/weekend               held, opens in 2h
+ChangeManagementPolicy/weekend                  held, opens in 2h
 
 kubectl --kubeconfig k get mcp
 http://127.0.0.1:6080/metrics
