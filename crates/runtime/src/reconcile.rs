@@ -229,7 +229,7 @@ impl Reconciler {
         self.controllers.iter().find(|row| row.kind.name == key.kind().name)
     }
 
-    /// Wakes those whose time has come.
+    /// Wakes those whose time has come: what waits for a window begins when it opens (LIVE-2).
     fn wake(&mut self) {
         let exact = self.clock.exact();
         let now = self.clock.now();

@@ -204,3 +204,24 @@ fn the_same_seed_gives_the_same_requests_in_the_same_order() {
     assert_eq!(trace(1), first);
     assert_ne!(trace(2), first);
 }
+
+/// POOL-4: a machine that joins is installed with what the others have, says so, and is told to change like them.
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_joins_runs_what_the_others_do_and_rolls_with_them() {
+    let play = Play::start("2026-11-21T12:00:00Z").await;
+    let first = play.pool("worker")["spec"]["configuration"]["name"].clone();
+    let labels = json!({"node-role.kubernetes.io/worker": ""});
+    let node = json!({"apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": "worker-new", "labels": labels}});
+    play.ask(&Method::POST, "/api/v1/nodes", &node);
+    play.pass(Duration::from_secs(5)).await;
+    let joined = play.get("/api/v1/nodes/worker-new");
+    assert!(available(&joined), "{joined}");
+    assert_eq!(annotation(&joined, "machineconfiguration.openshift.io/currentConfig"), first);
+    let change = json!({"spec": {"maxUnavailable": 7}});
+    play.ask(&Method::PATCH, &format!("{POOLS}/worker"), &change);
+    play.edit("server%20ntp.example.com");
+    play.pass(Duration::from_mins(15)).await;
+    assert_ne!(play.pool("worker")["spec"]["configuration"]["name"], first);
+    assert!(play.is_done("worker"), "{:?}", play.away("worker"));
+}

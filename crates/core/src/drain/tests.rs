@@ -249,3 +249,20 @@ fn a_request_that_nobody_understands_is_named() {
         "machineconfiguration.openshift.io/desiredDrain": "dance-x"}}});
     assert_eq!(node(&document).request(), node::Request::Unknown("dance-x".into()));
 }
+
+/// DRAIN-1
+#[test]
+fn a_clock_that_went_back_keeps_no_refused_pod_waiting() {
+    let mut memory = Memory::new();
+    let blocked = Outcome::Blocked(Blockage::SeveralBudgets);
+    remember(&mut memory, "uid-a", blocked, instant("12:10:00"));
+    let pods = [pod("a")];
+    for (at, expected) in [
+        ("12:10:04", &["a: SeveralBudgets"][..]),
+        ("12:10:05", &["evict a", "a: SeveralBudgets"]),
+        ("11:00:00", &["evict a", "a: SeveralBudgets"]),
+    ] {
+        let pass = pass(&pods, &cordoned(), &memory, &Settings::default(), instant(at));
+        assert_eq!(said(&pass), expected, "{at}");
+    }
+}

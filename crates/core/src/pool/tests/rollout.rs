@@ -468,3 +468,19 @@ fn pool_without_a_stanza_rests_on_that() {
     let Some(Action::SetDesiredConfig { permit, .. }) = plan.actions.last() else { panic!() };
     assert_eq!(permit.basis(), &Basis::NoStanza);
 }
+
+/// POOL-1: the agent of a new machine says what it runs, and nobody has said yet where it should go.
+#[test]
+fn a_machine_that_has_just_joined_is_where_it_should_be() {
+    let joined = |annotations: serde_json::Value| {
+        crate::pool::seen::SeenNode::new(
+            &json!({"metadata": {"name": "n", "annotations": annotations}}),
+        )
+    };
+    let runs = json!({names::CURRENT_CONFIG: "rendered-a", names::STATE: "Done"});
+    assert!(joined(runs).is_done());
+    let goes = json!({names::CURRENT_CONFIG: "rendered-a", names::DESIRED_CONFIG: "rendered-b",
+        names::STATE: "Done"});
+    assert!(!joined(goes).is_done());
+    assert!(!joined(json!({names::STATE: "Done"})).is_done(), "one that runs nothing is not done");
+}
