@@ -3,7 +3,11 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Mutex, MutexGuard, PoisonError},
+    pin::pin,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -29,7 +33,10 @@ pub struct Caches {
     news: Mutex<BTreeSet<Key>>,
     told: Notify,
     changes: tokio::sync::watch::Sender<u64>,
-    rebuild: tokio::sync::watch::Sender<u64>,
+    /// How often everything was to be learned anew, and who waits for that. No watch channel: it wakes those who wait in an order that it
+    /// draws, and the same seed would tell another story (DET-1).
+    rebuilds: AtomicU64,
+    rebuild: Notify,
 }
 
 /// The reason of a hold that rests on knowledge too old to rely on.
@@ -49,7 +56,8 @@ impl Caches {
             news: Mutex::default(),
             told: Notify::new(),
             changes: tokio::sync::watch::Sender::default(),
-            rebuild: tokio::sync::watch::Sender::default(),
+            rebuilds: AtomicU64::new(0),
+            rebuild: Notify::new(),
         }
     }
 
@@ -132,12 +140,23 @@ impl Caches {
 
     /// The store behind the server went back in time: everything is to be learned anew.
     pub fn went_back(&self) {
-        self.rebuild.send_modify(|count| *count += 1);
+        self.rebuilds.fetch_add(1, Ordering::Relaxed);
+        self.rebuild.notify_waiters();
     }
 
-    /// Tells when everything is to be learned anew.
-    pub fn rebuilds(&self) -> tokio::sync::watch::Receiver<u64> {
-        self.rebuild.subscribe()
+    /// How often everything was to be learned anew.
+    pub fn rebuilds(&self) -> u64 {
+        self.rebuilds.load(Ordering::Relaxed)
+    }
+
+    /// Waits until everything is to be learned anew once more than `before`.
+    pub async fn rebuilt_since(&self, before: u64) {
+        let mut told = pin!(self.rebuild.notified());
+        // Whoever looks first and listens then misses what happens in between.
+        told.as_mut().enable();
+        if self.rebuilds() == before {
+            told.await;
+        }
     }
 
     /// How old the knowledge of a kind is; none while there is nothing to be old.
