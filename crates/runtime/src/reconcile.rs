@@ -144,7 +144,8 @@ impl Reconciler {
             if leads != leading {
                 leading = leads;
                 self.queue.clear();
-                self.troubles.clear();
+                // EXEC-4: who leads again after a pause still has to look what became of what was sent before it.
+                self.troubles.retain(|_, trouble| trouble.unknown.is_some());
                 self.standings.clear();
                 if leading {
                     self.add_all();

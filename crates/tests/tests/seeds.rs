@@ -36,6 +36,7 @@ const KNOWN: &[(u64, &str)] = &[
     (3, "a follower spun once the time to recompute had passed"),
     (4, "those who wait for a rebuild were woken in an order that was drawn"),
     (17, "a clock that was hours ahead kept room in the ledger for hours"),
+    (100, "one who led again had forgotten that the outcome of a mark was unknown"),
 ];
 
 /// Plays seeds on two threads, which is what the smallest machine has.

@@ -150,6 +150,10 @@ impl Checker {
 
     /// Something that people should know of when a story goes wrong.
     pub(crate) fn tell(&mut self, at: i64, line: &str) {
+        // What led to the first broken promise is what people want to read.
+        if !self.violations.is_empty() {
+            return;
+        }
         if self.story.len() == TOLD {
             self.story.pop_front();
         }
