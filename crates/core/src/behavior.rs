@@ -1,6 +1,7 @@
 //! In which state is a policy now, and which comes next? `status.behavior`, as POL-3 shapes it.
 //!
 //! - POL-3: `next` is present exactly when `current.endTime` is, and begins there (STAT-1).
+//! - POL-5: what has ended is remembered without gaps, the newest first, five at most (STAT-2).
 //! - POL-7: instants only, so unchanged meaning gives unchanged bytes.
 
 use api::policy::{Behavior, PastStretch, State, Strategy, Stretch};

@@ -1,7 +1,7 @@
 //! What is to be done about a policy or a gated resource now? From what was seen and an instant to a plan.
 //!
 //! Pure and total: the same values give the same plan, and deciding twice is deciding once, because a plan that has been executed
-//! leaves nothing to do (POL-7, STAT-3).
+//! leaves nothing to do (POL-7, STAT-3). A policy that cannot be used is never told to permit anything (STAT-4).
 
 use api::{
     meta::{Condition, ConditionStatus},

@@ -30,7 +30,7 @@ pub struct Caches {
     news: Mutex<BTreeSet<Key>>,
     told: Notify,
     changes: Changes,
-    rebuild: tokio::sync::watch::Sender<u64>,
+    rebuild: Changes,
 }
 
 /// The reason of a hold that rests on knowledge too old to rely on.
@@ -50,7 +50,7 @@ impl Caches {
             news: Mutex::default(),
             told: Notify::new(),
             changes: Changes::default(),
-            rebuild: tokio::sync::watch::Sender::default(),
+            rebuild: Changes::default(),
         }
     }
 
@@ -133,12 +133,12 @@ impl Caches {
 
     /// The store behind the server went back in time: everything is to be learned anew.
     pub fn went_back(&self) {
-        self.rebuild.send_modify(|count| *count += 1);
+        self.rebuild.tell();
     }
 
-    /// Tells when everything is to be learned anew.
-    pub fn rebuilds(&self) -> tokio::sync::watch::Receiver<u64> {
-        self.rebuild.subscribe()
+    /// Tells whenever everything is to be learned anew.
+    pub fn rebuilds(&self) -> Follower {
+        self.rebuild.follow()
     }
 
     /// How old the knowledge of a kind is; none while there is nothing to be old.

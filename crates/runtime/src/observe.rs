@@ -56,12 +56,11 @@ impl Observer {
 
     /// Keeps the cache of its kind true, for ever.
     pub async fn run(self) {
-        let mut rebuilds = self.caches.rebuilds();
         let mut trust = Trust::Newer;
         let mut backoff = Backoff::new(self.tempo.retry, self.tempo.retry_at_most, self.kind.name);
         let mut missed = 0;
         loop {
-            rebuilds.mark_unchanged();
+            let mut rebuilds = self.caches.rebuilds();
             let mut version = match self.list(trust).await {
                 Ok(version) => {
                     missed = 0;
@@ -89,8 +88,7 @@ impl Observer {
                 let began = Instant::now();
                 let watched = tokio::select! {
                     biased;
-                    // The channel lives in the caches, which are held here.
-                    _ = rebuilds.changed() => Ok(Next::Rebuild),
+                    () = rebuilds.changed() => Ok(Next::Rebuild),
                     watched = self.watch(&mut version) => watched,
                 };
                 let pause = match &watched {

@@ -4,6 +4,8 @@
 //!   anyway; none of that costs a call. Only a plan that changes something is sent (STAT-3).
 //! - EXEC-1, EXEC-4: a write carries the version it was made from, has a deadline, is never sent twice by itself, and an outcome that
 //!   nobody knows is read back before anything else happens.
+//! - EXEC-2: nothing is remembered that is not in the cluster, so a loop that was killed after any write is carried on by the next.
+//! - LIVE-1, LIVE-2: whatever failed is tried again after a while, and whoever waits for an instant is woken then.
 //! - LIVE-3: a panic, a refusal or a pruned status delays its own object, and nobody else.
 //! - Policies first: those who name a policy are decided after its status says that it was read, so that an edit of a policy never
 //!   makes its gates flap.
@@ -142,7 +144,8 @@ impl Reconciler {
             if leads != leading {
                 leading = leads;
                 self.queue.clear();
-                self.troubles.clear();
+                // EXEC-4: who leads again after a pause still has to look what became of what was sent before it.
+                self.troubles.retain(|_, trouble| trouble.unknown.is_some());
                 self.standings.clear();
                 if leading {
                     self.add_all();
@@ -172,7 +175,9 @@ impl Reconciler {
     ) {
         let beat = tokio::time::Instant::now() + self.tempo.beat;
         let delayed = self.queue.next_delay().filter(|_| leading);
-        let until = [Some(beat), Some(recompute), delayed].into_iter().flatten().min();
+        // Only a leader recomputes: for a follower that instant lies in the past sooner or later, and it would never rest again.
+        let recompute = Some(recompute).filter(|_| leading);
+        let until = [Some(beat), recompute, delayed].into_iter().flatten().min();
         let edge = self.queue.next_edge().filter(|_| leading);
         let clock = Arc::clone(&self.clock);
         // With all hands full nothing can be begun before one is free.

@@ -4,7 +4,8 @@
 //! version of the pool they planned from, so only one of them succeeds; the other plans again and sees the room taken.
 //!
 //! An entry ends with a permit's end: until then somebody may still mark the machine, from then on the server refuses the mark
-//! (GATE-7). So an entry whose machine was never marked is kept until that instant and not given back earlier.
+//! (GATE-7). So an entry whose machine was never marked is kept until that instant and not given back earlier; except one that ends later
+//! than any permit can, which a wrong clock wrote and no server lets anybody use.
 
 use std::collections::BTreeMap;
 
@@ -25,6 +26,17 @@ pub struct Entry {
     pub config: String,
     /// Until when its mark may still be written.
     pub until: Instant,
+}
+
+/// The longest that a permit is good for, in seconds, as the server has it: a mark whose permit ends later is refused.
+const LONGEST: i64 = 900;
+
+impl Entry {
+    /// Whether somebody may still mark the machine. What a clock that was hours ahead reserved must not keep the room for hours after
+    /// that clock was set right (LIVE-1).
+    pub(crate) fn may_be_marked(&self, now: Instant) -> bool {
+        now < self.until && self.until <= now.saturating_add(LONGEST)
+    }
 }
 
 #[derive(Serialize, Deserialize)]

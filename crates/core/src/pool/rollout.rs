@@ -243,7 +243,7 @@ impl Standing {
             None => Self::Free,
             Some(entry) if node.desired == entry.config && node.is_done() => Self::Over,
             Some(entry) if node.desired == entry.config => Self::Begun,
-            Some(entry) if now < entry.until => Self::Reserved,
+            Some(entry) if entry.may_be_marked(now) => Self::Reserved,
             Some(_) => Self::Over,
         }
     }
@@ -256,7 +256,7 @@ fn release_strangers(view: &PoolView<'_>, plan: &mut Rollout<'_>, now: Instant) 
     }
     let members: BTreeSet<&str> = view.nodes.iter().map(|node| node.name.as_str()).collect();
     let strangers = view.pool.ledger.iter().filter(|(name, _)| !members.contains(name));
-    let (kept, over): (Vec<_>, Vec<_>) = strangers.partition(|(_, entry)| now < entry.until);
+    let (kept, over): (Vec<_>, Vec<_>) = strangers.partition(|(_, entry)| entry.may_be_marked(now));
     for (name, _) in over {
         plan.ledger.release(name);
     }

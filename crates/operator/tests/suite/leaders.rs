@@ -45,6 +45,18 @@ async fn of_two_replicas_one_writes() {
     assert_eq!(world.status_writes().len(), 4, "at the start and at the edge, once each");
 }
 
+/// Virtual time stands still while anybody spins, so with a follower that does this test would never end.
+#[tokio::test(start_paused = true)]
+async fn a_follower_rests_for_longer_than_a_leader_recomputes() {
+    let world = ordinary();
+    let one = replica(&world, "one");
+    leads(&one).await;
+    let two = replica(&world, "two");
+    pass(Duration::from_mins(20)).await;
+    assert!(!two.view.leads());
+    assert_eq!(two.view.health(), Ok(()));
+}
+
 #[tokio::test(start_paused = true)]
 async fn another_takes_over_within_twenty_seconds_when_the_leader_is_killed() {
     for moment in 0..8 {

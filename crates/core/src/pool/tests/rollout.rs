@@ -378,6 +378,23 @@ fn reservation_that_may_not_be_marked_is_given_back_only_when_nobody_can_mark_it
     assert_eq!(world.seen().ledger.text(), "[]");
 }
 
+/// POOL-2, LIVE-1
+#[test]
+fn what_a_clock_that_was_ahead_reserved_is_given_back_at_once() {
+    let mut world = waiting(3);
+    let plan = world.plan(&open(), later(3_600));
+    world.act(&plan.actions[0], later(3_600)).unwrap();
+    assert_eq!(
+        world.moving(),
+        [""; 0],
+        "the server refused the mark: no permit is good for an hour"
+    );
+    world.settle(&shut(), noon());
+    assert_eq!(world.seen().ledger.text(), "[]", "the clock is right again");
+    world.settle(&open(), noon());
+    assert_eq!(world.moving(), ["n0"]);
+}
+
 /// GATE-7
 #[test]
 fn every_mark_ends_with_its_permit_or_its_lease() {

@@ -1,0 +1,312 @@
+//! Was every promise kept? Judged from the sequence of commits alone, by code that shares nothing with what made them.
+//!
+//! Time is not negotiable: whatever was initiated must have been permitted at the second of its commit, by some reading of policy and
+//! stanza that was in force a moment before. How long that moment is ([`Checker::slack`]) is the one allowance, because nobody can act
+//! on an edit that has not reached them: seconds in good weather, a quarter of an hour when watches fall silent and requests arrive late.
+//! What stands in the very object that is written (consent, cordon, health, the configuration a machine is on its way to) has no
+//! allowance at all, and neither has the ledger.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+};
+
+use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, STATE};
+use serde_json::Value;
+
+use super::{
+    cast::Clocks,
+    stage::{By, Kind},
+};
+
+mod initiation;
+mod order;
+mod status;
+
+/// How many lines of the story are kept for people.
+const TOLD: usize = 60;
+
+/// A promise that was not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    pub(crate) rule: &'static str,
+    pub(crate) what: String,
+}
+
+/// The notary.
+#[derive(Debug)]
+pub(crate) struct Checker {
+    /// For so many seconds both the old and the new reading of an edit count.
+    pub(crate) slack: i64,
+    /// Whether somebody sets clocks.
+    clocks: Clocks,
+    objects: BTreeMap<(Kind, String), Past>,
+    /// Machines that operators have begun and that have not arrived.
+    begun: BTreeSet<String>,
+    /// When machines left a pool.
+    left: Vec<(i64, String)>,
+    /// Marks of which a sender does not know what became.
+    unknown: BTreeSet<(u32, String)>,
+    story: VecDeque<String>,
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) initiations: u64,
+    /// When a machine of a pool was last begun.
+    pub(crate) last: BTreeMap<String, i64>,
+    /// How many objects operators wrote, leases and events apart.
+    pub(crate) writes: u64,
+}
+
+/// The versions of an object, oldest first; none is an object that is gone.
+#[derive(Debug, Default)]
+struct Past {
+    versions: VecDeque<(i64, Option<Arc<Value>>)>,
+    /// Since when workloads cannot count on it.
+    unavailable: Option<i64>,
+}
+
+impl Past {
+    fn now(&self) -> Option<&Arc<Value>> {
+        self.versions.back()?.1.as_ref()
+    }
+
+    /// Every version that was in force at some instant since then.
+    fn since(&self, then: i64) -> impl Iterator<Item = Option<&Arc<Value>>> {
+        let first = self.versions.iter().rposition(|(at, _)| *at <= then).unwrap_or(0);
+        self.versions.iter().skip(first).map(|(_, version)| version.as_ref())
+    }
+
+    fn changed(&self) -> i64 {
+        self.versions.back().map_or(i64::MIN, |(at, _)| *at)
+    }
+}
+
+/// An annotation.
+pub(crate) fn noted<'a>(object: &'a Value, name: &str) -> &'a str {
+    object["metadata"]["annotations"][name].as_str().unwrap_or_default()
+}
+
+/// The pool that a machine says it belongs to; these worlds give each machine one role.
+pub(crate) fn pool_of(node: &Value) -> &str {
+    let labels = node["metadata"]["labels"].as_object();
+    let mut roles = labels.into_iter().flat_map(|labels| labels.keys());
+    roles.find_map(|label| label.strip_prefix("node-role.kubernetes.io/")).unwrap_or_default()
+}
+
+pub(crate) fn is_done(node: &Value) -> bool {
+    let current = noted(node, CURRENT_CONFIG);
+    !current.is_empty() && current == noted(node, DESIRED_CONFIG) && noted(node, STATE) == "Done"
+}
+
+fn is_failing(node: &Value) -> bool {
+    noted(node, CURRENT_CONFIG) != noted(node, DESIRED_CONFIG)
+        && matches!(noted(node, STATE), "Degraded" | "Unreconcilable")
+}
+
+pub(crate) fn is_healthy(node: &Value) -> bool {
+    let conditions = node["status"]["conditions"].as_array();
+    conditions.into_iter().flatten().all(|one| one["type"] != "Ready" || one["status"] == "True")
+}
+
+pub(crate) fn is_cordoned(node: &Value) -> bool {
+    node["spec"]["unschedulable"] == true
+}
+
+pub(crate) fn is_unavailable(node: &Value) -> bool {
+    !is_done(node) || !is_healthy(node) || is_cordoned(node)
+}
+
+/// Where the machines of a pool go: what somebody chose, or else the newest (POOL-4).
+pub(crate) fn target(pool: &Value) -> &str {
+    let chosen = pool["spec"]["machineConfig"]["name"].as_str().filter(|name| !name.is_empty());
+    chosen.or(pool["spec"]["configuration"]["name"].as_str()).unwrap_or_default()
+}
+
+/// How many machines may be away (POOL-2).
+pub(crate) fn limit(pool: &Value, machines: usize) -> usize {
+    let given = &pool["spec"]["maxUnavailable"];
+    let limit = match given.as_str().and_then(|text| text.strip_suffix('%')) {
+        Some(percent) => percent.parse::<usize>().unwrap_or(0) * machines / 100,
+        None => given.as_u64().unwrap_or(1) as usize,
+    };
+    limit.max(1)
+}
+
+impl Checker {
+    pub(crate) fn new(slack: i64, clocks: Clocks) -> Self {
+        Self {
+            slack,
+            clocks,
+            objects: BTreeMap::new(),
+            begun: BTreeSet::new(),
+            left: Vec::new(),
+            unknown: BTreeSet::new(),
+            story: VecDeque::new(),
+            violations: Vec::new(),
+            initiations: 0,
+            last: BTreeMap::new(),
+            writes: 0,
+        }
+    }
+
+    /// Something that people should know of when a story goes wrong.
+    pub(crate) fn tell(&mut self, at: i64, line: &str) {
+        // What led to the first broken promise is what people want to read.
+        if !self.violations.is_empty() {
+            return;
+        }
+        if self.story.len() == TOLD {
+            self.story.pop_front();
+        }
+        let at = jiff::Timestamp::from_second(at).unwrap_or_default();
+        self.story.push_back(format!("{at} {line}"));
+    }
+
+    pub(crate) fn story(&self) -> String {
+        self.story.iter().fold(String::new(), |told, line| told + "  " + line + "\n")
+    }
+
+    pub(crate) fn accuse(&mut self, at: i64, rule: &'static str, what: String) {
+        self.tell(at, &format!("!! {rule}: {what}"));
+        self.violations.push(Violation { rule, what });
+    }
+
+    /// The objects of a kind as they are stored now.
+    pub(crate) fn all(&self, kind: Kind) -> impl Iterator<Item = (&str, &Arc<Value>)> {
+        let from = (kind, String::new());
+        let shelved = self.objects.range(from..).take_while(move |((found, _), _)| *found == kind);
+        shelved.filter_map(|((_, name), past)| Some((name.as_str(), past.now()?)))
+    }
+
+    pub(crate) fn get(&self, kind: Kind, name: &str) -> Option<&Arc<Value>> {
+        self.objects.get(&(kind, name.to_owned()))?.now()
+    }
+
+    /// The versions of an object that somebody may act on at an instant.
+    fn recent(&self, kind: Kind, name: &str, at: i64) -> Vec<Option<&Arc<Value>>> {
+        let past = self.objects.get(&(kind, name.to_owned()));
+        past.map_or_else(Vec::new, |past| past.since(at - self.slack).collect())
+    }
+
+    pub(crate) fn members<'a>(
+        &'a self,
+        pool: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a Arc<Value>)> {
+        self.all(Kind::Node).filter(move |(_, node)| pool_of(node) == pool)
+    }
+
+    /// An object was written, or is gone.
+    pub(crate) fn commit(
+        &mut self,
+        at: i64,
+        by: By,
+        (kind, name): (Kind, &str),
+        new: Option<Value>,
+    ) {
+        let key = (kind, name.to_owned());
+        let old = self.objects.get(&key).and_then(Past::now).cloned();
+        let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
+        if old.as_ref().map(|old| version(old)) == new.as_ref().map(version) {
+            return;
+        }
+        self.tell_commit(at, by, (kind, name), old.as_deref(), new.as_ref());
+        if let By::Operator(_) = by {
+            self.writes += 1;
+        }
+        if let Some(new) = &new {
+            match kind {
+                Kind::Node => self.node(at, by, name, old.as_deref(), new),
+                Kind::Pool => self.pool(at, name, old.as_deref(), new),
+                Kind::Policy => self.policy(at, name, new),
+                Kind::Config => {}
+            }
+        } else if let (Kind::Node, Some(old)) = (kind, &old) {
+            self.begun.remove(name);
+            self.left.push((at, pool_of(old).to_owned()));
+        }
+        let past = self.objects.entry(key).or_default();
+        if kind == Kind::Node {
+            let away = new.as_ref().is_some_and(is_unavailable);
+            past.unavailable = away.then(|| past.unavailable.unwrap_or(at));
+        }
+        past.versions.push_back((at, new.map(Arc::new)));
+        while past.versions.get(1).is_some_and(|(from, _)| *from < at - self.slack) {
+            past.versions.pop_front();
+        }
+    }
+
+    fn node(&mut self, at: i64, by: By, name: &str, old: Option<&Value>, new: &Value) {
+        if let Some(old) = old {
+            if noted(old, DESIRED_CONFIG) != noted(new, DESIRED_CONFIG) {
+                self.initiation(at, by, name, old, new);
+                self.begun.insert(name.to_owned());
+            } else if noted(old, initiation::PERMIT) != noted(new, initiation::PERMIT) {
+                let what = format!("Node/{name} was told again to go where it was told to go");
+                self.accuse(at, "EXEC-4", what);
+            }
+        }
+        if is_done(new) {
+            self.begun.remove(name);
+        }
+    }
+
+    /// A mark is sent.
+    pub(crate) fn sent(&mut self, at: i64, sender: u32, node: &str) {
+        if !self.unknown.insert((sender, node.to_owned())) {
+            let what = format!(
+                "operator {sender} marked Node/{node} again without having looked what became of the mark before"
+            );
+            self.accuse(at, "EXEC-4", what);
+        }
+    }
+
+    /// A mark was answered; 0 if the answer was lost.
+    pub(crate) fn answered(&mut self, sender: u32, node: &str, code: u16) {
+        if (200..500).contains(&code) {
+            self.unknown.remove(&(sender, node.to_owned()));
+        }
+    }
+
+    /// A machine was read.
+    pub(crate) fn read(&mut self, sender: u32, node: &str) {
+        self.unknown.remove(&(sender, node.to_owned()));
+    }
+
+    fn tell_commit(
+        &mut self,
+        at: i64,
+        by: By,
+        (kind, name): (Kind, &str),
+        old: Option<&Value>,
+        new: Option<&Value>,
+    ) {
+        let by = match by {
+            By::People => "people".to_owned(),
+            By::Machine => "machine".to_owned(),
+            By::Operator(number) => format!("operator {number}"),
+        };
+        let what = match (kind, old, new) {
+            (_, _, None) => "gone".to_owned(),
+            (Kind::Node, _, Some(node)) => format!(
+                "{} -> {} {}{}{}",
+                noted(node, CURRENT_CONFIG),
+                noted(node, DESIRED_CONFIG),
+                noted(node, STATE),
+                if is_cordoned(node) { ", cordoned" } else { "" },
+                if is_healthy(node) { "" } else { ", not ready" },
+            ),
+            (_, Some(old), Some(new)) if old["spec"] != new["spec"] => {
+                format!("spec {}", new["spec"])
+            }
+            (Kind::Pool, _, Some(new))
+                if noted(new, order::LEDGER) != old.map_or("", |old| noted(old, order::LEDGER)) =>
+            {
+                format!("ledger {}", noted(new, order::LEDGER))
+            }
+            (_, None, Some(new)) => format!("created {}", new["spec"]),
+            _ => "status or annotations".to_owned(),
+        };
+        let mut line = format!("{by}: {kind:?}/{name} {what}");
+        line.truncate(line.char_indices().nth(400).map_or(line.len(), |(end, _)| end));
+        self.tell(at, &line);
+    }
+}

@@ -1,0 +1,335 @@
+//! How does one seed go? People and machines live through a day of faults; then everything stands still, and what waits must finish.
+
+use std::{sync::Arc, time::Duration};
+
+use apiserver::Profile;
+
+use super::{
+    cast::{Cast, Clocks, Leaders, Make},
+    check::{
+        Checker, Violation, is_cordoned, is_done, is_healthy, is_unavailable, limit, noted, target,
+    },
+    dice::Dice,
+    machines::Machines,
+    people::People,
+    stage::{Admission, Kind, Stage},
+    weather::Weather,
+    windows,
+};
+
+/// 2026-11-09T00:00:00Z, a Monday.
+const BASE: i64 = 1_794_182_400;
+const HOUR: i64 = 3_600;
+
+/// What a story is made of, beside its seed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plot {
+    pub(crate) make: Make,
+    pub(crate) admission: Admission,
+    /// How far all clocks of operators are off, in seconds, while there are faults.
+    pub(crate) off: i64,
+}
+
+impl Plot {
+    pub(crate) fn honest() -> Self {
+        Self { make: Make::honest(), admission: Admission::Installed, off: 0 }
+    }
+}
+
+/// What came of a seed.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) seed: u64,
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) story: String,
+    pub(crate) initiations: u64,
+    pub(crate) hours: i64,
+    pub(crate) trace: u64,
+}
+
+/// Plays a seed on a runtime of its own, whose time passes when nobody has anything left to do.
+pub(crate) fn play(seed: u64, plot: Plot) -> Outcome {
+    in_virtual_time(async { Story::begin(seed, plot).tell(plot).await })
+}
+
+pub(super) fn in_virtual_time<T>(story: impl Future<Output = T>) -> T {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_time().start_paused(true).build().unwrap().block_on(story)
+}
+
+pub(super) struct Story {
+    pub(super) seed: u64,
+    pub(super) dice: Dice,
+    pub(super) start: i64,
+    pub(super) stage: Arc<Stage>,
+    pub(super) people: People,
+    pub(super) machines: Machines,
+    pub(super) cast: Cast,
+    pub(super) bad: Bad,
+}
+
+/// What goes wrong in a story.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bad {
+    pub(super) weather: Forecast,
+    pub(super) clocks: Clocks,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Forecast {
+    Fair,
+    Foul,
+}
+
+impl Forecast {
+    /// How long an edit may take to reach everybody: with foul weather, three watches that fall silent one after the other, and
+    /// a permit that was given right before the end of the third.
+    fn slack(self) -> i64 {
+        match self {
+            Self::Fair => 10,
+            Self::Foul => 1_200,
+        }
+    }
+
+    fn profile(self, dice: &mut Dice) -> Profile {
+        if self == Self::Fair {
+            return Profile::default();
+        }
+        // A watch that is silent from an old list on would hide edits for ever, and no server does that.
+        let (silence_watch, stale_list) = *dice.pick(&[(0.1, 0.0), (0.0, 0.1)]);
+        Profile {
+            latency: Duration::from_millis(dice.of(1..3_000) as u64),
+            lose_answer: 0.04,
+            conflict: 0.04,
+            too_many_requests: 0.03,
+            server_error: 0.04,
+            cut_watch: 0.2,
+            silence_watch,
+            stale_list,
+            compact: 0.01,
+        }
+    }
+}
+
+impl Story {
+    fn begin(seed: u64, plot: Plot) -> Self {
+        let mut dice = Dice::new(seed);
+        let bad = Bad {
+            weather: if dice.percent(25) { Forecast::Fair } else { Forecast::Foul },
+            clocks: if dice.percent(30) { Clocks::Stepped } else { Clocks::Right },
+        };
+        let leaders = *dice.pick(&[Leaders::One, Leaders::One, Leaders::Two, Leaders::Elected]);
+        let start = BASE + dice.of(0..14 * 24 * 60) * 60;
+        let weather = Weather::new(dice.split());
+        let checker = Checker::new(bad.weather.slack(), bad.clocks);
+        let stage = Arc::new(Stage::new(seed, start, weather, checker));
+        stage.furnish(plot.admission);
+        let what = format!("{bad:?}, {leaders:?}");
+        stage.checker().tell(start, &what);
+        let people = People::settle(dice.split(), &stage);
+        let machines = Machines::new(dice.split());
+        let cast = Cast::new(Arc::clone(&stage), dice.split(), leaders, plot.make);
+        Self { seed, dice, start, stage, people, machines, cast, bad }
+    }
+
+    async fn tell(mut self, plot: Plot) -> Outcome {
+        // Long enough for an election and a first rendering.
+        self.live(self.start + 200, None).await;
+        self.people.populate(&self.stage);
+        self.live(self.start + 260, None).await;
+        self.cast.set_off(plot.off);
+        let profile = self.bad.weather.profile(&mut self.dice);
+        if self.bad.weather == Forecast::Foul {
+            self.stage.server.draw_faults(profile, self.seed);
+            self.stage.weather.set(3, 3);
+        }
+        let next = self.stage.now() + self.people.rest();
+        let end = self.stage.now() + self.dice.of(5..9) * HOUR;
+        self.live(end, Some(next)).await;
+
+        self.stage.server.heal();
+        self.stage.weather.set(0, 0);
+        self.machines.calm();
+        self.cast.mend();
+        self.stage.checker().tell(self.stage.now(), "faults stop, and people go home");
+        self.people.go_home(&self.stage);
+        if self.stage.checker().violations.is_empty() && self.finish().await {
+            self.idle().await;
+        }
+        let hours = (self.stage.now() - self.start) / HOUR;
+        let checker = self.stage.checker();
+        Outcome {
+            seed: self.seed,
+            violations: checker.violations.clone(),
+            story: checker.story(),
+            initiations: checker.initiations,
+            hours,
+            trace: self.stage.server.trace_hash(),
+        }
+    }
+
+    /// Lets everybody live until an instant; people act from `next` on.
+    pub(super) async fn live(&mut self, until: i64, mut next: Option<i64>) {
+        loop {
+            self.machines.look(&self.stage);
+            self.cast.look().await;
+            let now = self.stage.now();
+            if now >= until || self.stage.checker().violations.len() > 9 {
+                return;
+            }
+            if next.is_some_and(|next| next <= now) {
+                self.people.act(&self.stage);
+                let strikes = self.bad.weather == Forecast::Foul;
+                if strikes && self.dice.percent(12) {
+                    self.cast.strike(self.bad.clocks);
+                }
+                next = Some(now + self.people.rest());
+                continue;
+            }
+            let due = [Some(until), next, self.machines.due(), self.cast.due()];
+            let due = due.into_iter().flatten().min().unwrap_or(until);
+            let due = jiff::Timestamp::from_second(due.max(now)).unwrap_or_default();
+            let left = self.stage.server.now().duration_until(due);
+            let left = Duration::try_from(left).unwrap_or(Duration::ZERO);
+            tokio::select! {
+                biased;
+                () = self.stage.moved.notified() => {}
+                () = tokio::time::sleep(left + Duration::from_millis(1)) => {}
+            }
+        }
+    }
+
+    /// Inputs fixed, faults stopped, enough permitted time: everything pending finishes (LIVE-1), and starts when it may (LIVE-2).
+    async fn finish(&mut self) -> bool {
+        /// The longest wait after a failure, and a watch that still is silent.
+        const GRACE: i64 = 900;
+        /// Every gate opens for six hours of a day, and the largest pool needs three.
+        const ENOUGH: i64 = 26 * HOUR;
+        /// Looking at the clock, deciding, and two writes.
+        const PROMPT: i64 = 3;
+        let home = self.stage.now();
+        let mut waited = vec![0_i64; self.people.pools().len()];
+        loop {
+            let now = self.stage.now();
+            let pools = self.people.pools().to_vec();
+            if now > home + GRACE && pools.iter().all(|pool| self.stage.checker().is_settled(pool))
+            {
+                return true;
+            }
+            if now > home + ENOUGH {
+                let waits: Vec<_> =
+                    pools.iter().filter(|pool| !self.stage.checker().is_settled(pool)).collect();
+                self.stage.checker().accuse(now, "LIVE-1", format!("{waits:?} never finish"));
+                return false;
+            }
+            for (pool, waited) in pools.iter().zip(&mut waited) {
+                let could = self.stage.checker().could_begin(pool, now);
+                *waited = if now > home + GRACE && could { *waited + 1 } else { 0 };
+                if *waited > PROMPT {
+                    let what = format!("{pool} may begin a machine for minutes, and does not");
+                    self.stage.checker().accuse(now, "LIVE-2", what);
+                    return false;
+                }
+            }
+            self.live(now + 60, None).await;
+            if !self.stage.checker().violations.is_empty() {
+                return false;
+            }
+        }
+    }
+
+    /// Meaning unchanged, bytes unchanged: a stretch without edges is a stretch without writes (STAT-3).
+    async fn idle(&mut self) {
+        const AFTER_AN_EDGE: i64 = 400;
+        for _ in 0..6 {
+            let now = self.stage.now();
+            self.live(now + AFTER_AN_EDGE, None).await;
+            let (from, edge) = {
+                let checker = self.stage.checker();
+                let now = self.stage.now();
+                let own = |kind| checker.all(kind).map(|(_, object)| (**object).clone());
+                let policies: Vec<_> = own(Kind::Policy).collect();
+                let stanzas: Vec<_> =
+                    own(Kind::Pool).map(|pool| pool["spec"]["changeManagement"].clone()).collect();
+                (now, windows::edge(&policies, &stanzas, now, 4 * HOUR))
+            };
+            if edge - from < 1_800 {
+                self.live(edge + 1, None).await;
+                continue;
+            }
+            // A clock that is right to the second is late by less than one.
+            self.live(from + 30, None).await;
+            let before = self.stage.checker().writes;
+            self.live(edge - 1, None).await;
+            let now = self.stage.now();
+            let mut checker = self.stage.checker();
+            let written = checker.writes - before;
+            if written > 0 {
+                let what = format!("{written} writes while nothing changed");
+                checker.accuse(now, "STAT-3", what);
+            }
+            checker.truth(now);
+            return;
+        }
+    }
+}
+
+impl Checker {
+    /// Whether every machine of a pool is where the pool goes.
+    fn is_settled(&self, pool: &str) -> bool {
+        let Some(known) = self.get(Kind::Pool, pool) else { return false };
+        let there = |desired: &str| desired == target(known);
+        self.members(pool).all(|(_, node)| {
+            is_done(node) && there(noted(node, api::machine::names::DESIRED_CONFIG))
+        })
+    }
+
+    /// Whether the gate of a pool is open at an instant, as everything stands.
+    pub(crate) fn opens(&self, pool: &str, at: i64) -> bool {
+        let Some(known) = self.get(Kind::Pool, pool) else { return false };
+        let stanza = known.pointer("/spec/changeManagement");
+        let named = stanza.and_then(|stanza| stanza.pointer("/byPolicy/name"));
+        let policy = self.get(Kind::Policy, named.and_then(|name| name.as_str()).unwrap_or(""));
+        windows::gate(stanza, policy.map(|policy| &**policy), at)
+    }
+
+    /// Whether a pool could begin a machine now: the gate is open, somebody waits, and there is room.
+    fn could_begin(&self, pool: &str, at: i64) -> bool {
+        let Some(known) = self.get(Kind::Pool, pool) else { return false };
+        let members: Vec<_> = self.members(pool).collect();
+        let away = members.iter().filter(|(_, node)| is_unavailable(node)).count();
+        let waits = members.iter().any(|(_, node)| {
+            is_done(node)
+                && is_healthy(node)
+                && !is_cordoned(node)
+                && noted(node, api::machine::names::DESIRED_CONFIG) != target(known)
+        });
+        let idle = self.last.get(pool).is_none_or(|last| at - last > 60);
+        self.opens(pool, at) && waits && away < limit(known, members.len()) && idle
+    }
+
+    /// At rest, every status tells what is so.
+    fn truth(&mut self, at: i64) {
+        let state = |open| if open { "ChangesUnpaused" } else { "ChangesPaused" };
+        let mut wrong = Vec::new();
+        for (name, policy) in self.all(Kind::Policy) {
+            let open = windows::policy(&policy["spec"], at).is_some_and(|read| read.open);
+            if policy["status"]["behavior"]["current"]["state"] != state(open) {
+                wrong.push(format!("policy {name}: {}", policy["status"]));
+            }
+        }
+        for (name, pool) in self.all(Kind::Pool) {
+            let told = &pool["status"]["changeManagement"]["behavior"]["current"]["state"];
+            if !told.is_null() && *told != state(self.opens(name, at)) {
+                wrong.push(format!("pool {name}: {}", pool["status"]["changeManagement"]));
+            }
+            let machines = self.members(name).count();
+            if pool["status"]["updatedMachineCount"] != machines {
+                wrong.push(format!("pool {name} of {machines} machines: {}", pool["status"]));
+            }
+        }
+        for what in wrong {
+            self.accuse(at, "LIVE-1", what);
+        }
+    }
+}

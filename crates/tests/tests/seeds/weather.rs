@@ -1,0 +1,221 @@
+//! What goes wrong on the way between operators and the server, beside what the server's own faults do?
+//!
+//! A request that was sent travels on, whether or not somebody still waits for it: it may be held up for minutes and arrive when its
+//! sender has long given up or ended. And a sender may end in the very step in which its write was carried out.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use apiserver::{Body as Answer, Lost, Service};
+use http::{Method, Request, Response};
+use kube::client::Body;
+use serde_json::Value;
+use tower::Service as _;
+
+use super::{
+    dice::Dice,
+    stage::{By, Kind, Stage},
+};
+
+/// What strikes writes, by chance.
+#[derive(Debug)]
+pub(crate) struct Weather(Mutex<Sky>);
+
+#[derive(Debug)]
+struct Sky {
+    dice: Dice,
+    /// How many writes of a hundred are held up.
+    holds: u64,
+    /// How many writes of a hundred are their sender's last.
+    ends: u64,
+    /// The write after which its sender ends, counted over all of them.
+    last: Option<u64>,
+    writes: u64,
+    ended: BTreeSet<u32>,
+}
+
+impl Weather {
+    pub(crate) fn new(dice: Dice) -> Self {
+        let sky = Sky { dice, holds: 0, ends: 0, last: None, writes: 0, ended: BTreeSet::new() };
+        Self(Mutex::new(sky))
+    }
+
+    pub(crate) fn set(&self, holds: u64, ends: u64) {
+        let mut sky = self.0.lock().unwrap();
+        (sky.holds, sky.ends) = (holds, ends);
+    }
+
+    /// Ends a sender after this very write.
+    pub(crate) fn end_after(&self, write: u64) {
+        self.0.lock().unwrap().last = Some(write);
+    }
+
+    /// The operators that have to end, each once.
+    pub(crate) fn ended(&self) -> BTreeSet<u32> {
+        std::mem::take(&mut self.0.lock().unwrap().ended)
+    }
+
+    fn held_up(&self) -> Duration {
+        let mut sky = self.0.lock().unwrap();
+        let holds = sky.holds;
+        if !sky.dice.percent(holds) {
+            return Duration::ZERO;
+        }
+        // Mostly longer than anybody waits for an answer, sometimes longer than any permit is good.
+        let longest = *sky.dice.pick(&[15_000, 60_000, 400_000, 1_200_000]);
+        Duration::from_millis(sky.dice.of(0..longest) as u64)
+    }
+
+    /// Counts a write that was carried out; whether its sender ends with it.
+    fn is_last(&self, sender: u32) -> bool {
+        let mut sky = self.0.lock().unwrap();
+        sky.writes += 1;
+        let ends = sky.ends;
+        let last = sky.last == Some(sky.writes) || sky.dice.percent(ends);
+        if last {
+            sky.ended.insert(sender);
+        }
+        last
+    }
+}
+
+/// A request on its way, as it is bent by whoever planted a bug.
+pub(crate) struct Packet {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) content: String,
+    pub(crate) body: Vec<u8>,
+    pub(crate) held: Duration,
+    /// How often it is sent again by itself when nobody knows what became of it.
+    pub(crate) insistence: u32,
+}
+
+impl Packet {
+    /// Whether it gives a machine its desired configuration.
+    pub(crate) fn is_mark(&self) -> bool {
+        self.method == Method::PATCH && self.path.contains("fieldManager=tidegate-rollout")
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    fn request(&self) -> Request<Body> {
+        let request = Request::builder().method(self.method.clone()).uri(&self.path);
+        let request = request.header("Content-Type", &self.content);
+        request.body(Body::from(self.body.clone())).unwrap()
+    }
+}
+
+/// What somebody does to requests; [`straight`] does nothing.
+pub(crate) type Bend = fn(&mut Packet);
+
+pub(crate) fn straight(_: &mut Packet) {}
+
+/// The line between one operator and the server.
+#[derive(Clone)]
+pub(crate) struct Line {
+    pub(crate) stage: Arc<Stage>,
+    pub(crate) service: Service,
+    pub(crate) sender: u32,
+    pub(crate) bend: Bend,
+}
+
+type Answering = std::pin::Pin<Box<dyn Future<Output = Result<Response<Answer>, Lost>> + Send>>;
+
+impl tower::Service<Request<Body>> for Line {
+    type Response = Response<Answer>;
+    type Error = Lost;
+    type Future = Answering;
+
+    fn poll_ready(
+        &mut self,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Result<(), Self::Error>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Answering {
+        let line = self.clone();
+        Box::pin(async move {
+            if request.method() == Method::GET {
+                if let Some((Kind::Node, name)) = Kind::found(request.uri().path())
+                    && !name.is_empty()
+                {
+                    line.stage.checker().read(line.sender, name);
+                }
+                return line.service.clone().call(request).await;
+            }
+            line.send(request).await
+        })
+    }
+}
+
+impl Line {
+    async fn send(self, request: Request<Body>) -> Result<Response<Answer>, Lost> {
+        let (parts, body) = request.into_parts();
+        let content = parts.headers.get("content-type").and_then(|content| content.to_str().ok());
+        let mut packet = Packet {
+            path: parts.uri.to_string(),
+            content: content.unwrap_or_default().to_owned(),
+            body: body.collect_bytes().await.unwrap_or_default().to_vec(),
+            method: parts.method,
+            held: self.stage.weather.held_up(),
+            insistence: 0,
+        };
+        (self.bend)(&mut packet);
+        loop {
+            // On a task of its own: whoever asked may be gone before it arrives.
+            let travelling = tokio::spawn(self.clone().travel(packet.request(), packet.held));
+            let Ok(answer) = travelling.await else { return std::future::pending().await };
+            let unknown = answer.as_ref().map_or(true, |answer| answer.status().is_server_error());
+            if packet.insistence == 0 || !unknown {
+                return answer;
+            }
+            packet.insistence -= 1;
+        }
+    }
+
+    async fn travel(
+        self,
+        request: Request<Body>,
+        held: Duration,
+    ) -> Result<Response<Answer>, Lost> {
+        let Self { stage, mut service, sender, .. } = self;
+        let found = Kind::found(request.uri().path());
+        let found = found.map(|(kind, name)| (kind, name.to_owned()));
+        let is_mark = request.uri().query().is_some_and(|query| query.contains("tidegate-rollout"));
+        let created = if request.method() == Method::POST { request.uri().path() } else { "" };
+        let created = created.to_owned();
+        if let (true, Some((_, node))) = (is_mark, &found) {
+            stage.checker().sent(stage.now(), sender, node);
+        }
+        if !held.is_zero() {
+            tokio::time::sleep(held).await;
+        }
+        let (parts, body) = request.into_parts();
+        let bytes = body.collect_bytes().await.unwrap_or_default();
+        let name = serde_json::from_slice::<Value>(&bytes).unwrap_or_default();
+        let name = name["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let answer = service.call(Request::from_parts(parts, Body::from(bytes.to_vec()))).await;
+        // From here to the end of the notary's work nothing is awaited: this is the step of the commit.
+        let code = answer.as_ref().map_or(0, |answer| answer.status().as_u16());
+        if let Some((kind, found)) = &found {
+            let name = if created.is_empty() { found } else { &name };
+            if is_mark {
+                stage.checker().answered(sender, name, code);
+            }
+            if code == 0 || code < 300 {
+                stage.note(By::Operator(sender), *kind, name);
+                if stage.weather.is_last(sender) {
+                    stage.moved.notify_one();
+                    return std::future::pending().await;
+                }
+            }
+        }
+        answer
+    }
+}
