@@ -97,6 +97,11 @@ impl Telemetry {
         self.lock().skew = Some(seconds);
     }
 
+    /// So many seconds our clock is ahead of the server's, if that is known.
+    pub fn skew(&self) -> Option<f64> {
+        self.lock().skew
+    }
+
     /// An object was reconciled.
     pub fn reconciled(&self, kind: &'static str, verdict: Verdict, took: Duration) {
         let mut counted = self.lock();

@@ -90,6 +90,10 @@ pub const ALLOWED_CONFIG: &str = "changemanagement.openshift.io/allowed-config";
 /// Annotation on a `Node`, written together with [`DESIRED_CONFIG`]: when the permit for that write ends (GATE-7).
 pub const PERMIT_UNTIL: &str = "changemanagement.openshift.io/permit-until";
 
+/// Annotation on a `Node`: when the window opened under which its desired configuration was written. The server refuses a change of that
+/// before this instant: a writer whose clock is ahead must not open a window early (GATE-7).
+pub const PERMIT_FROM: &str = "changemanagement.openshift.io/permit-from";
+
 /// How far an agent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeState {

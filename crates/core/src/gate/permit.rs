@@ -22,6 +22,7 @@ pub const LEASE: i64 = 300;
 pub struct Permit {
     basis: Basis,
     issued: Instant,
+    opened: Option<Instant>,
     expires: Option<Instant>,
 }
 
@@ -71,7 +72,7 @@ impl Gate {
             | Form::PermissiveUntil(_)
             | Form::RestrictiveUntil(_) => Basis::Window,
         };
-        Ok(Permit { basis, issued: at, expires: state.end })
+        Ok(Permit { basis, issued: at, opened: state.start, expires: state.end })
     }
 }
 
@@ -97,7 +98,7 @@ impl Permit {
     }
 
     fn lease(basis: Basis, at: Instant) -> Self {
-        Self { basis, issued: at, expires: Some(at.saturating_add(LEASE)) }
+        Self { basis, issued: at, opened: None, expires: Some(at.saturating_add(LEASE)) }
     }
 
     /// When a write under it must have been made: its own end, and no later than a lease from its issue. A write carries this
@@ -105,6 +106,12 @@ impl Permit {
     pub fn write_by(&self) -> Instant {
         let lease = self.issued.saturating_add(LEASE);
         self.expires.map_or(lease, |expires| expires.min(lease))
+    }
+
+    /// When the gate opened that gave it; none if it always was open, or if the permit rests on something else. A write carries this
+    /// instant too, and the server refuses it before then: the clock of whoever asked may have been ahead (GATE-7).
+    pub fn opened(&self) -> Option<Instant> {
+        self.opened
     }
 
     /// When it ends; none if the gate never closes.

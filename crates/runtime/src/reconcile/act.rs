@@ -1,6 +1,6 @@
 //! How is one thing done that a plan says?
 //!
-//! - GATE-7: what starts a change is a server-side apply with the permit's end beside it. The permit is looked at again right before,
+//! - GATE-7: what starts a change is a server-side apply with the permit's end and its window's start beside it. The permit is looked at again right before,
 //!   the request ends before the permit does, and knowledge that is too old starts nothing.
 //! - EXEC-1, EXEC-4: every write carries the version it was made from and is sent once.
 
@@ -56,7 +56,7 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
             known(hands, pool.clone(), hands.cluster.call(Verb::Patch, ask).await)
         }
         Action::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
-            let mark = json!({
+            let mut mark = json!({
                 "apiVersion": MACHINES[1].api_version,
                 "kind": MACHINES[1].name,
                 "metadata": {
@@ -69,6 +69,9 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
                     },
                 },
             });
+            if let Some(opened) = permit.opened() {
+                mark["metadata"]["annotations"][names::PERMIT_FROM] = opened.to_string().into();
+            }
             initiate(hands, pool, node, &mark, (permit, *until)).await
         }
         Action::ClearConsent { node, resource_version } => {
@@ -99,6 +102,11 @@ async fn initiate(
     let now = clock.now();
     if !permit.is_live(now) || until <= now {
         return Acted::HeldBack(format!("the permit for {object} ended at {until}"));
+    }
+    // The server would refuse it; why make a noise about a second?
+    let there = now.saturating_add(-hands.cluster.seconds_ahead());
+    if permit.opened().is_some_and(|opened| there < opened) {
+        return Acted::HeldBack(format!("by the clock of the server it is {there}, and too early"));
     }
     let ask = Ask {
         path: format!("{}?fieldManager={ROLLOUT_OWNER}&force=true", object.path()),

@@ -12,7 +12,7 @@ use api::{
     machine::definitions::definitions,
     machine::names::{
         API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, LAST_APPLIED_DRAIN,
-        MACHINE_CONFIG, PERMIT_UNTIL, ROLE, STATE,
+        MACHINE_CONFIG, PERMIT_FROM, PERMIT_UNTIL, ROLE, STATE,
     },
     names,
     schema::{GATED, KINDS, MACHINES},
@@ -113,6 +113,14 @@ async fn permits_are_kept(writers: &Writers) {
         ("by hand, with the right to it", by_hand, "c", None, None),
     ] {
         expect(what, writer.apply(&pier, &marked("pier", desired, permit)).await, refusal);
+    }
+    for (what, from, refusal) in [
+        ("early, by a clock that is ahead", &*soon, Some("the window opens at")),
+        ("in its window", LONG_PAST, None),
+    ] {
+        let mut mark = marked("pier", "d", Some(&soon));
+        mark["metadata"]["annotations"][PERMIT_FROM] = json!(from);
+        expect(what, operator.apply(&pier, &mark).await, refusal);
     }
     let removed = json!({"metadata": {"annotations": {DESIRED_CONFIG: null}}});
     expect("taken away", stranger.merge(&pier, &removed).await, Some("only the operator"));

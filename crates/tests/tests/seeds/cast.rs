@@ -157,19 +157,19 @@ impl Cast {
         slot.back = now + away;
     }
 
-    /// Something happens to an operator: it is killed, or its clock is set. A clock is set back by any amount, or ahead by more than a
-    /// permit may last: the server refuses what comes of both. One that is ahead by less opens windows early by as much, and nothing
-    /// but the metric tells.
+    /// Something happens to an operator: it is killed, or its clock is set, ahead or back, by a little or by hours. The server refuses
+    /// what comes of that.
     pub(crate) fn strike(&mut self, clocks: Clocks) {
         let place = self.dice.of(0..self.slots.len() as i64) as usize;
         if clocks == Clocks::Right || self.dice.percent(40) {
             return self.end(place);
         }
         let now = self.stage.now();
-        let off = match self.dice.of(0..4) {
+        let off = match self.dice.of(0..5) {
             0 => self.dice.of(901..12_000),
-            1 => -self.dice.of(1..400),
-            2 => -self.dice.of(400..12_000),
+            1 => self.dice.of(1..901),
+            2 => -self.dice.of(1..400),
+            3 => -self.dice.of(400..12_000),
             _ => 0,
         };
         self.slots[place].clock.set(Instant::from_unix(now + off).unwrap());

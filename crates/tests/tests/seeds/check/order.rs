@@ -33,15 +33,17 @@ impl Checker {
             return;
         }
         let reserved = after.iter().filter(|(node, config)| before.get(*node) != Some(config));
+        let changed = |node: &str| self.objects[&(Kind::Node, node.to_owned())].changed();
         let mut wrong = Vec::new();
         for (node, _) in reserved {
             let Some(chosen) = self.get(Kind::Node, node) else { continue };
-            if is_unavailable(chosen) {
+            // One that takes no workloads costs no room and may go first; and whether it does may not be known yet.
+            if is_unavailable(chosen) || changed(node) >= at - self.slack {
                 continue;
             }
             let passed_over = self.members(name).find(|(other, waiting)| {
                 !after.contains_key(*other)
-                    && self.objects[&(Kind::Node, (*other).to_owned())].changed() < at - self.slack
+                    && changed(other) < at - self.slack
                     && is_done(waiting)
                     && is_healthy(waiting)
                     && !is_cordoned(waiting)
