@@ -40,7 +40,7 @@ pub(crate) fn verb() -> Verb {
                cluster does not have are waited for. /metrics, /healthz and /readyz answer on the address of --listen. Several\n\
                replicas share a lease, and one of them writes. With --manage-pools it also renders the configurations of pools and rolls\n\
                them out to machines within their windows, and with --node-config it gives new machines theirs: to those whose bearer token\n\
-               the cluster knows and who may get the path /config/<pool>. SIGTERM and Ctrl-C end it and give the lease back.\n\n\
+               the cluster knows and who may get the path /config/POOL. SIGTERM and Ctrl-C end it and give the lease back.\n\n\
                Examples:\n  \
                tidegate operator --kubeconfig sandbox.kubeconfig\n  \
                tidegate operator --listen 0.0.0.0:8080 --log-format json\n\n\
@@ -74,7 +74,7 @@ struct Arguments {
     #[arg(long)]
     manage_pools: bool,
 
-    /// Where new machines get their configuration, at /config/<pool>; in the clear only on a loopback address
+    /// Where new machines get their configuration, at /config/POOL; in the clear only on a loopback address
     #[arg(long, value_name = "ADDRESS", requires = "manage_pools")]
     node_config: Option<SocketAddr>,
 
