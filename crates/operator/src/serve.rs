@@ -19,16 +19,20 @@ const HEADER_PATIENCE: Duration = Duration::from_secs(10);
 /// Answers until the future is dropped.
 pub async fn serve(listener: TcpListener, view: View) -> io::Result<()> {
     loop {
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
-            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
-            Err(_) => {
-                // Out of descriptors, most likely: that passes.
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                continue;
-            }
-        };
+        let stream = accepted(&listener).await;
         tokio::spawn(connection(stream, view.clone()));
+    }
+}
+
+/// The next who comes.
+pub(crate) async fn accepted(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            // Out of descriptors, most likely: that passes.
+            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
     }
 }
 

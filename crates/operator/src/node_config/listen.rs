@@ -31,6 +31,7 @@ use tokio_rustls::{
 };
 
 use super::NodeConfig;
+use crate::serve::accepted;
 
 /// So many connections at once: a rack that starts, and room for strangers who only hold on.
 const AT_ONCE: usize = 256;
@@ -174,15 +175,7 @@ pub async fn serve(
     loop {
         // Nobody closes the semaphore. Who finds no room waits to be accepted.
         let place = Arc::clone(&room).acquire_owned().await.ok();
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
-            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
-            Err(_) => {
-                // Out of descriptors, most likely: that passes.
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                continue;
-            }
-        };
+        let stream = accepted(&listener).await;
         let tls = match &protection {
             Protection::Tls(certificate) => Some(TlsAcceptor::from(certificate.current())),
             Protection::Loopback => None,

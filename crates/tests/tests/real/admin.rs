@@ -1,6 +1,10 @@
 //! Who acts by hand in a suite? An administrator whose requests are sent once.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    process::{Command, Stdio},
+    sync::Arc,
+    time::Duration,
+};
 
 use rig::{Cluster, User};
 use runtime::{
@@ -42,4 +46,19 @@ impl Admin {
         let now = json!({"gracePeriodSeconds": 0});
         let _: Value = self.0.call(Verb::Delete, Ask::json(path, &now)).await.unwrap();
     }
+}
+
+/// Runs kubectl as the administrator, and gives back what it prints. A warning is a failure too.
+pub(crate) fn kubectl(cluster: &Cluster, arguments: &[&str]) -> String {
+    let output = Command::new(cluster.kubectl())
+        .arg("--kubeconfig")
+        .arg(cluster.kubeconfig(User::Admin))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "kubectl {arguments:?}: {}", said(&output.stderr));
+    assert_eq!(said(&output.stderr), "", "kubectl {arguments:?} warns");
+    said(&output.stdout)
 }

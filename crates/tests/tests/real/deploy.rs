@@ -1,10 +1,7 @@
 //! Does a real server take the chart: installed, upgraded and uninstalled by Helm, and applied as plain manifests by kubectl? May its pods
 //! run where pod security is restricted, and may its account do what the role says and no more?
 
-use std::{
-    collections::BTreeSet,
-    process::{Command, Stdio},
-};
+use std::collections::BTreeSet;
 
 use k8s_openapi::{
     api::{
@@ -25,6 +22,8 @@ use rig::{
 };
 use serde_json::{Value, from_value, json};
 use tidegate_tests::Tree;
+
+use super::admin::kubectl;
 
 const NAMESPACE: &str = "tidegate-system";
 
@@ -161,20 +160,6 @@ async fn apply_manifests(cluster: &Cluster, admin: &Client) {
     let deployment = deployments.get("tidegate").await.unwrap();
     let labels = deployment.metadata.labels.unwrap_or_default();
     assert!(!labels.contains_key("app.kubernetes.io/managed-by"), "{labels:?}");
-}
-
-fn kubectl(cluster: &Cluster, arguments: &[&str]) -> String {
-    let output = Command::new(cluster.kubectl())
-        .arg("--kubeconfig")
-        .arg(cluster.kubeconfig(User::Admin))
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "kubectl {arguments:?}: {}", said(&output.stderr));
-    assert_eq!(said(&output.stderr), "", "kubectl {arguments:?} warns");
-    said(&output.stdout)
 }
 
 /// No kubelet runs here, so no pod appears by itself: one is made from the template, without being kept.

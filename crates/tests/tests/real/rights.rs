@@ -7,7 +7,6 @@ mod agents;
 
 use std::{
     collections::BTreeSet,
-    process::{Command, Stdio},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -24,7 +23,7 @@ use http::{Method, Request, Response, StatusCode};
 use kube::{Client, client::Body};
 use operator::run::{Election, Operator, Pools, Settings};
 use rig::{
-    Cluster, Controllers, User,
+    Controllers, User,
     rights::{self, Difference, Recorder, Right},
     suite,
 };
@@ -35,6 +34,8 @@ use runtime::{
 use serde_json::{Value, json};
 use tidegate_tests::Tree;
 use tokio::time::{Instant, sleep};
+
+use super::admin::kubectl;
 
 const MANIFESTS: &str = "deploy/manifests";
 /// What the manifests call it.
@@ -294,16 +295,4 @@ fn refusing_once(client: Client) -> Client {
 
 fn folder_of(folder: &str) -> String {
     Tree::top().join(folder).display().to_string()
-}
-
-fn kubectl(cluster: &Cluster, arguments: &[&str]) {
-    let output = Command::new(cluster.kubectl())
-        .arg("--kubeconfig")
-        .arg(cluster.kubeconfig(User::Admin))
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "kubectl {arguments:?}: {said}");
 }

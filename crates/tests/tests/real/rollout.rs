@@ -22,7 +22,7 @@ use operator::{Operator, Pools, Settings};
 use rig::{Cluster, Controllers, suite};
 use runtime::clock::SystemClock;
 use serde_json::{Value, json};
-use tidegate_tests::Tree;
+use tidegate_tests::permits;
 use writers::{Writer, Writers, until};
 
 #[test]
@@ -52,17 +52,8 @@ const FAR_AHEAD: &str = "2101-01-01T00:00:00Z";
 
 /// The policy and its binding, as they are shipped; they stand once they were seen refusing.
 async fn install(writers: &Writers) {
-    let path = Tree::top().join("deploy/manifests/manage-pools/manage-pools.yaml");
-    let text = std::fs::read_to_string(path).unwrap();
-    let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
-    let admission = "/apis/admissionregistration.k8s.io/v1";
-    for document in documents {
-        let plural = match document["kind"].as_str() {
-            Some("ValidatingAdmissionPolicy") => "validatingadmissionpolicies",
-            Some("ValidatingAdmissionPolicyBinding") => "validatingadmissionpolicybindings",
-            _ => continue,
-        };
-        writers.admin.create(&format!("{admission}/{plural}"), &document).await;
+    for (collection, document) in permits::shipped() {
+        writers.admin.create(collection, &document).await;
     }
     let probe = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "probe"}});
     writers.admin.create(NODES, &probe).await;

@@ -14,6 +14,7 @@ use apiserver::{RuntimeClock, Server};
 use http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tidegate_tests::permits;
 use tokio::sync::Notify;
 
 use super::{check::Checker, weather::Weather};
@@ -92,16 +93,8 @@ impl Stage {
         if admission == Admission::Missing {
             return;
         }
-        let shipped = include_str!("../../../../deploy/manifests/manage-pools/manage-pools.yaml");
-        let documents: Vec<Value> = serde_saphyr::from_multiple(shipped).unwrap();
-        for document in documents {
-            let plural = match document["kind"].as_str() {
-                Some("ValidatingAdmissionPolicy") => "validatingadmissionpolicies",
-                Some("ValidatingAdmissionPolicyBinding") => "validatingadmissionpolicybindings",
-                _ => continue,
-            };
-            let path = format!("/apis/admissionregistration.k8s.io/v1/{plural}");
-            self.ask(&Method::POST, &path, "application/json", &document).unwrap();
+        for (collection, document) in permits::shipped() {
+            self.ask(&Method::POST, collection, "application/json", &document).unwrap();
         }
     }
 

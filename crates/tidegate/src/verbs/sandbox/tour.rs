@@ -140,7 +140,10 @@ fn until(goal: Goal, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
         edge,
     )?;
     if !reached {
-        bail!("{goal:?} has not come within {PATIENCE} s");
+        bail!(
+            "after {PATIENCE} s it is still not so that {}\n  hint: on a busy machine try again; `tidegate sandbox` without --tour shows what happens",
+            goal.as_words()
+        );
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(super) enum Act {
 }
 
 /// What the pool comes to by itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) enum Goal {
     /// Its gate is closed, and that is known.
     Held,
@@ -46,6 +46,19 @@ pub(super) enum Goal {
     AllDone,
     /// No machine is on its way.
     NobodyMoves,
+}
+
+impl Goal {
+    /// What has come when it has, in words.
+    pub(super) fn as_words(self) -> String {
+        match self {
+            Self::Held => "the pool is held by its policy".into(),
+            Self::Pending => "the change pends".into(),
+            Self::Done(least) => format!("{least} machines have what the pool goes to"),
+            Self::AllDone => "all machines have what the pool goes to".into(),
+            Self::NobodyMoves => "no machine is on its way any more".into(),
+        }
+    }
 }
 
 const LOOK: Act = Act::Verb(&["worker-nodes", "status", "--pool", POOL]);
