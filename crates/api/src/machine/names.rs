@@ -94,6 +94,17 @@ pub const PERMIT_UNTIL: &str = "changemanagement.openshift.io/permit-until";
 /// before this instant: a writer whose clock is ahead must not open a window early (GATE-7).
 pub const PERMIT_FROM: &str = "changemanagement.openshift.io/permit-from";
 
+/// Annotation on a `Node`, written together with [`DESIRED_CONFIG`]: what the permit for that write rests on, in words (GATE-16).
+pub const PERMIT_BASIS: &str = "changemanagement.openshift.io/permit-basis";
+
+/// Annotation on a `Node`, written together with [`DESIRED_CONFIG`]: the rendered configuration that the permit was given for. It is the
+/// record of what was begun (GATE-10), and an agent takes an order only where it equals [`DESIRED_CONFIG`] (GATE-16).
+pub const PERMIT_CHANGE: &str = "changemanagement.openshift.io/permit-change";
+
+/// Annotation on `ClusterVersion` and on master `Node`s: the release whose update has begun and whose masters have not converged on it
+/// yet (GATE-10).
+pub const BEGUN_RELEASE: &str = "changemanagement.openshift.io/begun-release";
+
 /// How far an agent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeState {
