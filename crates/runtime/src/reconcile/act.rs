@@ -66,6 +66,7 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
                     "annotations": {
                         names::DESIRED_CONFIG: config,
                         names::PERMIT_UNTIL: until.to_string(),
+                        names::PERMIT_CHANGE: config,
                     },
                 },
             });
