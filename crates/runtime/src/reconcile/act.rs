@@ -66,7 +66,10 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
                     "annotations": {
                         names::DESIRED_CONFIG: config,
                         names::PERMIT_UNTIL: until.to_string(),
+<<<<<<< HEAD
                         names::PERMIT_BASIS: permit.basis().to_string(),
+=======
+>>>>>>> drains
                         names::PERMIT_CHANGE: config,
                     },
                 },
