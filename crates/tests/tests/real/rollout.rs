@@ -226,9 +226,9 @@ async fn budget_is_kept_by_two_leaders(writers: &Writers) {
     admin.merge(&format!("{NODES}/n6"), &json!({"spec": {"unschedulable": null}})).await.unwrap();
     until("the last machine is begun", async || under_way(admin).await == ["n6"]).await;
 
-    drained_on_request(admin).await;
-    finish(admin, "n6").await;
     let second = newest().await.unwrap();
+    drained_on_request(admin, &second).await;
+    finish(admin, "n6").await;
     assert_ne!(first, second);
     until("the pool says that all is done", async || {
         let pool = admin.get(&pool).await;
@@ -243,7 +243,7 @@ async fn budget_is_kept_by_two_leaders(writers: &Writers) {
 }
 
 /// DRAIN-1: the agent asks, the operator answers.
-async fn drained_on_request(admin: &Writer) {
+async fn drained_on_request(admin: &Writer, config: &str) {
     let path = format!("{NODES}/n6");
     let ask = |what: &str| json!({"metadata": {"annotations": {DESIRED_DRAIN: what}}});
     let answered = async |what: &str, cordoned: bool| {
@@ -251,10 +251,11 @@ async fn drained_on_request(admin: &Writer) {
         node["metadata"]["annotations"][LAST_APPLIED_DRAIN] == what
             && (node["spec"]["unschedulable"] == true) == cordoned
     };
-    admin.merge(&path, &ask("drain-second")).await.unwrap();
-    until("the machine is empty", async || answered("drain-second", true).await).await;
-    admin.merge(&path, &ask("uncordon-second")).await.unwrap();
-    until("the machine is open", async || answered("uncordon-second", false).await).await;
+    let (drain, uncordon) = (format!("drain-{config}"), format!("uncordon-{config}"));
+    admin.merge(&path, &ask(&drain)).await.unwrap();
+    until("the machine is empty", async || answered(&drain, true).await).await;
+    admin.merge(&path, &ask(&uncordon)).await.unwrap();
+    until("the machine is open", async || answered(&uncordon, false).await).await;
 }
 
 fn start(writer: &Writer, name: &str) -> tokio::task::JoinHandle<()> {
