@@ -41,9 +41,11 @@ pub(crate) fn upkeep(view: &PoolView<'_>, marked: &BTreeSet<&str>, actions: &mut
     }));
 }
 
-/// Whether a machine says what it runs, and nobody has told it anything.
+/// Whether a machine says what it runs, and nobody has told it anything. One that still carries the record of an order that somebody took
+/// away is left alone: beside that record the same words would be an order.
 fn is_to_be_adopted(node: &SeenNode) -> bool {
-    node.order == Order::NotGiven && node.state == NodeState::Done && !node.current.is_empty()
+    let untold = node.order == Order::NotGiven && node.permit_change.is_none();
+    untold && node.state == NodeState::Done && !node.current.is_empty()
 }
 
 fn notes(

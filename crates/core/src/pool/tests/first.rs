@@ -186,6 +186,7 @@ fn machine_is_told_once_to_stay_at_what_it_runs() {
         joined.order = Order::NotGiven;
         change(joined);
         touch(joined);
+        let before = joined.permit_change.is_some();
         let plan = world.plan(&shut(), noon());
         let current = world.node("n1").current.clone();
         let adopted = plan.actions.iter().any(|action| {
@@ -193,9 +194,10 @@ fn machine_is_told_once_to_stay_at_what_it_runs() {
         });
         assert_eq!(adopted, expected, "{:?}", plan.actions);
         world.settle(&shut(), noon());
-        assert_eq!(world.node("n1").permit_change, None);
+        assert_eq!(world.node("n1").permit_change.is_some(), before);
     };
     check(|_| {}, true);
+    check(|node| node.permit_change = Some(node.current.clone()), false);
     check(|node| node.order = Order::Given, false);
     check(|node| node.state = NodeState::Working, false);
     check(|node| node.state = NodeState::Unknown, false);
