@@ -216,6 +216,7 @@ async fn execute(client: &Client, plan: &PoolPlan) -> bool {
                 "name": node, "uid": uid, "resourceVersion": resource_version,
                 "annotations": {
                     names::DESIRED_CONFIG: config, names::PERMIT_UNTIL: until.to_string(),
+                    names::PERMIT_CHANGE: config,
                 }}});
                 let path = format!("{NODES}/{node}?fieldManager=tidegate&force=true");
                 send(client, &Method::PATCH, &path, &mark).await

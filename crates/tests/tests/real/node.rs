@@ -10,6 +10,7 @@ use agent::{
     next::{Awaited, Step},
     run::{Agent, Turn},
 };
+use api::machine::names::PERMIT_CHANGE;
 use rig::{Cluster, Controllers, suite, suite::Kubectl};
 use runtime::{
     call::{Ask, CallError, Verb},
@@ -44,7 +45,7 @@ impl Admin {
     }
 
     async fn desire(&self, config: &str) {
-        let annotations = json!({format!("{PREFIX}/desiredConfig"): config});
+        let annotations = json!({format!("{PREFIX}/desiredConfig"): config, PERMIT_CHANGE: config});
         self.patch(NODE, &json!({"metadata": {"annotations": annotations}})).await;
     }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use agent::{host::recording::Recording, run::Agent};
-use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, STATE};
+use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, PERMIT_CHANGE, STATE};
 use http::Request;
 use kube::Client;
 use rig::{
@@ -24,7 +24,8 @@ pub(crate) async fn rights_are_used_and_kept(
 ) {
     for (name, current) in [("n8", ""), ("n9", config)] {
         let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,
-            "annotations": {CURRENT_CONFIG: current, DESIRED_CONFIG: config, STATE: "Done"}}});
+            "annotations": {CURRENT_CONFIG: current, DESIRED_CONFIG: config, PERMIT_CHANGE: config,
+                STATE: "Done"}}});
         send(admin, "POST", "/api/v1/nodes", &node).await.unwrap();
     }
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "agent"}, "spec": {
