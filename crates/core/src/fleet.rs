@@ -149,7 +149,7 @@ fn phase(node: &SeenNode, drain: &drain::Node, target: Option<&str>) -> Phase {
         Phase::Silent
     } else if node.is_failing() {
         Phase::Failing(node.reason.clone())
-    } else if drain.request() == Request::Drain {
+    } else if drain.request() == Request::Drain && node.current != node.desired {
         Phase::Draining(drain.blockage().map(str::to_owned))
     } else if node.current != node.desired || !node.is_done() {
         Phase::Applying

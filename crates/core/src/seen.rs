@@ -17,7 +17,7 @@ use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    drain::node::{Node, Request},
+    drain::node::Node,
     node::disruption::{self, Wanted},
     pending::{self, Pending},
     pool::{
@@ -91,8 +91,8 @@ pub struct SeenDisruption {
 pub struct SeenMachine {
     /// What rollouts read.
     pub node: SeenNode,
-    /// What its agent asks of whoever drains (DRAIN-1).
-    pub request: Request,
+    /// What whoever drains reads, and what the agent asks of them (DRAIN-1, DRAIN-2).
+    pub drain: Node,
 }
 
 /// A policy as it was last seen.
@@ -176,8 +176,10 @@ impl Seen {
         match (&after.part, &before.part) {
             (Part::Node(after), Part::Node(before)) => {
                 let version = before.node.resource_version.clone();
+                let mut drain = after.drain.clone();
+                drain.version.clone_from(&version);
                 let node = SeenNode { resource_version: version, ..after.node.clone() };
-                node == before.node && after.request == before.request
+                node == before.node && drain == before.drain
             }
             (Part::Config(_) | Part::Node(_) | Part::Disruption(_), _) => false,
         }
@@ -199,7 +201,7 @@ impl SeenPart {
         let part = match kind.name {
             api::machine::names::NODE => Part::Node(Box::new(SeenMachine {
                 node: SeenNode::new(document),
-                request: Node::of(document).request(),
+                drain: Node::of(document),
             })),
             api::machine::names::MACHINE_CONFIGURATION => {
                 Part::Disruption(Box::new(SeenDisruption::new(document)))

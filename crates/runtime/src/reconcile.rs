@@ -308,7 +308,8 @@ impl Reconciler {
     /// What is to be done about an object; nothing if it is gone, or if its policy has to be looked at first.
     fn decide(&self, key: &Key) -> Option<(Result<Plan, Panicked>, Seen)> {
         let controller = self.row(key)?;
-        let store = self.caches.store();
+        let mut store = self.caches.store();
+        store.set_seconds_ahead(self.cluster.seconds_ahead());
         let seen = store.get(key)?.clone();
         // Until the policies have been listed, a missing one is not known to be missing.
         let mut needed = asked_by(key.kind()).into_iter().chain(controller.reads.iter().copied());

@@ -66,6 +66,11 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
                     "annotations": {
                         names::DESIRED_CONFIG: config,
                         names::PERMIT_UNTIL: until.to_string(),
+<<<<<<< HEAD
+                        names::PERMIT_BASIS: permit.basis().to_string(),
+=======
+>>>>>>> drains
+                        names::PERMIT_CHANGE: config,
                     },
                 },
             });
@@ -104,7 +109,7 @@ async fn initiate(
         return Acted::HeldBack(format!("the permit for {object} ended at {until}"));
     }
     // The server would refuse it; why make a noise about a second?
-    let there = now.saturating_add(-hands.cluster.seconds_ahead());
+    let there = now.saturating_add(-hands.cluster.seconds_ahead().max(0));
     if permit.opened().is_some_and(|opened| there < opened) {
         return Acted::HeldBack(format!("by the clock of the server it is {there}, and too early"));
     }

@@ -20,7 +20,7 @@ use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::drain::Settings;
 
-use super::admin::Admin;
+use super::{admin::Admin, drain::known};
 
 #[test]
 fn real_node() {
@@ -108,12 +108,15 @@ async fn changes(cluster: &Cluster) {
     let account =
         json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}});
     admin.create("/api/v1/namespaces/pier/serviceaccounts", &account).await;
-    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}});
-    admin.create("/api/v1/nodes", &node).await;
+    for name in ["n1", "n2"] {
+        let node = json!({"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": {"node-role.kubernetes.io/worker": ""}}});
+        admin.create("/api/v1/nodes", &node).await;
+    }
 
     // A fresh host goes to its first configuration; nobody is on it yet.
     let mut agent = Agent::new(Recording::default(), admin.0.clone(), "n1");
-    let mut drainer = Drainer::new(admin.0.clone(), Settings::default());
+    let drainer = Drainer::new(admin.0.clone(), known(&admin).await, Settings::default());
     let now = Instant::parse("2030-01-01T00:00:00Z").unwrap();
     assert_eq!(idle(&mut agent).await, Step::Rest);
     admin.desire("rendered-a").await;

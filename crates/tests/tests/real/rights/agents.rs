@@ -13,6 +13,8 @@ use rig::{
 use runtime::{call, clock::SystemClock, telemetry::Telemetry};
 use serde_json::{Value, json};
 
+use super::super::rollout::writers::{INITIATORS, RIGHTS, Writer};
+
 const ACCOUNT: &str = "tidegate-agent";
 
 /// An agent that is told to go to a configuration uses its rights and no others, and its token is good for its own node alone.
@@ -26,7 +28,7 @@ pub(crate) async fn rights_are_used_and_kept(
         let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,
             "annotations": {CURRENT_CONFIG: current, DESIRED_CONFIG: config, PERMIT_CHANGE: config,
                 STATE: "Done"}}});
-        send(admin, "POST", "/api/v1/nodes", &node).await.unwrap();
+        send(&by_hand(admin), "POST", "/api/v1/nodes", &node).await.unwrap();
     }
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "agent"}, "spec": {
         "nodeName": "n8", "serviceAccountName": ACCOUNT, "automountServiceAccountToken": false,
@@ -85,6 +87,11 @@ pub(crate) async fn rights_are_used_and_kept(
             (answer, _) => panic!("{what}: expected {refusal:?}, found {answer:?}"),
         }
     }
+}
+
+/// Somebody who may speak for a machine: nobody else but its agent may.
+fn by_hand(admin: &Client) -> Client {
+    Writer::new(admin, "jane", &[RIGHTS, INITIATORS], None).client()
 }
 
 async fn send(
