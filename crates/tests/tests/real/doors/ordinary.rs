@@ -95,7 +95,14 @@ pub(crate) async fn work_passes(client: &Client) {
         let answer = who.at(client, "pier").send("PATCH", path, content, &change).await;
         assert!(answer.is_ok(), "{what}: {answer:?}");
     }
-    let admin = Who::Administrator.at(client, "pier");
+    whole_objects_pass(client).await;
+}
+
+/// Applied, replaced, deleted and made anew.
+async fn whole_objects_pass(client: &Client) {
+    let pier = format!("{NODES}/pier");
+    let status = format!("{pier}/status");
+    let (admin, kubelet) = (Who::Administrator.at(client, "pier"), Who::Kubelet.at(client, "pier"));
     let applied = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "pier", "labels": {"tier": "x"}}});
     let at = format!("{pier}?fieldManager=gitops&force=true");
     admin.send("PATCH", &at, "application/apply-patch+yaml", &applied).await.unwrap();
