@@ -25,6 +25,7 @@ pub mod bypass;
 pub mod capacity;
 pub mod consent;
 mod digest;
+mod held;
 mod ignition;
 pub mod ledger;
 pub mod master;
@@ -75,6 +76,8 @@ pub struct PoolView<'a> {
     pub waits_for: Option<&'a str>,
     /// Machines that the server refused to give a configuration.
     pub refusals: &'a Refusals,
+    /// Why whoever carries plans out would start nothing now, whatever the gate says (GATE-11); none if nothing is in the way.
+    pub held_back: Option<&'a str>,
     /// The release that the control plane is being updated to. Its machines belong to that change (CV-1).
     pub control_plane_update: Option<&'a str>,
 }
@@ -151,6 +154,7 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
     let shelf = Shelf::new(view.pool, view.rendered.iter().copied());
     let mut blocked = view.pool.problems.clone();
     let target = Target::of(view.pool, &shelf, &mut blocked);
+    blocked.extend(held::problem(view, target.as_ref()));
     let mut problems = Vec::new();
     let bypass = Bypass::new(view.sources, target.as_ref(), &mut problems);
     problems.extend(refusal::problems(view, target.as_ref()));
@@ -167,6 +171,7 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
     plan.pending.course = report::course(view, ways.as_ref(), &blocked);
     if !writes_pool {
         let may = blocked.is_empty()
+            && view.held_back.is_none()
             && view.pool.stays()
             && view.pool.paused == Pause::Running
             && view.waits_for.is_none();

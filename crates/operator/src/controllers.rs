@@ -2,7 +2,7 @@
 
 use api::schema::{GATED, KINDS, MACHINES};
 use runtime::{
-    reconcile::Controller,
+    reconcile::{Controller, no_gate},
     store::{Store, policy_of},
 };
 use schedule::Instant;
@@ -17,12 +17,12 @@ use crate::rollout;
 
 /// Every controller, policies first.
 pub const CONTROLLERS: &[Controller] = &[
-    Controller { kind: &KINDS[0], reads: &[], decide: of_policy },
-    Controller { kind: &KINDS[1], reads: &[], decide: of_policy },
-    Controller { kind: &GATED[0], reads: &[], decide: of_gated },
-    Controller { kind: &GATED[1], reads: &[], decide: of_gated },
-    Controller { kind: &GATED[2], reads: &[], decide: of_gated },
-    Controller { kind: &GATED[3], reads: &[], decide: of_gated },
+    Controller { kind: &KINDS[0], reads: &[], decide: of_policy, rests_on: no_gate },
+    Controller { kind: &KINDS[1], reads: &[], decide: of_policy, rests_on: no_gate },
+    Controller { kind: &GATED[0], reads: &[], decide: of_gated, rests_on: no_gate },
+    Controller { kind: &GATED[1], reads: &[], decide: of_gated, rests_on: no_gate },
+    Controller { kind: &GATED[2], reads: &[], decide: of_gated, rests_on: no_gate },
+    Controller { kind: &GATED[3], reads: &[], decide: of_gated, rests_on: no_gate },
 ];
 
 /// The same, for a cluster in which nobody else rolls configurations out to machines.
@@ -35,10 +35,11 @@ pub const MANAGING_POOLS: &[Controller] = &[
         // What the control plane does decides about its machines, and pools wait for each other.
         reads: &[&MACHINES[0], &MACHINES[1], &GATED[0], &GATED[1]],
         decide: of_pool,
+        rests_on: rollout::rests_on,
     },
     CONTROLLERS[4],
     CONTROLLERS[5],
-    Controller { kind: &MACHINES[2], reads: &[], decide: of_disruption },
+    Controller { kind: &MACHINES[2], reads: &[], decide: of_disruption, rests_on: no_gate },
 ];
 
 fn of_policy(seen: &Seen, _: &Store, now: Instant) -> Plan {

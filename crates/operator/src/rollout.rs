@@ -9,7 +9,10 @@ use api::{
     names,
     schema::gated_named,
 };
-use runtime::{key::Key, store::Store};
+use runtime::{
+    key::Key,
+    store::{Store, policy_of},
+};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
@@ -44,6 +47,7 @@ pub fn planned(gated: &SeenGated, gate: &Gate, store: &Store, now: Instant) -> O
         base: &base,
         operator_node: store.host(),
         refusals: store.refusals(),
+        held_back: Key::of(&gated.identity.object).and_then(|key| store.held_back(&key)),
         waits_for: waits_for(pool, store),
         control_plane_update: update.map(|begun| begun.trim_start_matches("release ")),
     };
@@ -83,6 +87,17 @@ pub fn gate_of_pool(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
         Some((seen, version)) => gate_of(seen, version, store),
         None => gate_of(seen, gated, store),
     }
+}
+
+/// The objects that the gate of a pool rests on: the pool, what decides in its stead if it is that of the masters, and the policy that is
+/// named (GATE-11).
+pub fn rests_on(seen: &Seen, store: &Store) -> Vec<Key> {
+    let Seen::Gated(gated) = seen else { return Vec::new() };
+    let master = gated.pool.as_ref().is_some_and(|pool| pool.name == MASTER);
+    let version = control_plane(store).filter(|_| master).map(|(seen, _)| seen);
+    let objects = [Some(seen), version].into_iter().flatten();
+    let policy = policy_of(version.unwrap_or(seen));
+    objects.filter_map(|seen| Key::of(&seen.identity().object)).chain(policy).collect()
 }
 
 /// The change that lets the master pool follow `ClusterVersion`; none if it does, or if nobody can read what it should follow.

@@ -249,7 +249,8 @@ async fn drained_on_request(admin: &Writer) {
 }
 
 fn start(writer: &Writer, name: &str) -> tokio::task::JoinHandle<()> {
-    let settings = Settings::alone(name).with(Pools::Managed);
+    let proof = operator::Proof::Waived;
+    let settings = Settings { proof, ..Settings::alone(name).with(Pools::Managed) };
     let operator = Operator::new(writer.client(), Arc::new(SystemClock), settings);
     tokio::spawn(async move { operator.run(std::future::pending()).await.unwrap() })
 }

@@ -25,6 +25,7 @@ pub(super) struct World {
     pub(super) base: Base,
     pub(super) operator_node: Option<String>,
     pub(super) refusals: Refusals,
+    pub(super) held_back: Option<&'static str>,
     pub(super) control_plane_update: Option<String>,
     pub(super) waits_for: Option<&'static str>,
     pub(super) version: u64,
@@ -89,6 +90,7 @@ impl World {
             base: Base::default(),
             operator_node: None,
             refusals: Refusals::new(),
+            held_back: None,
             control_plane_update: None,
             waits_for: None,
             version: 1,
@@ -143,6 +145,7 @@ impl World {
             waits_for: self.waits_for,
             operator_node: self.operator_node.as_deref(),
             refusals: &self.refusals,
+            held_back: self.held_back,
             control_plane_update: self.control_plane_update.as_deref(),
         };
         decide(&view, gate, now)
