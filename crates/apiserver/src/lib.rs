@@ -27,6 +27,7 @@ mod disruption;
 mod fault;
 mod fieldset;
 mod ids;
+mod impersonate;
 mod managed;
 mod meta;
 mod name;
