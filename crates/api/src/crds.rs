@@ -2,6 +2,10 @@
 //!
 //! The API server alone refuses what breaks the schema, unions and cross-field rules included (POL-2): no webhook has to be up for
 //! that. What the file check calls a union or an exclusive pair becomes a validation rule in CEL here.
+//!
+//! GATE-14: a field that nobody knows is kept, in every object of a policy's specification and of a stanza. An API server would drop it
+//! otherwise, without a word to most clients, and `permit: {recurence: ...}` would be stored as `permit: {}`, which is open every day.
+//! What is kept is judged: the policy is not ready, the gate is shut, and the message names the field.
 
 use serde_json::{Map, Value, json};
 
@@ -40,7 +44,7 @@ pub fn definition(kind: &Kind) -> Value {
                 "storage": true,
                 "subresources": {"status": {}},
                 "additionalPrinterColumns": columns(kind),
-                "schema": {"openAPIV3Schema": structural(kind.schema())},
+                "schema": {"openAPIV3Schema": keeping_unknown(kind)},
             }],
         },
     })
@@ -89,6 +93,30 @@ fn columns(kind: &Kind) -> Value {
 
 fn column(name: &str, path: &str, description: &str) -> Value {
     json!({"name": name, "type": "string", "jsonPath": path, "description": description})
+}
+
+/// The structural schema of a kind, which keeps unknown fields where they are ours to judge (GATE-14).
+fn keeping_unknown(kind: &Kind) -> Value {
+    let mut schema = structural(kind.schema());
+    let judged = match kind.role {
+        Role::Policy => "/properties/spec",
+        Role::Gated { .. } | Role::Part => "/properties/spec/properties/changeManagement",
+    };
+    if let Some(part) = schema.pointer_mut(judged) {
+        keep_unknown(part);
+    }
+    schema
+}
+
+fn keep_unknown(schema: &mut Value) {
+    let Some(fields) = schema.as_object_mut() else { return };
+    if let Some(Value::Object(properties)) = fields.get_mut("properties") {
+        properties.values_mut().for_each(keep_unknown);
+        fields.insert("x-kubernetes-preserve-unknown-fields".into(), true.into());
+    }
+    if let Some(items) = fields.get_mut("items") {
+        keep_unknown(items);
+    }
 }
 
 /// The schema in the form an API server takes: no closed objects (it prunes), no null types (it has a word for them), metadata left

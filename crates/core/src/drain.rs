@@ -2,12 +2,15 @@
 //!
 //! Pods leave through the eviction API. A budget that says no is asked again and never overridden, unless a disruption policy says so,
 //! and then not before its grace period is over, counted from the cordon. What blocks is told apart, because each is somebody else's to
-//! mend. An administrator's own cordon survives.
+//! mend. An administrator's own cordon survives. Whether a node is emptied at all is `request.rs`, and who could take its pods
+//! `elsewhere.rs` (DRAIN-2); a pod that cannot be evicted delays nobody but itself.
 //!
 //! Pure: a pass over what is on the node yields what to do now, what is waited for, and when to look again.
 
+pub mod elsewhere;
 pub mod node;
 pub mod pod;
+pub mod request;
 
 use std::{collections::BTreeMap, fmt};
 
@@ -75,6 +78,8 @@ pub enum Blockage {
     Unreachable,
     /// The server refused for another reason.
     Refused(String),
+    /// Nobody has answered, or not yet: a webhook that hangs looks like this.
+    NoAnswer,
 }
 
 impl Blockage {
@@ -89,6 +94,7 @@ impl Blockage {
             Self::LocalStorage => "LocalStorage",
             Self::Unreachable => "Unreachable",
             Self::Refused(_) => "Refused",
+            Self::NoAnswer => "NoAnswer",
         }
     }
 }
@@ -111,6 +117,9 @@ impl fmt::Display for Blockage {
             Self::LocalStorage => f.write_str("it keeps its own storage on the node"),
             Self::Unreachable => f.write_str("it was told to end, and the node does not answer"),
             Self::Refused(said) => write!(f, "the server refused: {said}"),
+            Self::NoAnswer => f.write_str(
+                "its eviction is not answered; a webhook may hang, or the server be gone",
+            ),
         }
     }
 }
@@ -122,6 +131,8 @@ pub enum Outcome {
     Accepted,
     /// It was refused.
     Blocked(Blockage),
+    /// It is on its way: nobody knows yet.
+    Sent,
 }
 
 /// How the server answers an eviction.
@@ -153,6 +164,10 @@ pub struct Tried {
     pub since: Instant,
     /// When it was last tried.
     pub last: Instant,
+    /// How often in a row it was blocked.
+    pub blocked: u32,
+    /// How many seconds the server wants to be left alone.
+    pub wanted: i64,
     /// What came of it.
     pub outcome: Outcome,
 }
@@ -198,6 +213,8 @@ pub struct Pass {
     pub waiting: Vec<Waiting>,
     /// How many pods have to leave in all.
     pub left: usize,
+    /// After how many seconds a look is worth while.
+    pub again: i64,
 }
 
 impl Pass {
@@ -207,8 +224,15 @@ impl Pass {
     }
 }
 
-/// After how many seconds a refused eviction is tried again: as often as kubectl does.
+/// After how many seconds at most a refused eviction is tried again: as often as kubectl does. The first tries come sooner, because the
+/// other pod of a budgeted pair is often back within a second or two.
 pub const RETRY: i64 = 5;
+
+/// For how many seconds after an eviction a look each second is worth while: most pods end that soon.
+const BRISK: i64 = 10;
+
+/// For how long a server may ask to be left alone: an hour would be a gate that nobody closed.
+const WANTED_AT_MOST: i64 = 60;
 
 /// Looks at the pods of a cordoned node.
 pub fn pass(
@@ -230,34 +254,84 @@ pub fn pass(
     if !pass.waiting.is_empty() {
         return pass;
     }
+    pass.again = RETRY;
     for pod in leaving {
         let tried = memory.get(&pod.uid);
+        pass.again = pass.again.min(again(tried, now));
         if let Some(ends) = pod.deleted {
             let why = ending(pod, node, ends, now);
             pass.waiting.push(Waiting { pod: pod.name.clone(), why, since: ends.min(now) });
             continue;
         }
         match tried {
-            Some(Tried { since, last, outcome: Outcome::Blocked(why) }) => {
+            Some(tried @ Tried { since, outcome: Outcome::Blocked(why), .. }) => {
                 if may_override(why, node, settings, now) {
                     pass.moves.push(Move::Delete(leaver(pod)));
-                } else if is_due(*last, now) {
+                } else if tried.is_due(now) {
                     pass.moves.push(Move::Evict(leaver(pod)));
                 }
                 let (why, since) = (why.clone(), *since);
                 pass.waiting.push(Waiting { pod: pod.name.clone(), why, since });
             }
+            Some(Tried { since, outcome: Outcome::Sent, .. }) => {
+                let (why, since) = (Blockage::NoAnswer, *since);
+                pass.waiting.push(Waiting { pod: pod.name.clone(), why, since });
+            }
             // An accepted eviction that the pod does not show yet is on its way.
-            Some(Tried { last, outcome: Outcome::Accepted, .. }) if !is_due(*last, now) => {}
+            Some(tried @ Tried { outcome: Outcome::Accepted, .. }) if !tried.is_due(now) => {}
             Some(_) | None => pass.moves.push(Move::Evict(leaver(pod))),
         }
     }
+    // Those that were not answered go last: they must not take the place of those that will be.
+    pass.moves.sort_by_key(|one| {
+        let tried = memory.get(&one.leaver().uid);
+        tried.is_some_and(|tried| tried.outcome == Outcome::Blocked(Blockage::NoAnswer))
+    });
     pass
 }
 
-/// Whether it is time to try again. A clock that went back must not make anybody wait until it has caught up.
-fn is_due(last: Instant, now: Instant) -> bool {
-    now < last || now >= last.saturating_add(RETRY)
+/// After how many seconds a pod is worth another look.
+fn again(tried: Option<&Tried>, now: Instant) -> i64 {
+    let Some(tried) = tried else { return RETRY };
+    match &tried.outcome {
+        Outcome::Blocked(_) => {
+            (1..RETRY).find(|seconds| tried.is_due(now.saturating_add(*seconds))).unwrap_or(RETRY)
+        }
+        Outcome::Accepted | Outcome::Sent => {
+            if now < tried.last.saturating_add(BRISK) {
+                1
+            } else {
+                RETRY
+            }
+        }
+    }
+}
+
+impl Tried {
+    /// How many seconds have to pass before the next try: 1, 2, 4, and then [`RETRY`]; longer if the server asks for it.
+    fn delay(&self) -> i64 {
+        let own = match &self.outcome {
+            Outcome::Blocked(_) => {
+                1_i64.checked_shl(self.blocked.saturating_sub(1)).unwrap_or(RETRY)
+            }
+            Outcome::Accepted | Outcome::Sent => RETRY,
+        };
+        own.clamp(1, RETRY).max(self.wanted.min(WANTED_AT_MOST))
+    }
+
+    /// Whether it is time to try again. A clock that went back must not make anybody wait until it has caught up.
+    fn is_due(&self, now: Instant) -> bool {
+        now < self.last || now >= self.last.saturating_add(self.delay())
+    }
+}
+
+impl Move {
+    /// Who is sent away.
+    pub fn leaver(&self) -> &Leaver {
+        match self {
+            Self::Evict(leaver) | Self::Delete(leaver) => leaver,
+        }
+    }
 }
 
 fn leaver(pod: &Pod) -> Leaver {
@@ -298,13 +372,17 @@ fn may_override(why: &Blockage, node: &node::Node, settings: &Settings, now: Ins
     }
 }
 
-/// Takes note of what came of an eviction.
-pub fn remember(memory: &mut Memory, uid: &str, outcome: Outcome, now: Instant) {
-    let since = match memory.get(uid) {
-        Some(Tried { since, outcome: Outcome::Blocked(_), .. }) => *since,
-        Some(_) | None => now,
+/// Takes note of what came of an eviction, and of how many seconds the server wants to be left alone.
+pub fn remember(memory: &mut Memory, uid: &str, outcome: Outcome, wanted: i64, now: Instant) {
+    let known = memory.get(uid).filter(|known| known.outcome != Outcome::Accepted);
+    let since = known.map_or(now, |known| known.since);
+    let before = known.map_or(0, |known| known.blocked);
+    let blocked = match outcome {
+        Outcome::Accepted => 0,
+        Outcome::Blocked(_) => before.saturating_add(1),
+        Outcome::Sent => before,
     };
-    memory.insert(uid.to_owned(), Tried { since, last: now, outcome });
+    memory.insert(uid.to_owned(), Tried { since, last: now, blocked, wanted, outcome });
 }
 
 /// What blocks, for people: one line, the same as long as nothing changes (POL-7).

@@ -196,6 +196,9 @@ impl SeenPolicy {
     }
 }
 
+/// How many characters of one problem a condition shows: more than any problem has that is not made to be long.
+const LONGEST_PROBLEM: usize = 1_000;
+
 /// The errors among problems, as one sentence.
 pub(crate) fn problem_text(problems: &[Problem]) -> String {
     let errors: Vec<String> = problems
@@ -205,6 +208,8 @@ pub(crate) fn problem_text(problems: &[Problem]) -> String {
             [] => problem.detail.clone(),
             _ => format!("{}: {}", problem.field, problem.detail),
         })
+        // A server takes a condition of some length only, and the name of an unknown field may have any.
+        .map(|error| error.chars().take(LONGEST_PROBLEM).collect())
         .collect();
     // A condition is read in one line: the first faults, and how many more there are.
     match errors.as_slice() {

@@ -17,12 +17,13 @@ use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    drain::node::{Node, Request},
+    drain::node::Node,
     node::disruption::{self, Wanted},
     pending::{self, Pending},
     pool::{
         seen::{SeenNode, SeenPool},
         source::SeenConfig,
+        update::SeenUpdate,
     },
     problem::{Code, FieldPath, Object, Problem},
     read::{self, Judged},
@@ -91,8 +92,8 @@ pub struct SeenDisruption {
 pub struct SeenMachine {
     /// What rollouts read.
     pub node: SeenNode,
-    /// What its agent asks of whoever drains (DRAIN-1).
-    pub request: Request,
+    /// What whoever drains reads, and what the agent asks of them (DRAIN-1, DRAIN-2).
+    pub drain: Node,
 }
 
 /// A policy as it was last seen.
@@ -125,6 +126,8 @@ pub struct SeenGated {
     pub conditions: Conditions,
     /// What rollouts read, if it is a pool.
     pub pool: Option<Box<SeenPool>>,
+    /// What rollouts to masters read, if it is the control plane.
+    pub update: Option<Box<SeenUpdate>>,
 }
 
 /// What came of a stanza.
@@ -176,8 +179,10 @@ impl Seen {
         match (&after.part, &before.part) {
             (Part::Node(after), Part::Node(before)) => {
                 let version = before.node.resource_version.clone();
+                let mut drain = after.drain.clone();
+                drain.version.clone_from(&version);
                 let node = SeenNode { resource_version: version, ..after.node.clone() };
-                node == before.node && after.request == before.request
+                node == before.node && drain == before.drain
             }
             (Part::Config(_) | Part::Node(_) | Part::Disruption(_), _) => false,
         }
@@ -199,7 +204,7 @@ impl SeenPart {
         let part = match kind.name {
             api::machine::names::NODE => Part::Node(Box::new(SeenMachine {
                 node: SeenNode::new(document),
-                request: Node::of(document).request(),
+                drain: Node::of(document),
             })),
             api::machine::names::MACHINE_CONFIGURATION => {
                 Part::Disruption(Box::new(SeenDisruption::new(document)))
@@ -264,6 +269,8 @@ impl SeenGated {
             ),
             pool: (kind.name == api::names::MACHINE_CONFIG_POOL)
                 .then(|| Box::new(SeenPool::new(document))),
+            update: (kind.name == api::names::CLUSTER_VERSION)
+                .then(|| Box::new(SeenUpdate::new(document))),
         }
     }
 
@@ -304,7 +311,7 @@ impl Identity {
 }
 
 /// When the specification was last written: the newest stamp of those who wrote anything but the status, or the creation.
-fn changed(document: &Value) -> Option<Instant> {
+pub(crate) fn changed(document: &Value) -> Option<Instant> {
     let managed = document.pointer("/metadata/managedFields").and_then(Value::as_array);
     let stamps = managed.into_iter().flatten().filter(|entry| entry.get("subresource").is_none());
     stamps

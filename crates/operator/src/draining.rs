@@ -1,19 +1,31 @@
-//! Who empties the machines whose agents ask for it? Whoever leads, one pass at a time (DRAIN-1).
+//! Who empties the machines whose agents ask for it? Whoever leads, one pass at a time over each machine, and many machines side by side
+//! (DRAIN-1, DRAIN-2).
 //!
-//! The gate is not asked: a machine that asks is past the commit point, and finishes whatever the window does (POOL-1). It wakes when
-//! what is known changes and when a pass is due by the clock, so that it follows a clock that is set or sped up.
+//! The gate is not asked: a machine whose change was begun is past the commit point, and finishes whatever the window does (POOL-1). It
+//! wakes when what is known changes, when a pass ends and when one is due by the clock, so that it follows a clock that is set or sped up.
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use api::{machine::names::NODE, names::MACHINE_CONFIG_POOL};
 use runtime::{
     caches::Caches,
-    call::Cluster,
+    call::{CallError, Cluster},
     drain::{Drainer, Passed},
     lease::Leadership,
 };
 use schedule::Instant;
-use tidegate_core::drain::{self, Settings, node::Request};
-use tokio::sync::watch;
+use tidegate_core::{
+    drain::{self, Settings, node::Request, request},
+    pool::{membership::membership, seen::SeenPool},
+};
+use tokio::{
+    sync::watch,
+    task::{self, JoinError, JoinSet},
+};
+
+/// How many machines are looked at side by side. Enough that some that hang keep nobody waiting, few enough that the lists of their pods
+/// fit into a small pod.
+const AT_ONCE: usize = 16;
 
 /// What was last asked of a machine, and when it is looked at again.
 type Due = BTreeMap<String, (Request, Instant)>;
@@ -25,32 +37,78 @@ pub async fn run(
     mut leadership: watch::Receiver<Leadership>,
 ) {
     let clock = Arc::clone(cluster.clock());
-    let mut drainer = Drainer::new(cluster, Settings::default());
+    let drainer =
+        || Arc::new(Drainer::new(cluster.clone(), Arc::clone(&caches), Settings::default()));
+    let mut drainer_now = drainer();
     let mut changes = caches.changes();
     let mut due = Due::new();
+    let mut told = BTreeMap::new();
+    let mut passes: JoinSet<Result<Passed, CallError>> = JoinSet::new();
+    let mut busy: BTreeMap<String, (task::Id, Request)> = BTreeMap::new();
     loop {
         changes.mark_seen();
         let leads = leadership.borrow_and_update().leads();
+        if !leads && !busy.is_empty() {
+            // Whoever leads next begins with reading; what travels is let go.
+            passes = JoinSet::new();
+            drainer_now = drainer();
+            busy.clear();
+        }
         let asking = if leads { asking(&caches) } else { BTreeMap::new() };
         due.retain(|name, (asked, _)| asking.get(name) == Some(asked));
-        for (name, asked) in asking {
-            let now = clock.now();
-            if due.get(&name).is_some_and(|(_, due)| waits(*due, now)) {
+        told.retain(|name: &String, _: &mut String| asking.contains_key(name));
+        drainer_now.keep(|name| asking.contains_key(name));
+        let now = clock.now();
+        for (name, asked) in in_turn(asking, &due, now) {
+            if passes.len() >= AT_ONCE {
+                break;
+            }
+            if busy.contains_key(&name) {
                 continue;
             }
-            pass(&mut drainer, &name, now).await;
-            // Counted from the end: a clock that runs fast must not make every pass overdue.
-            due.insert(name, (asked, clock.now().saturating_add(drain::RETRY)));
+            let (drainer, machine) = (Arc::clone(&drainer_now), name.clone());
+            let pass = passes.spawn(async move { drainer.pass(&machine, now).await });
+            busy.insert(name, (pass.id(), asked));
         }
-        let next = due.values().map(|(_, due)| *due).min();
+        let idle = due.iter().filter(|(name, _)| !busy.contains_key(*name));
+        let next = idle.map(|(_, (_, due))| *due).min().filter(|_| passes.len() < AT_ONCE);
         tokio::select! {
             biased;
             // The sender lives as long as the operator.
             Ok(()) = leadership.changed() => {}
+            Some(ended) = passes.join_next_with_id() => {
+                let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+                let Some(name) = busy.iter().find(|(_, pass)| pass.0 == id).map(|(name, _)| name.clone())
+                else {
+                    continue;
+                };
+                let again = match ended {
+                    Ok((_, passed)) => tell(&name, passed, &mut told),
+                    Err(error) => {
+                        tracing::error!(node = name, %error, "a pass over a machine panicked");
+                        drain::RETRY
+                    }
+                };
+                if let Some((_, asked)) = busy.remove(&name) {
+                    // Counted from the end: a clock that runs fast must not make every pass overdue.
+                    due.insert(name, (asked, clock.now().saturating_add(again)));
+                }
+            }
             () = changes.changed() => {}
             () = clock.wait(next.unwrap_or(Instant::MAX)), if next.is_some() => {}
         }
     }
+}
+
+/// Those whose turn it is, whoever has waited longest first: those that come back every second must not keep others from their first look.
+fn in_turn(asking: BTreeMap<String, Request>, due: &Due, now: Instant) -> Vec<(String, Request)> {
+    let since = |name: &String| due.get(name).map(|(_, due)| *due);
+    let mut turn: Vec<(String, Request)> = asking
+        .into_iter()
+        .filter(|(name, _)| !since(name).is_some_and(|due| waits(due, now)))
+        .collect();
+    turn.sort_by_key(|(name, _)| since(name));
+    turn
 }
 
 /// Whether it is too early to look again. A clock that went back does not make the wait longer than any is.
@@ -58,27 +116,52 @@ fn waits(due: Instant, now: Instant) -> bool {
     now < due && due <= now.saturating_add(drain::RETRY)
 }
 
-async fn pass(drainer: &mut Drainer, name: &str, now: Instant) {
-    match drainer.pass(name, now).await {
+/// Says what came of a pass, if that is news, and after how many seconds the next one is due.
+fn tell(name: &str, passed: Result<Passed, CallError>, told: &mut BTreeMap<String, String>) -> i64 {
+    let mut is_news =
+        |text: &str| told.insert(name.to_owned(), text.to_owned()).is_none_or(|said| said != text);
+    match passed {
         Ok(Passed::Draining(pass)) => {
             let waits = drain::told(&pass.waiting);
-            tracing::info!(node = name, left = pass.left, waits, "a machine is emptied");
+            if is_news(&format!("{} {waits}", pass.left)) {
+                tracing::info!(node = name, left = pass.left, waits, "a machine is emptied");
+            }
+            return pass.again;
+        }
+        Ok(Passed::Waits(why)) => {
+            if is_news(&why) {
+                tracing::info!(node = name, why, "a machine is not emptied yet");
+            }
+            return 1;
         }
         Ok(Passed::Drained) => tracing::info!(node = name, "a machine is empty"),
+        Ok(Passed::Stayed(why)) => tracing::info!(node = name, why, "a machine keeps its pods"),
         Ok(Passed::Uncordoned) => tracing::info!(node = name, "a machine is open again"),
         Ok(Passed::Nothing) => {}
-        Ok(Passed::Unknown(asked)) => {
-            tracing::warn!(node = name, asked, "a machine asks for what nobody understands");
+        Ok(Passed::Refused(why)) => {
+            if is_news(&why) {
+                tracing::warn!(node = name, why, "a machine is not emptied");
+            }
         }
+        // Somebody else wrote the node meanwhile: its agent, most likely, and the next look shows what.
+        Err(error) if error.code() == Some(409) => return 1,
         Err(error) => {
             tracing::warn!(node = name, %error, cause = ?error, "a pass over a machine failed");
         }
     }
+    drain::RETRY
 }
 
-/// The machines that ask for something, and for what.
+/// The machines that need somebody, and what they ask for. Before pools and machines are known, nobody is judged.
 fn asking(caches: &Caches) -> BTreeMap<String, Request> {
     let store = caches.store();
-    let machines = store.machines().filter(|machine| machine.request != Request::Nothing);
-    machines.map(|machine| (machine.node.name.clone(), machine.request.clone())).collect()
+    if ![NODE, MACHINE_CONFIG_POOL].into_iter().all(|kind| store.is_settled(kind)) {
+        return BTreeMap::new();
+    }
+    let pools: Vec<&SeenPool> = store.pools().collect();
+    let machines = store.machines().filter(|machine| {
+        let home = || membership(&machine.node, pools.iter().copied());
+        machine.drain.is_concerned() && request::needs_somebody(&machine.drain, &home())
+    });
+    machines.map(|machine| (machine.node.name.clone(), machine.drain.request())).collect()
 }

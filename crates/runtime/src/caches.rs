@@ -95,6 +95,13 @@ impl Caches {
         self.store().answered(key, seen);
     }
 
+    /// What a request of ours was answered, whose change others decide by.
+    pub fn changed_by_us(&self, key: &Key, seen: Seen) {
+        if self.store().answered(key, seen) {
+            self.tell([key.clone()]);
+        }
+    }
+
     /// An object was deleted.
     pub fn forget(&self, key: &Key, version: &str) {
         if self.store().forget(key, version) {

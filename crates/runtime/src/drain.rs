@@ -1,28 +1,66 @@
 //! How is a node emptied? One pass at a time: whoever notices that a node asks for it, or that a few seconds have gone by, calls
-//! [`Drainer::pass`]; who leaves and who cannot is decided in `core::drain` (DRAIN-1).
+//! [`Drainer::pass`]; whether it is emptied, who leaves and who cannot is decided in `core::drain` (DRAIN-1, DRAIN-2).
+//!
+//! A pass judges the node as it reads it, not as it was once seen: an annotation that somebody wrote meanwhile counts. Passes over
+//! several nodes go side by side, and so do the evictions of one node: a webhook that hangs at one pod keeps neither its neighbours nor
+//! other nodes waiting. An eviction that has no answer yet outlives its pass, and the next one takes the answer.
 //!
 //! Nothing is lost with this program but the time since when a pod is blocked: the request, the cordon and what was before it stand on
-//! the node. EXEC-4: an eviction is sent once a pass, for one very pod, and the next pass begins with reading.
+//! the node. EXEC-4: an eviction is sent for one very pod, not again while it is on its way, and each pass begins with reading.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
+use api::schema::MACHINES;
 use schedule::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_core::drain::{
-    self, Leaver, Memory, Move, Outcome, Settings,
-    node::{Node, Request},
-    pod::Pod,
+use tidegate_core::{
+    drain::{
+        self, Blockage, Memory, Move, Outcome, Settings,
+        node::Node,
+        pod::Pod,
+        request::{self, Verdict},
+    },
+    pool::{membership::membership, seen::SeenNode},
+};
+use tokio::{
+    task::JoinSet,
+    time::{Instant as Moment, timeout_at},
 };
 
-use crate::call::{Ask, CallError, Cluster, Verb};
+use crate::{
+    caches::{self, Caches},
+    call::{Ask, CallError, Cluster, Verb},
+};
 
 /// Whoever empties nodes.
 #[derive(Debug)]
 pub struct Drainer {
     cluster: Cluster,
+    caches: Arc<Caches>,
     settings: Settings,
-    memory: BTreeMap<String, Memory>,
+    work: Mutex<BTreeMap<String, Work>>,
+    /// Nodes whose pass has begun to empty them: nobody can see their cordon yet.
+    under_way: Mutex<BTreeSet<String>>,
+}
+
+/// What is remembered of a node.
+#[derive(Debug, Default)]
+struct Work {
+    memory: Memory,
+    sent: JoinSet<Answer>,
+}
+
+/// What came of an eviction.
+#[derive(Debug)]
+struct Answer {
+    uid: String,
+    outcome: Outcome,
+    wanted: i64,
 }
 
 /// What came of a pass.
@@ -30,100 +68,123 @@ pub struct Drainer {
 pub enum Passed {
     /// Nothing is asked of this node.
     Nothing,
-    /// Not everybody has left; this is what is waited for, and a pass is due again after [`drain::RETRY`] seconds.
+    /// What is asked is not honoured, and the node says why (DRAIN-2).
+    Refused(String),
+    /// Nobody else can take the pods now, and the node says so.
+    Waits(String),
+    /// Nobody else could ever take the pods, so they stay, and the node says so.
+    Stayed(String),
+    /// Not everybody has left; this is what is waited for, and when a pass is due again.
     Draining(drain::Pass),
     /// Everybody has left, and the node says so.
     Drained,
     /// Workloads may come back, and the node says so.
     Uncordoned,
-    /// The node asks for something that nobody understands.
-    Unknown(String),
 }
 
 /// How many pods one page holds.
 const PAGE: usize = 250;
 
+/// How many evictions of one node travel at once.
+const AT_ONCE: usize = 32;
+
+/// How long a pass waits for the answers to its evictions. Most come within a hundredth of it; the rest belong to the next pass.
+const ANSWERS: Duration = Duration::from_secs(2);
+
+/// How long an eviction may take: a webhook may think for 30 seconds, and giving up earlier would undo its work each time.
+const EVICTION: Duration = Duration::from_secs(35);
+
 impl Drainer {
-    /// A drainer of the nodes of a cluster.
-    pub fn new(cluster: Cluster, settings: Settings) -> Self {
-        Self { cluster, settings, memory: BTreeMap::new() }
+    /// A drainer of the nodes of a cluster, who knows the pools and the other nodes from these caches.
+    pub fn new(cluster: Cluster, caches: Arc<Caches>, settings: Settings) -> Self {
+        Self { cluster, caches, settings, work: Mutex::default(), under_way: Mutex::default() }
     }
 
-    /// Takes one node a step further.
-    pub async fn pass(&mut self, name: &str, now: Instant) -> Result<Passed, CallError> {
+    /// Forgets what is known of nodes that ask for nothing any more, or are gone.
+    pub fn keep(&self, asks: impl Fn(&str) -> bool) {
+        lock(&self.work).retain(|name, _| asks(name));
+    }
+
+    /// Takes one node a step further. Passes over several nodes may go side by side, over one node they may not.
+    pub async fn pass(&self, name: &str, now: Instant) -> Result<Passed, CallError> {
         let path = format!("/api/v1/nodes/{name}");
         let found: Value = self.cluster.call(Verb::Get, Ask::path(&*path)).await?;
         let node = Node::of(&found);
-        match node.request() {
-            Request::Nothing => {
-                self.memory.remove(name);
+        let (verdict, _under_way) = self.judge(&node, &SeenNode::new(&found));
+        if verdict != Verdict::Drain {
+            lock(&self.work).remove(name);
+        }
+        match verdict {
+            Verdict::Nothing => {
+                if node.is_outdated() {
+                    self.patch(&path, node.blocked("")).await?;
+                }
                 Ok(Passed::Nothing)
             }
-            Request::Unknown(asked) => Ok(Passed::Unknown(asked)),
-            Request::Uncordon => {
-                self.memory.remove(name);
-                self.patch(&path, &node.uncordoned()).await?;
+            Verdict::Refused(refusal) => {
+                let told = request::told(&node, &refusal);
+                self.patch(&path, node.blocked(&told)).await?;
+                Ok(Passed::Refused(told))
+            }
+            Verdict::Wait(told) => {
+                self.patch(&path, node.waits(&told)).await?;
+                Ok(Passed::Waits(told))
+            }
+            Verdict::Stay(told) => {
+                self.patch(&path, Some(node.stayed(&told))).await?;
+                Ok(Passed::Stayed(told))
+            }
+            Verdict::Uncordon => {
+                self.patch(&path, Some(node.uncordoned())).await?;
                 Ok(Passed::Uncordoned)
             }
-            Request::Drain => self.drain(&path, node, now).await,
+            Verdict::Drain => self.drain(&path, node, now).await,
         }
     }
 
-    async fn drain(&mut self, path: &str, node: Node, now: Instant) -> Result<Passed, CallError> {
-        let node = match node.cordon(now) {
-            // The pods are read after the cordon: whoever was placed before is among them.
-            Some(change) => self.patch(path, &change).await?,
-            None => node,
-        };
+    /// Judges what a node asks for. Two that are judged at the same time do not each count on the other.
+    fn judge(&self, node: &Node, seen: &SeenNode) -> (Verdict, Option<UnderWay<'_>>) {
+        let store = self.caches.store();
+        let home = membership(seen, store.pools());
+        let mut under_way = lock(&self.under_way);
+        let others = store.machines().map(|machine| &machine.drain);
+        let verdict = request::judge(node, &home, others, &under_way);
+        let begins = (verdict == Verdict::Drain).then(|| {
+            under_way.insert(node.name.clone());
+            UnderWay { all: &self.under_way, name: node.name.clone() }
+        });
+        (verdict, begins)
+    }
+
+    async fn drain(&self, path: &str, node: Node, now: Instant) -> Result<Passed, CallError> {
+        // The pods are read after the cordon: whoever was placed before is among them.
+        let node = self.patch(path, node.cordon(now)).await?.unwrap_or(node);
         let pods = self.pods(&node.name).await?;
-        let mut memory = self.memory.remove(&node.name).unwrap_or_default();
-        memory.retain(|uid, _| pods.iter().any(|pod| pod.uid == *uid));
-        let mut pass = drain::pass(&pods, &node, &memory, &self.settings, now);
+        let mut work = lock(&self.work).remove(&node.name).unwrap_or_default();
+        work.answers(Moment::now(), now).await;
+        work.memory.retain(|uid, _| pods.iter().any(|pod| pod.uid == *uid));
+        let mut pass = drain::pass(&pods, &node, &work.memory, &self.settings, now);
         if pass.is_done() {
-            self.patch(path, &node.drained()).await?;
+            self.patch(path, Some(node.drained())).await?;
             return Ok(Passed::Drained);
         }
         if !pass.moves.is_empty() {
+            let until = Moment::now() + ANSWERS;
             for one in &pass.moves {
-                let (leaver, outcome) = self.send_away(one).await?;
-                drain::remember(&mut memory, &leaver.uid, outcome, now);
+                if !work.has_room(until, now).await {
+                    break;
+                }
+                drain::remember(&mut work.memory, &one.leaver().uid, Outcome::Sent, 0, now);
+                work.sent.spawn(send_away(self.cluster.clone(), one.clone()));
             }
+            work.answers(until, now).await;
             // What the server answered is told at once.
-            let told = drain::pass(&pods, &node, &memory, &self.settings, now);
-            pass.waiting = told.waiting;
+            let told = drain::pass(&pods, &node, &work.memory, &self.settings, now);
+            (pass.waiting, pass.again) = (told.waiting, told.again);
         }
-        self.memory.insert(node.name.clone(), memory);
-        if let Some(change) = node.blocked(&drain::told(&pass.waiting)) {
-            self.patch(path, &change).await?;
-        }
+        lock(&self.work).insert(node.name.clone(), work);
+        self.patch(path, node.blocked(&drain::told(&pass.waiting))).await?;
         Ok(Passed::Draining(pass))
-    }
-
-    async fn send_away<'a>(&self, one: &'a Move) -> Result<(&'a Leaver, Outcome), CallError> {
-        let (verb, leaver, end) = match one {
-            Move::Evict(leaver) => (Verb::Create, leaver, "/eviction"),
-            Move::Delete(leaver) => (Verb::Delete, leaver, ""),
-        };
-        let Leaver { pod, uid } = leaver;
-        let path = format!("/api/v1/namespaces/{}/pods/{}{end}", pod.namespace, pod.name);
-        let options = json!({"preconditions": {"uid": uid}});
-        let body = match one {
-            Move::Evict(_) => json!({"apiVersion": "policy/v1", "kind": "Eviction",
-                "metadata": {"namespace": pod.namespace, "name": pod.name}, "deleteOptions": options}),
-            Move::Delete(_) => json!({"apiVersion": "v1", "kind": "DeleteOptions",
-                "preconditions": {"uid": uid}}),
-        };
-        let answered: Result<Value, CallError> =
-            self.cluster.call(verb, Ask::json(path, &body)).await;
-        let outcome = match answered {
-            // 409: a namesake has taken its place, so this one has left.
-            Ok(_) | Err(CallError::Refused { code: 409, .. }) => Outcome::Accepted,
-            Err(CallError::Refused { code, reason, message, .. }) => {
-                drain::outcome(code, &reason, &message)
-            }
-            Err(error) => return Err(error),
-        };
-        Ok((leaver, outcome))
     }
 
     async fn pods(&self, node: &str) -> Result<Vec<Pod>, CallError> {
@@ -141,16 +202,98 @@ impl Drainer {
         }
     }
 
-    /// Changes the node at the version it was read at, and reads it anew.
-    async fn patch(&self, path: &str, change: &Value) -> Result<Node, CallError> {
+    /// Changes the node at the version it was read at, and reads it anew; nothing happens without a change. The caches know at once.
+    async fn patch(&self, path: &str, change: Option<Value>) -> Result<Option<Node>, CallError> {
+        let Some(change) = change else { return Ok(None) };
         let ask = Ask {
             path: format!("{path}?fieldManager=tidegate-drain"),
             content_type: "application/merge-patch+json",
             body: change.to_string().into_bytes(),
         };
         let node: Value = self.cluster.call(Verb::Patch, ask).await?;
-        Ok(Node::of(&node))
+        if let Some((key, seen)) = caches::read(&MACHINES[1], &node) {
+            self.caches.changed_by_us(&key, seen);
+        }
+        Ok(Some(Node::of(&node)))
     }
+}
+
+impl Work {
+    /// Takes the answers that come until a moment.
+    async fn answers(&mut self, until: Moment, now: Instant) {
+        while !self.sent.is_empty() {
+            let Ok(answer) = timeout_at(until, self.sent.join_next()).await else { return };
+            self.take(answer, now);
+        }
+        // Whose task is gone without an answer is asked again.
+        self.memory.retain(|_, tried| tried.outcome != Outcome::Sent);
+    }
+
+    /// Waits until one more eviction may be sent; whether that was before a moment.
+    async fn has_room(&mut self, until: Moment, now: Instant) -> bool {
+        while self.sent.len() >= AT_ONCE {
+            let Ok(answer) = timeout_at(until, self.sent.join_next()).await else { return false };
+            self.take(answer, now);
+        }
+        true
+    }
+
+    fn take(&mut self, answer: Option<Result<Answer, tokio::task::JoinError>>, now: Instant) {
+        if let Some(Ok(Answer { uid, outcome, wanted })) = answer {
+            drain::remember(&mut self.memory, &uid, outcome, wanted, now);
+        }
+    }
+}
+
+/// Evicts or deletes a pod. Whatever comes of it concerns that pod alone.
+async fn send_away(cluster: Cluster, one: Move) -> Answer {
+    let (verb, end) = match one {
+        Move::Evict(_) => (Verb::Create, "/eviction"),
+        Move::Delete(_) => (Verb::Delete, ""),
+    };
+    let drain::Leaver { pod, uid } = one.leaver();
+    let path = format!("/api/v1/namespaces/{}/pods/{}{end}", pod.namespace, pod.name);
+    let options = json!({"preconditions": {"uid": uid}});
+    let body = match one {
+        Move::Evict(_) => json!({"apiVersion": "policy/v1", "kind": "Eviction",
+            "metadata": {"namespace": pod.namespace, "name": pod.name}, "deleteOptions": options}),
+        Move::Delete(_) => json!({"apiVersion": "v1", "kind": "DeleteOptions",
+            "preconditions": {"uid": uid}}),
+    };
+    let answered: Result<Value, CallError> =
+        cluster.call_within(verb, Ask::json(path, &body), EVICTION).await;
+    let wanted = answered.as_ref().err().map_or(Duration::ZERO, CallError::retry_after);
+    let outcome = match answered {
+        // 409: a namesake has taken its place, so this one has left.
+        Ok(_) | Err(CallError::Refused { code: 409, .. }) => Outcome::Accepted,
+        Err(CallError::Refused { code, reason, message, .. }) => {
+            drain::outcome(code, &reason, &message)
+        }
+        Err(error) => {
+            tracing::warn!(pod = %pod, %error, cause = ?error, "an eviction was not answered");
+            Outcome::Blocked(Blockage::NoAnswer)
+        }
+    };
+    let wanted = i64::try_from(wanted.as_secs()).unwrap_or(i64::MAX);
+    Answer { uid: uid.clone(), outcome, wanted }
+}
+
+/// A node that is counted out by its neighbours for as long as its pass goes on.
+#[derive(Debug)]
+struct UnderWay<'a> {
+    all: &'a Mutex<BTreeSet<String>>,
+    name: String,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        lock(self.all).remove(&self.name);
+    }
+}
+
+/// Every change is whole before anything that could panic.
+fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[derive(Deserialize)]

@@ -378,7 +378,7 @@ impl Reconciler {
     fn finish(&mut self, took: Took) {
         let Took { key, began, step } = took;
         let verdict = match step {
-            Step::Written { seen, before, patch, notes } => {
+            Step::Written { seen, before, patch, notes, again } => {
                 self.caches.answered(&key, seen);
                 self.reports.say(&key, before.identity(), notes, self.clock.exact());
                 if self.is_pruned(&key, &patch) {
@@ -390,6 +390,10 @@ impl Reconciler {
                     self.progress.pruned(&key, false);
                     self.troubles.remove(&key);
                     self.settled(&key);
+                    // What was done beside the status may lead to more, and nobody else will tell.
+                    if again == Again::Now {
+                        self.queue.hurry(key.clone());
+                    }
                     Verdict::Written
                 }
             }

@@ -109,6 +109,7 @@ fn answers_of_the_server_are_told_apart() {
         let found = match outcome(code, reason, message) {
             Outcome::Accepted => "accepted".to_owned(),
             Outcome::Blocked(why) => format!("{}: {why}", why.code()),
+            Outcome::Sent => "sent".to_owned(),
         };
         assert_eq!(found, expected, "{code} {message}");
     };
@@ -148,13 +149,21 @@ fn a_refused_eviction_is_tried_again_and_a_budget_never_overridden() {
     let at = |memory: &Memory, text: &str| {
         said(&pass(&pods, &cordoned(), memory, &Settings::default(), instant(text)))
     };
-    remember(&mut memory, "uid-a", budget(), instant("12:10:00"));
-    assert_eq!(at(&memory, "12:10:04"), ["a: Budget"]);
-    assert_eq!(at(&memory, "12:10:05"), ["evict a", "a: Budget"]);
-    remember(&mut memory, "uid-a", budget(), instant("12:10:05"));
-    assert_eq!(at(&memory, "12:10:09"), ["a: Budget"]);
+    remember(&mut memory, "uid-a", budget(), 0, instant("12:10:00"));
+    assert_eq!(at(&memory, "12:10:00"), ["a: Budget"]);
+    assert_eq!(at(&memory, "12:10:01"), ["evict a", "a: Budget"]);
+    for (tried, early, due) in [
+        ("12:10:01", "12:10:02", "12:10:03"),
+        ("12:10:03", "12:10:06", "12:10:07"),
+        ("12:10:07", "12:10:11", "12:10:12"),
+        ("12:10:12", "12:10:16", "12:10:17"),
+    ] {
+        remember(&mut memory, "uid-a", budget(), 0, instant(tried));
+        assert_eq!(at(&memory, early), ["a: Budget"], "{early}");
+        assert_eq!(at(&memory, due), ["evict a", "a: Budget"], "{due}");
+    }
     assert_eq!(at(&memory, "23:59:59"), ["evict a", "a: Budget"], "however long it takes");
-    let pass = pass(&pods, &cordoned(), &memory, &Settings::default(), instant("12:10:09"));
+    let pass = pass(&pods, &cordoned(), &memory, &Settings::default(), instant("12:10:13"));
     assert_eq!(
         told(&pass.waiting),
         "Budget: pod shop/a: its budget web allows no disruption, since 2026-11-15T12:10:00Z",
@@ -167,7 +176,7 @@ fn a_policy_overrides_a_budget_after_its_grace_counted_from_the_cordon() {
     let pods = [pod("a"), pod("b ends=12:01:00 held=x")];
     let settings = Settings { budgets: Budgets::OverriddenAfter(900), ..Settings::default() };
     let mut memory = Memory::new();
-    remember(&mut memory, "uid-a", budget(), instant("12:14:58"));
+    remember(&mut memory, "uid-a", budget(), 0, instant("12:14:59"));
     let at = |text: &str| said(&pass(&pods, &cordoned(), &memory, &settings, instant(text)));
     assert_eq!(at("12:14:59"), ["a: Budget", "b: Finalizer"]);
     assert_eq!(at("12:15:00"), ["delete a", "a: Budget", "b: Finalizer"]);
@@ -181,7 +190,7 @@ fn a_policy_overrides_a_budget_after_its_grace_counted_from_the_cordon() {
 fn an_accepted_eviction_is_given_time() {
     let pods = [pod("a")];
     let mut memory = Memory::new();
-    remember(&mut memory, "uid-a", Outcome::Accepted, instant("12:10:00"));
+    remember(&mut memory, "uid-a", Outcome::Accepted, 0, instant("12:10:00"));
     let at = |text: &str| pass(&pods, &cordoned(), &memory, &Settings::default(), instant(text));
     assert_eq!(said(&at("12:10:01")), Vec::<String>::new());
     assert!(!at("12:10:01").is_done(), "it has not left yet");
@@ -255,14 +264,113 @@ fn a_request_that_nobody_understands_is_named() {
 fn a_clock_that_went_back_keeps_no_refused_pod_waiting() {
     let mut memory = Memory::new();
     let blocked = Outcome::Blocked(Blockage::SeveralBudgets);
-    remember(&mut memory, "uid-a", blocked, instant("12:10:00"));
+    remember(&mut memory, "uid-a", blocked, 0, instant("12:10:00"));
     let pods = [pod("a")];
     for (at, expected) in [
-        ("12:10:04", &["a: SeveralBudgets"][..]),
-        ("12:10:05", &["evict a", "a: SeveralBudgets"]),
+        ("12:10:00", &["a: SeveralBudgets"][..]),
+        ("12:10:01", &["evict a", "a: SeveralBudgets"]),
         ("11:00:00", &["evict a", "a: SeveralBudgets"]),
     ] {
         let pass = pass(&pods, &cordoned(), &memory, &Settings::default(), instant(at));
         assert_eq!(said(&pass), expected, "{at}");
+    }
+}
+
+/// DRAIN-1
+#[test]
+fn a_server_that_wants_to_be_left_alone_is_for_a_minute_at_most() {
+    let pods = [pod("a")];
+    for (wanted, early, due) in [
+        (0, "12:10:00", "12:10:01"),
+        (3, "12:10:02", "12:10:03"),
+        (10, "12:10:09", "12:10:10"),
+        (86_400, "12:10:59", "12:11:00"),
+    ] {
+        let mut memory = Memory::new();
+        remember(&mut memory, "uid-a", budget(), wanted, instant("12:10:00"));
+        let at = |text: &str| {
+            said(&pass(&pods, &cordoned(), &memory, &Settings::default(), instant(text)))
+        };
+        assert_eq!(at(early), ["a: Budget"], "{wanted}");
+        assert_eq!(at(due), ["evict a", "a: Budget"], "{wanted}");
+    }
+}
+
+/// DRAIN-2
+#[test]
+fn a_pod_whose_eviction_is_not_answered_delays_itself_alone() {
+    let pods = [pod("a"), pod("b"), pod("c")];
+    let mut memory = Memory::new();
+    let at = |memory: &Memory, text: &str| {
+        said(&pass(&pods, &cordoned(), memory, &Settings::default(), instant(text)))
+    };
+    remember(&mut memory, "uid-a", Outcome::Sent, 0, instant("12:10:00"));
+    assert_eq!(at(&memory, "12:10:00"), ["evict b", "evict c", "a: NoAnswer"]);
+    assert_eq!(
+        at(&memory, "12:10:30"),
+        ["evict b", "evict c", "a: NoAnswer"],
+        "it is not sent twice"
+    );
+    remember(&mut memory, "uid-a", Outcome::Blocked(Blockage::NoAnswer), 0, instant("12:10:35"));
+    assert_eq!(
+        at(&memory, "12:10:40"),
+        ["evict b", "evict c", "evict a", "a: NoAnswer"],
+        "and then it goes last"
+    );
+    let pass = pass(&pods, &cordoned(), &memory, &Settings::default(), instant("12:10:36"));
+    assert!(told(&pass.waiting).ends_with("since 2026-11-15T12:10:00Z"), "from the first");
+}
+
+/// DRAIN-1
+#[test]
+fn a_drain_is_looked_at_again_as_soon_as_that_is_worth_while() {
+    let check = |words: &str, tried: Option<(Outcome, &str)>, now: &str, expected: i64| {
+        let pods = [pod(words)];
+        let mut memory = Memory::new();
+        if let Some((outcome, at)) = tried {
+            remember(&mut memory, "uid-a", outcome, 0, instant(at));
+        }
+        let pass = pass(&pods, &cordoned(), &memory, &Settings::default(), instant(now));
+        assert_eq!(pass.again, expected, "{words} at {now}");
+    };
+    // Most pods end within seconds, and a few take their time.
+    check("a ends=12:30:00", Some((Outcome::Accepted, "12:10:00")), "12:10:01", 1);
+    check("a ends=12:30:00", Some((Outcome::Accepted, "12:10:00")), "12:10:09", 1);
+    check("a ends=12:30:00", Some((Outcome::Accepted, "12:10:00")), "12:10:10", 5);
+    check("a ends=12:30:00", None, "12:10:00", 5);
+    check("a", Some((Outcome::Sent, "12:10:00")), "12:10:02", 1);
+    check("a", Some((budget(), "12:10:00")), "12:10:00", 1);
+}
+
+/// DRAIN-2
+#[test]
+fn a_drain_that_nobody_can_take_gives_its_own_cordon_back() {
+    let now = instant("12:00:00");
+    let begin = |before: Value| {
+        let document = json!({"metadata": {"annotations": {
+                "machineconfiguration.openshift.io/desiredDrain": "drain-x"}},
+            "spec": {"unschedulable": before}});
+        patched(&document, &node(&document).cordon(now).unwrap())
+    };
+    const APPLIED: &str = "machineconfiguration.openshift.io/lastAppliedDrain";
+    const BLOCKED: &str = "changemanagement.openshift.io/drain-blocked";
+    for (before, after) in [(json!(true), json!(true)), (json!(false), json!(false))] {
+        let waiting = begin(before.clone());
+        let waiting = patched(&waiting, &node(&waiting).waits("nobody").unwrap());
+        assert_eq!(waiting["spec"]["unschedulable"], after);
+        assert_eq!(waiting["metadata"]["annotations"][BLOCKED], "nobody");
+        assert_eq!(node(&waiting).request(), node::Request::Drain, "it is still asked for");
+        assert_eq!(node(&waiting).waits("nobody"), None, "told once");
+        // An administrator's cordon is still known as theirs when the drain goes on.
+        let going = patched(&waiting, &node(&waiting).cordon(now).unwrap());
+        let over = patched(&going, &node(&going).uncordoned());
+        assert_eq!(over["spec"]["unschedulable"], after);
+
+        let stayed = begin(before);
+        let stayed = patched(&stayed, &node(&stayed).stayed("nobody ever"));
+        assert_eq!(stayed["spec"]["unschedulable"], after);
+        assert_eq!(stayed["metadata"]["annotations"][APPLIED], "drain-x");
+        assert_eq!(stayed["metadata"]["annotations"][BLOCKED], "nobody ever");
+        assert_eq!(node(&stayed).since(), None);
     }
 }

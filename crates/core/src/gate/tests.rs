@@ -240,3 +240,65 @@ fn a_node_disruption_policy_never_opens_the_gate() {
         json!({"files": [{"path": "/etc/motd", "actions": [{"type": "None"}]}]});
     assert!(gate(&SeenGated::new(&GATED[1], &document), None).set.is_never());
 }
+
+/// GATE-14: at every level that a policy and a stanza have.
+#[test]
+fn a_field_that_nobody_knows_opens_no_gate() {
+    let by_policy = || json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}});
+    let day = || json!({"recurrence": {"frequency": "Daily", "daily": {}}});
+    let open = |schedule: Value| {
+        let mut policy = saturday();
+        policy["spec"]["maintenanceSchedule"] = schedule;
+        policy
+    };
+    // What opens the gate, so that the rows below can fail.
+    check(by_policy(), Some(open(json!({"permit": {}}))), (true, None, "MaintenanceSchedule"));
+    check(by_policy(), Some(open(json!({"permit": day()}))), (true, None, "MaintenanceSchedule"));
+    let mistyped = |pointer: &str, field: &str, named: &str| {
+        let mut policy = open(json!({"permit": day(), "exclude": [{"fromDate": "2020-01-01"}]}));
+        policy.pointer_mut(pointer).unwrap()[field] = json!({"mistyped": true});
+        let gate = of(by_policy(), Some(policy));
+        assert_eq!(gate.reason(at(NOW)), "PolicyNotReady", "{named}");
+        assert!(!gate.set.state(at(NOW)).inside, "{named}");
+        let said = &gate.doubt_at(at(NOW)).unwrap().message;
+        assert!(said.contains(&format!("{named}: unknown field")), "{named}: {said}");
+    };
+    let schedule = "spec.maintenanceSchedule";
+    mistyped("/spec", "stratgy", "spec.stratgy");
+    mistyped("/spec/maintenanceSchedule", "excludes", &format!("{schedule}.excludes"));
+    mistyped(
+        "/spec/maintenanceSchedule/permit",
+        "recurence",
+        &format!("{schedule}.permit.recurence"),
+    );
+    let recurrence = "/spec/maintenanceSchedule/permit/recurrence";
+    mistyped(recurrence, "hourly", &format!("{schedule}.permit.recurrence.hourly"));
+    mistyped(
+        &format!("{recurrence}/daily"),
+        "every",
+        &format!("{schedule}.permit.recurrence.daily.every"),
+    );
+    mistyped(
+        "/spec/maintenanceSchedule/exclude/0",
+        "until",
+        &format!("{schedule}.exclude[0].until"),
+    );
+
+    check(
+        json!({"strategy": "Permissive", "pausedUntil": "2026-12-01T00:00:00Z"}),
+        None,
+        (false, None, "InvalidStanza"),
+    );
+    check(
+        json!({"strategy": "Permissive", "byPolicy": {"name": "saturday", "namespace": "x"}}),
+        Some(saturday()),
+        (false, None, "InvalidStanza"),
+    );
+}
+
+/// LIVE-3: a status that no server takes would be written for ever.
+#[test]
+fn a_name_of_any_length_gives_a_message_of_some_length() {
+    let gate = of(json!({"strategy": "Permissive", "x".repeat(100_000): 1}), None);
+    assert!(gate.doubt_at(at(NOW)).unwrap().message.len() < 2_000);
+}

@@ -1,9 +1,20 @@
-//! Does a node empty as it should, and does what blocks it get its right name? (DRAIN-1)
+//! Does a node empty as it should, only when it should, and does what blocks it get its right name? (DRAIN-1, DRAIN-2)
 //!
 //! The same on both servers. There is no kubelet on either, so the suite plays one: it ends pods that were told to end.
 
+use std::{collections::BTreeMap, sync::Arc};
+
+use api::{
+    machine::names::{DESIRED_CONFIG, PERMIT_CHANGE},
+    names::MACHINE_CONFIG_POOL,
+    schema::{MACHINES, gated_named},
+};
 use rig::{Cluster, Controllers, suite, suite::Kubectl};
-use runtime::drain::{Drainer, Passed};
+use runtime::{
+    caches::{self, Caches},
+    drain::{Drainer, Passed},
+    store::Trust,
+};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::drain::{Budgets, Settings};
@@ -60,9 +71,32 @@ impl Admin {
         self.patch("/api/v1/nodes/n1", &patch).await;
     }
 
+    /// What the permitted write of a rollout leaves on the node.
+    async fn begin(&self, config: &str) {
+        let patch =
+            json!({"metadata": {"annotations": {DESIRED_CONFIG: config, PERMIT_CHANGE: config}}});
+        self.patch("/api/v1/nodes/n1", &patch).await;
+    }
+
     async fn node(&self) -> Value {
         self.get("/api/v1/nodes/n1").await.unwrap()
     }
+}
+
+/// What a drainer knows: a pool, and the nodes as they are now.
+pub(crate) async fn known(admin: &Admin) -> Arc<Caches> {
+    let pools = gated_named(MACHINE_CONFIG_POOL).unwrap();
+    let caches = Caches::of(vec![pools, &MACHINES[1]]);
+    let pool = json!({"metadata": {"name": "worker"}, "spec": {
+        "nodeSelector": {"matchLabels": {"node-role.kubernetes.io/worker": ""}}}});
+    let nodes = admin.get("/api/v1/nodes").await.unwrap();
+    let nodes = nodes["items"].as_array().unwrap().iter();
+    for (kind, documents) in [(pools, vec![&pool]), (&MACHINES[1], nodes.collect())] {
+        let listed: BTreeMap<_, _> =
+            documents.into_iter().filter_map(|document| caches::read(kind, document)).collect();
+        caches.replace(kind, listed, "1", Trust::Newer);
+    }
+    Arc::new(caches)
 }
 
 fn waiting(passed: &Passed) -> Vec<String> {
@@ -80,8 +114,13 @@ async fn drains(cluster: &Cluster) {
     let account =
         json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}});
     admin.create("/api/v1/namespaces/shop/serviceaccounts", &account).await;
-    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}});
+    let worker = json!({"node-role.kubernetes.io/worker": ""});
+    let node =
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": worker}});
     let node = admin.create("/api/v1/nodes", &node).await;
+    // Somebody who could take the pods.
+    let another = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n2"}});
+    admin.create("/api/v1/nodes", &another).await;
     let began = Instant::parse(node["metadata"]["creationTimestamp"].as_str().unwrap()).unwrap();
 
     admin.pod("bare", json!({})).await;
@@ -93,10 +132,12 @@ async fn drains(cluster: &Cluster) {
     admin.budget("one", "twice").await;
     admin.budget("two", "twice").await;
 
-    let mut drainer = Drainer::new(admin.0.clone(), Settings::default());
+    let drainer = Drainer::new(admin.0.clone(), known(&admin).await, Settings::default());
     let at = |seconds: i64| began.saturating_add(seconds);
     assert_eq!(drainer.pass("n1", at(0)).await.unwrap(), Passed::Nothing);
 
+    refusals(&admin, &drainer, at(1)).await;
+    admin.begin("rendered-b").await;
     admin.ask_for("drain-rendered-b").await;
     let passed = drainer.pass("n1", at(1)).await.unwrap();
     assert_eq!(waiting(&passed), ["twice: SeveralBudgets", "web: Budget"]);
@@ -144,14 +185,55 @@ async fn drains(cluster: &Cluster) {
     assert_ne!(node["spec"]["unschedulable"], true);
     assert_eq!(node["metadata"]["annotations"][APPLIED], "uncordon-rendered-b");
 
-    prior_cordon(&admin, &mut drainer, at(8_000)).await;
+    prior_cordon(&admin, &drainer, at(8_000)).await;
     overridden_budget(&admin, at(9_000)).await;
 }
 
+/// DRAIN-2: whoever writes an annotation evicts nobody by that, and lifts no administrator's cordon.
+async fn refusals(admin: &Admin, drainer: &Drainer, now: Instant) {
+    let refused = async |why: &str| {
+        let passed = drainer.pass("n1", now).await.unwrap();
+        let told = format!("NotHonoured: drain-rendered-b: {why}");
+        assert_eq!(passed, Passed::Refused(told.clone()));
+        let node = admin.node().await;
+        assert_eq!(
+            node["metadata"]["annotations"]["changemanagement.openshift.io/drain-blocked"],
+            told
+        );
+        assert_ne!(node["spec"]["unschedulable"], true);
+        let pods = admin.get(PODS).await.unwrap();
+        let pods = pods["items"].as_array().unwrap();
+        assert!(pods.iter().all(|pod| pod["metadata"]["deletionTimestamp"].is_null()));
+        node["metadata"]["resourceVersion"].clone()
+    };
+    admin.ask_for("drain-rendered-b").await;
+    let told = refused("nobody told the node to go to a configuration").await;
+    let again = refused("nobody told the node to go to a configuration").await;
+    assert_eq!(told, again, "it is told once");
+    let label =
+        |value: Value| json!({"metadata": {"labels": {"node-role.kubernetes.io/worker": value}}});
+    admin.patch("/api/v1/nodes/n1", &label(Value::Null)).await;
+    refused("the node belongs to no pool").await;
+    admin.patch("/api/v1/nodes/n1", &label(json!(""))).await;
+    let desired = json!({"metadata": {"annotations": {DESIRED_CONFIG: "rendered-b"}}});
+    admin.patch("/api/v1/nodes/n1", &desired).await;
+    refused("permit-change names nothing, so no permitted write has begun that change").await;
+    admin.begin("rendered-c").await;
+    refused("the node is told to go to rendered-c").await;
+
+    let cordon = |value: Value| json!({"spec": {"unschedulable": value}});
+    admin.patch("/api/v1/nodes/n1", &cordon(json!(true))).await;
+    admin.ask_for("uncordon-rendered-c").await;
+    assert_eq!(drainer.pass("n1", now).await.unwrap(), Passed::Uncordoned);
+    assert_eq!(admin.node().await["spec"]["unschedulable"], true, "it was no drain");
+    admin.patch("/api/v1/nodes/n1", &cordon(Value::Null)).await;
+}
+
 /// What an administrator cordoned stays cordoned.
-async fn prior_cordon(admin: &Admin, drainer: &mut Drainer, now: Instant) {
+async fn prior_cordon(admin: &Admin, drainer: &Drainer, now: Instant) {
     let cordon = json!({"spec": {"unschedulable": true}});
     admin.patch("/api/v1/nodes/n1", &cordon).await;
+    admin.begin("rendered-c").await;
     admin.ask_for("drain-rendered-c").await;
     assert_eq!(drainer.pass("n1", now).await.unwrap(), Passed::Drained);
     admin.ask_for("uncordon-rendered-c").await;
@@ -166,7 +248,8 @@ async fn overridden_budget(admin: &Admin, now: Instant) {
     admin.pod("last", json!({"labels": {"app": "last"}})).await;
     admin.budget("last-budget", "last").await;
     let settings = Settings { budgets: Budgets::OverriddenAfter(600), ..Settings::default() };
-    let mut drainer = Drainer::new(admin.0.clone(), settings);
+    let drainer = Drainer::new(admin.0.clone(), known(admin).await, settings);
+    admin.begin("rendered-d").await;
     admin.ask_for("drain-rendered-d").await;
     let is_ending = async || {
         let pod = admin.get(&format!("{PODS}/last")).await.unwrap();

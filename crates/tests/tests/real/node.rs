@@ -10,6 +10,7 @@ use agent::{
     next::{Awaited, Step},
     run::{Agent, Turn},
 };
+use api::machine::names::PERMIT_CHANGE;
 use rig::{Cluster, Controllers, suite, suite::Kubectl};
 use runtime::{
     call::{Ask, CallError, Verb},
@@ -19,7 +20,7 @@ use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::drain::Settings;
 
-use super::admin::Admin;
+use super::{admin::Admin, drain::known};
 
 #[test]
 fn real_node() {
@@ -44,7 +45,7 @@ impl Admin {
     }
 
     async fn desire(&self, config: &str) {
-        let annotations = json!({format!("{PREFIX}/desiredConfig"): config});
+        let annotations = json!({format!("{PREFIX}/desiredConfig"): config, PERMIT_CHANGE: config});
         self.patch(NODE, &json!({"metadata": {"annotations": annotations}})).await;
     }
 
@@ -107,12 +108,15 @@ async fn changes(cluster: &Cluster) {
     let account =
         json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}});
     admin.create("/api/v1/namespaces/pier/serviceaccounts", &account).await;
-    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}});
-    admin.create("/api/v1/nodes", &node).await;
+    for name in ["n1", "n2"] {
+        let node = json!({"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": {"node-role.kubernetes.io/worker": ""}}});
+        admin.create("/api/v1/nodes", &node).await;
+    }
 
     // A fresh host goes to its first configuration; nobody is on it yet.
     let mut agent = Agent::new(Recording::default(), admin.0.clone(), "n1");
-    let mut drainer = Drainer::new(admin.0.clone(), Settings::default());
+    let drainer = Drainer::new(admin.0.clone(), known(&admin).await, Settings::default());
     let now = Instant::parse("2030-01-01T00:00:00Z").unwrap();
     assert_eq!(idle(&mut agent).await, Step::Rest);
     admin.desire("rendered-a").await;

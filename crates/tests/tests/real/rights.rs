@@ -14,7 +14,7 @@ use std::{
 use api::{
     machine::names::{
         ALLOWED_CONFIG, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, MACHINE_CONFIGURATION_NAME,
-        ROLE, STATE,
+        PERMIT_CHANGE, ROLE, STATE,
     },
     metrics::METRICS,
     schema::{GATED, Kind, MACHINES, Role, Scope},
@@ -121,6 +121,19 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
         let configs = collection(&MACHINES[0], None);
         send(&admin, Method::POST, &configs, &config("50-motd", "one")).await;
         send(&admin, Method::POST, &collection(&GATED[1], None), &worker_pool()).await;
+        // An update of the control plane has begun, and there are masters: that is recorded.
+        let mut masters = worker_pool();
+        masters["metadata"]["name"] = "master".into();
+        let label = json!({ "node-role.kubernetes.io/master": "" });
+        masters["spec"]["nodeSelector"] = json!({ "matchLabels": label });
+        send(&admin, Method::POST, &collection(&GATED[1], None), &masters).await;
+        let versions = collection(&GATED[0], None);
+        let version = json!({ "apiVersion": GATED[0].api_version, "kind": GATED[0].name,
+            "metadata": { "name": "version" }, "spec": { "clusterID": "b2b6a1a5-0d4f-4e6e-9a53-3f4f6a5a3c1e" } });
+        send(&admin, Method::POST, &versions, &version).await;
+        let begun = json!({ "status": { "desired": { "version": "4.21.3", "image": "a" }, "history": [{ "state": "Partial",
+            "version": "4.21.3", "image": "a", "startedTime": "2099-01-01T00:00:00Z", "completionTime": null, "verified": true }] } });
+        send(&admin, Method::PATCH, &format!("{versions}/version/status"), &begun).await;
         let disruption = json!({ "apiVersion": MACHINES[2].api_version, "kind": MACHINES[2].name,
             "metadata": { "name": MACHINE_CONFIGURATION_NAME } });
         send(&admin, Method::POST, &collection(&MACHINES[2], None), &disruption).await;
@@ -163,6 +176,10 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
                 .await;
             drop(made);
             send(&admin, Method::POST, "/api/v1/nodes", &machine(&newest)).await;
+            // Somebody who could take its pods.
+            let another =
+                json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "n2" } });
+            send(&admin, Method::POST, "/api/v1/nodes", &another).await;
             send(&admin, Method::POST, "/api/v1/namespaces/default/pods", &lodger()).await;
             // The same content from one source more: the digests on the rendered configuration are written anew.
             let same = config("40-same", "one");
@@ -170,6 +187,19 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
             until(deadline, || used(&recorder, "patch machineconfigs")).await;
             let changed = json!({ "spec": config("50-motd", "two")["spec"] });
             send(&admin, Method::PATCH, &format!("{configs}/50-motd"), &changed).await;
+            let begun = async || {
+                let node: Value = admin
+                    .request(Request::get("/api/v1/nodes/n1").body(Vec::new()).unwrap())
+                    .await
+                    .unwrap();
+                node["metadata"]["annotations"][PERMIT_CHANGE].as_str().map(str::to_owned)
+            };
+            while begun().await.is_none() && Instant::now() < deadline {
+                sleep(Duration::from_millis(50)).await;
+            }
+            let drain = format!("drain-{}", begun().await.unwrap());
+            let asks = json!({ "metadata": { "annotations": { DESIRED_DRAIN: drain } } });
+            send(&admin, Method::PATCH, "/api/v1/nodes/n1", &asks).await;
             until(deadline, || granted.is_subset(&recorder.used())).await;
         };
         Box::pin(operator.run(everything_was_used)).await.unwrap();
@@ -210,12 +240,12 @@ fn worker_pool() -> Value {
             "nodeSelector": { "matchLabels": { "node-role.kubernetes.io/worker": "" } } } })
 }
 
-/// A machine that runs a configuration, and whose agent asks for it to be emptied.
+/// A machine that runs a configuration.
 fn machine(config: &str) -> Value {
     json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "n1",
         "labels": { "node-role.kubernetes.io/worker": "" },
         "annotations": { CURRENT_CONFIG: config, DESIRED_CONFIG: config, STATE: "Done",
-            ALLOWED_CONFIG: config, DESIRED_DRAIN: "drain-x" } } })
+            ALLOWED_CONFIG: config } } })
 }
 
 fn lodger() -> Value {

@@ -1,13 +1,13 @@
 //! Which specifications does an API server take, with no webhook installed, and in which words does it refuse the others? The tables
-//! and the recorded refusals are in `specs/`; both servers are held to them (POL-2, GATE-3).
+//! and the recorded refusals are in `specs/`; both servers are held to them (POL-2, GATE-3, GATE-14).
 //!
 //! ```text
 //! at policies spec.maintenanceSchedule.permit   # the kinds, and where in the object the values below stand
 //! accept: {duration: 8h}
 //! reject duration: {duration: 0s}               # the field, below that place, which the refusal must name
 //! > spec.maintenanceSchedule.permit.duration: Invalid value: ...
+//! kept colour: {colour: red}                    # unknown, and stored all the same, so that it can be judged (GATE-14)
 //! unknown colour: {colour: red}                 # refused as unknown where the client asks for strictness
-//! pruned colour: {colour: red}                  # and dropped in silence where it does not
 //! from: {startTime: "20:00"}                    # from here on the values are merged into this one, which is stored
 //! accept: {duration: 8h}
 //! = {startTime: "20:00", duration: 8h}          # what the value becomes
@@ -144,9 +144,10 @@ impl Answer {
                 let refused = (self.status, reason) == (400, "BadRequest");
                 (refused && named, format!("is a bad request, by the field {path}"))
             }
-            Verdict::Pruned => {
-                let kept = self.body.pointer(&format!("/{}", path.replace('.', "/")));
-                (self.status < 300 && kept.is_none(), format!("is accepted without {path}"))
+            Verdict::Kept => {
+                let pointer = path.replace(['.', '['], "/").replace(']', "");
+                let kept = self.body.pointer(&format!("/{pointer}"));
+                (self.status < 300 && kept.is_some(), format!("is accepted with {path}"))
             }
         };
         if !fits {
@@ -160,8 +161,7 @@ impl Answer {
 
 /// Sends the value of a row to where its kind lives. Nothing is kept but what a row starts from.
 async fn ask(client: &Client, kind: &Kind, row: &Row) -> Answer {
-    let strict = if row.verdict == Verdict::Pruned { "Ignore" } else { "Strict" };
-    let query = format!("dryRun=All&fieldValidation={strict}");
+    let query = "dryRun=All&fieldValidation=Strict";
     let collection = collection(kind);
     let is_status = row.place.starts_with("status");
     if row.from.is_none() && !is_status {

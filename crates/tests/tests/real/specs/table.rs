@@ -10,7 +10,7 @@ pub(crate) enum Verdict {
     Accept,
     Reject,
     Unknown,
-    Pruned,
+    Kept,
 }
 
 /// One value, and what must become of it.
@@ -92,7 +92,7 @@ impl Table {
                 "accept" => Verdict::Accept,
                 "reject" => Verdict::Reject,
                 "unknown" => Verdict::Unknown,
-                "pruned" => Verdict::Pruned,
+                "kept" => Verdict::Kept,
                 "from" => {
                     (from, from_line) = (Some(value), number);
                     continue;
