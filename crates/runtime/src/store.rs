@@ -17,6 +17,7 @@ use api::{
     schema::{self, Kind, MACHINES, Role},
 };
 use tidegate_core::{
+    enforced::Enforcement,
     pool::{
         merge::Base,
         refusal::{Refusal, Refusals},
@@ -43,6 +44,7 @@ pub struct Store {
     renderings: Renderings,
     host: Option<String>,
     refusals: Refusals,
+    enforcement: Enforcement,
     seconds_ahead: i64,
 }
 
@@ -120,6 +122,11 @@ impl Store {
     /// Machines that the server refused to give a configuration.
     pub fn refusals(&self) -> &Refusals {
         &self.refusals
+    }
+
+    /// Whether the server was seen to refuse what gates of pools hold (GATE-13).
+    pub fn enforcement(&self) -> Enforcement {
+        self.enforcement
     }
 
     /// The server refused to give a machine a configuration. Whether that was news.
