@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use api::machine::names;
 
 use crate::{
+    enforced::Enforcement,
     gate::{Gate, Permit},
     pending::Pending,
     plan::{Note, StatusPatch, Weight, made_from},
@@ -117,6 +118,10 @@ pub struct PoolPlan {
     pub problems: Vec<Problem>,
     /// What people should be told.
     pub notes: Vec<Note>,
+    /// Whether anything refuses what its gate holds: not known here, and given by whoever asked the server (GATE-13).
+    pub enforcement: Enforcement,
+    /// Machines that were told to go by a write that left no record, each in a few words: not known here either (GATE-13).
+    pub unrecorded: Vec<String>,
     /// When the answer changes by itself.
     pub wake: Option<Instant>,
 }

@@ -8,6 +8,7 @@ use runtime::{
 use schedule::Instant;
 use tidegate_core::{
     decide,
+    enforced::Enforcement,
     gate::{self, Gate},
     plan::Plan,
     seen::{Seen, SeenGated},
@@ -52,7 +53,10 @@ fn of_policy(seen: &Seen, _: &Store, now: Instant) -> Plan {
 fn of_gated(seen: &Seen, store: &Store, now: Instant) -> Plan {
     match seen {
         Seen::Policy(_) | Seen::Part(_) => Plan::default(),
-        Seen::Gated(gated) => decide::gated(gated, &gate_of(seen, gated, store), now),
+        Seen::Gated(gated) => {
+            // Nobody in the cluster asks these gates before they begin (GATE-13).
+            decide::gated(gated, &gate_of(seen, gated, store), Enforcement::Advisory, now)
+        }
     }
 }
 
@@ -63,8 +67,12 @@ fn of_pool(seen: &Seen, store: &Store, now: Instant) -> Plan {
     }
     let gate = rollout::gate_of_pool(seen, gated, store);
     match rollout::planned(gated, &gate, store, now) {
-        Some(planned) => decide::pool(gated, planned, &gate, now),
-        None => decide::gated(gated, &gate, now),
+        Some(mut planned) => {
+            planned.enforcement = store.enforcement();
+            planned.unrecorded = rollout::unrecorded(gated, store);
+            decide::pool(gated, planned, &gate, now)
+        }
+        None => decide::gated(gated, &gate, store.enforcement(), now),
     }
 }
 

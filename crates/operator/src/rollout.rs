@@ -16,6 +16,7 @@ use runtime::{
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    decide::outside,
     gate::Gate,
     pool::{
         self, Action, PoolPlan, PoolView, Topology, master, membership,
@@ -143,6 +144,15 @@ fn configs(store: &Store) -> (Vec<&Source>, Vec<&Rendered>) {
         }
     }
     (sources, rendered)
+}
+
+/// The machines of a pool that somebody told to go without asking (GATE-13).
+pub fn unrecorded(gated: &SeenGated, store: &Store) -> Vec<String> {
+    let Some(pool) = gated.pool.as_deref() else { return Vec::new() };
+    let names: Vec<&str> =
+        members(&pool.name, store).iter().map(|node| node.name.as_str()).collect();
+    let machines = store.machines().filter(|machine| names.contains(&machine.node.name.as_str()));
+    outside::unrecorded(pool, machines)
 }
 
 /// Voters of two kinds are never away together.

@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     };
     let output = verbs::run(&matches, &mut edge).unwrap_or_else(|error| Output {
         text: String::new(),
-        talk: format!("tidegate: {error:#}\n"),
+        talk: output::printable_lines(&format!("tidegate: {error:#}\n")),
         exit: Exit::Failure,
     });
     // What was found wrong comes first, so that it is not lost behind a page of output.

@@ -19,8 +19,9 @@ use serde_json::json;
 use sim::dial::Turn;
 use tidegate_core::{
     fleet::{Fleet, Phase},
-    overview::{self, Standing},
+    overview,
     pool::seen::SeenPool,
+    verdict::Verdict,
     world::World,
 };
 
@@ -172,8 +173,8 @@ fn reached(goal: Goal, world: &World, fleet: &Fleet, now: Instant) -> bool {
         fleet.machines(pool).into_iter().map(|machine| machine.phase).collect();
     let done = phases.iter().filter(|phase| **phase == Phase::Done).count();
     match goal {
-        Goal::Held => row.standing == Standing::Held,
-        Goal::Pending => row.standing == Standing::Held && !row.pending.waiting.is_empty(),
+        Goal::Held => row.verdict == Verdict::Held,
+        Goal::Pending => row.verdict == Verdict::Held && !row.pending.waiting.is_empty(),
         Goal::Done(least) => done >= least,
         Goal::AllDone => !phases.is_empty() && done == phases.len(),
         Goal::NobodyMoves => {
