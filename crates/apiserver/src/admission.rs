@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::api::authentication::v1::UserInfo;
 use kube::core::{
     DynamicObject, GroupVersionKind, GroupVersionResource,
     admission::{AdmissionRequest, AdmissionResponse, Operation},
@@ -200,11 +199,7 @@ fn request(
             Verb::Update(_) => Operation::Update,
             Verb::Delete => Operation::Delete,
         },
-        user_info: UserInfo {
-            username: Some(call.user.name.clone()),
-            groups: Some(call.user.groups.clone()),
-            ..UserInfo::default()
-        },
+        user_info: call.user.shown(),
         object: typed(object)?,
         old_object: typed(old)?,
         dry_run: call.query.dry_run()?,

@@ -1,10 +1,11 @@
 //! One request, taken apart: where it goes, what it carries, and what it may be told beside the answer.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Response, StatusCode, Uri, header};
 use jiff::Timestamp;
+use k8s_openapi::api::authentication::v1::UserInfo;
 use serde_json::{Value, json};
 
 use crate::{
@@ -43,6 +44,20 @@ impl Incoming {
 pub(crate) struct User {
     pub(crate) name: String,
     pub(crate) groups: Vec<String>,
+    /// What else its credentials say, as on which node the pod of a token runs.
+    pub(crate) extra: BTreeMap<String, Vec<String>>,
+}
+
+impl User {
+    /// As policies, hooks and reviews are shown it; what is empty is absent.
+    pub(crate) fn shown(&self) -> UserInfo {
+        UserInfo {
+            username: Some(self.name.clone()),
+            groups: Some(self.groups.clone()),
+            extra: Some(self.extra.clone()).filter(|extra| !extra.is_empty()),
+            ..UserInfo::default()
+        }
+    }
 }
 
 /// A request to a resource, with the state locked.

@@ -3,7 +3,7 @@
 //! Garbage collection, the end of namespaces and definitions, and budget accounting: what a cluster's controllers do a
 //! moment later happens here within the same request, in a fixed order (DET-1).
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -105,6 +105,7 @@ fn wish(
         ]
         .map(str::to_owned)
         .to_vec(),
+        extra: BTreeMap::new(),
     };
     let mut call = Call::of_controller(inner, state, kind, &place.1, user);
     delete::remove(&mut call, &stored, &delete::Options::of_controller(propagation)).map(drop)

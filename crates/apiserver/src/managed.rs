@@ -233,6 +233,10 @@ pub(crate) fn record_update(
     reach: Reach,
     stamp: &str,
 ) {
+    // A subresource takes no record from its clients: what they send there, forged or wiped, is put away.
+    if let Some(old) = old.filter(|_| !manager.subresource.is_empty()) {
+        meta::copy(new, old, "managedFields");
+    }
     // `[{}]` and an empty list wipe the record; absent keeps it.
     let sent = meta::field(new, "managedFields").and_then(Value::as_array).cloned();
     let wiped = sent.as_ref().is_some_and(|list| {

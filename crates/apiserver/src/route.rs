@@ -11,7 +11,7 @@ use crate::{
     call::{Answer, Call, Incoming, User, json_response, refusal_response},
     controllers, discovery,
     fault::Distortion,
-    openapi,
+    impersonate, openapi,
     path::{self, ResourcePath, Target},
     query::Query,
     render::Render,
@@ -58,9 +58,7 @@ fn route(inner: &Arc<Inner>, state: &mut State, incoming: Incoming, user: User) 
         let message = format!("Request entity too large: limit is {BODY_LIMIT}");
         return Err(Refusal::new(413, "RequestEntityTooLarge", message));
     }
-    if incoming.headers.keys().any(|k| k.as_str().starts_with("impersonate-")) {
-        return Err(Refusal::unsupported(403, "Forbidden", "impersonation"));
-    }
+    let user = impersonate::speaker(&incoming.headers, user)?;
     let query = Query::parse(incoming.uri.query()).of_method(&incoming.method);
     match path::parse(incoming.uri.path()) {
         Target::Document(segments) => document(state, &incoming, &segments),

@@ -3,6 +3,7 @@
 //! `kube::Client::new(server.service(), "default")` is all it takes.
 
 use std::{
+    collections::BTreeMap,
     future::Future,
     pin::Pin,
     task::{Context, Poll},
@@ -50,8 +51,41 @@ impl Server {
         let user = User {
             name: name.to_owned(),
             groups: groups.iter().map(|g| (*g).to_owned()).collect(),
+            extra: BTreeMap::new(),
         };
         Service { server: self.clone(), user }
+    }
+}
+
+impl Service {
+    /// The same user with a token that was bound to a pod on this node; policies see the claim.
+    #[must_use]
+    pub fn on_node(mut self, node: &str) -> Self {
+        let claim = "authentication.kubernetes.io/node-name".to_owned();
+        self.user.extra.insert(claim, vec![node.to_owned()]);
+        self
+    }
+
+    /// Answers one request of this user without a client and without faults: method, path with query, content type, body. For tests.
+    pub fn ask(
+        &self,
+        method: http::Method,
+        path: &str,
+        content_type: &str,
+        body: &[u8],
+    ) -> (u16, Bytes) {
+        let mut headers = http::HeaderMap::new();
+        if let Ok(value) = http::HeaderValue::from_str(content_type) {
+            headers.insert(http::header::CONTENT_TYPE, value);
+        }
+        let Ok(uri) = path.parse() else {
+            return (400, Bytes::from(Refusal::bad_request("not a path").to_value().to_string()));
+        };
+        let incoming = Incoming { method, uri, headers, body: Bytes::copy_from_slice(body) };
+        let (inner, user) = (&self.server.inner, self.user.clone());
+        let response = route::answer(inner, incoming, user, Distortion::default());
+        let code = response.status().as_u16();
+        (code, response.body().bytes().cloned().unwrap_or_default())
     }
 }
 
@@ -151,17 +185,6 @@ impl Server {
         content_type: &str,
         body: &[u8],
     ) -> (u16, Bytes) {
-        let mut headers = http::HeaderMap::new();
-        if let Ok(value) = http::HeaderValue::from_str(content_type) {
-            headers.insert(http::header::CONTENT_TYPE, value);
-        }
-        let Ok(uri) = path.parse() else {
-            return (400, Bytes::from(Refusal::bad_request("not a path").to_value().to_string()));
-        };
-        let incoming = Incoming { method, uri, headers, body: Bytes::copy_from_slice(body) };
-        let user = self.service().user;
-        let response = route::answer(&self.inner, incoming, user, Distortion::default());
-        let code = response.status().as_u16();
-        (code, response.body().bytes().cloned().unwrap_or_default())
+        self.service().ask(method, path, content_type, body)
     }
 }

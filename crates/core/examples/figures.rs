@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use tidegate_core::{
     gate::{Form, Gate},
     pool::{
-        PoolView, decide,
+        PoolView, Topology, decide,
         merge::Base,
         refusal::Refusals,
         render::{Rendering, chosen, render},
@@ -115,6 +115,8 @@ fn plan_row(
         refusals: &Refusals::new(),
         waits_for: None,
         control_plane_update: None,
+        seconds_ahead: 0,
+        topology: Topology::Several,
     };
     let gate = Gate { set, form: Form::Permissive, policy: None, doubt: None };
     let now = Instant::parse("2026-11-15T12:00:00Z").unwrap();
@@ -196,7 +198,7 @@ fn source(place: usize) -> Value {
                 {"path": format!("/etc/app/{path}"), "mode": 420, "contents": {"source": format!("data:,{text}")}},
                 {"path": format!("/etc/app.d/{path}"), "mode": 420, "contents": {"source": format!("data:,{text}")}},
             ]},
-            "systemd": {"units": [{"name": format!("app-{path}.service"), "enabled": true, "contents": "[Unit]",
+            "systemd": {"units": [{"name": format!("app-{path}.service"), "enabled": true, "contents": "[Install]",
                 "dropins": [{"name": "10-a.conf", "contents": "[Service]"}]}]},
         }},
     })

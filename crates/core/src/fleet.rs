@@ -145,8 +145,10 @@ impl Fleet {
 }
 
 fn phase(node: &SeenNode, drain: &drain::Node, target: Option<&str>) -> Phase {
-    if node.current.is_empty() {
+    if node.is_silent() {
         Phase::Silent
+    } else if node.is_blank() {
+        Phase::Waiting
     } else if node.is_failing() {
         Phase::Failing(node.reason.clone())
     } else if drain.request() == Request::Drain && node.current != node.desired {
@@ -203,6 +205,8 @@ mod tests {
         let (a, b) = ("rendered-worker-a", "rendered-worker-b");
         let drain = "drain-rendered-worker-b";
         check(&[], Phase::Silent);
+        check(&[(names::STATE, "Done")], Phase::Waiting);
+        check(&[(names::DESIRED_CONFIG, "rendered-worker-b")], Phase::Applying);
         check(&[(current, a), (desired, a), (names::STATE, "Done")], Phase::Waiting);
         check(&[(current, b), (desired, b), (names::STATE, "Done")], Phase::Done);
         let going = [(current, a), (desired, b), (names::STATE, "Working")];

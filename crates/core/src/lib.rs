@@ -32,6 +32,7 @@ pub mod calendar;
 pub mod convert;
 pub mod decide;
 pub mod drain;
+pub mod enforced;
 pub mod explain;
 pub mod fleet;
 pub mod forecast;

@@ -2,12 +2,15 @@
 //!
 //! - POOL-1: rendering goes on whatever the gate says; only [`Action::SetDesiredConfig`] is gated, and it owns its permit.
 //! - POOL-2: machines are reserved in the pool's ledger before they are marked, by compare-and-swap.
+//! - GATE-10, GATE-16: what was begun is recorded with the write that began it; [`upkeep`] keeps the records true.
 //! - POOL-5, POOL-7, CV-2: what may go while the gate is shut, each by a rule of its own.
 //! - POOL-6: what is pending is judged against the newest configuration.
 //! - LIVE-2: a plan says when to look again, no later than the next edge of the gate, so what is pending starts when its window opens.
 //! - GATE-8: nothing here asks a node disruption policy.
 //!
 //! Pure and total: a pool that cannot be understood begins nothing and says why. A plan that has been executed leaves nothing to do.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use schedule::Instant;
 use serde_json::{Value, json};
@@ -21,6 +24,7 @@ use crate::{
     problem::Problem,
 };
 
+pub mod begun;
 pub mod bypass;
 pub mod capacity;
 pub mod consent;
@@ -43,6 +47,8 @@ pub mod source;
 pub mod status;
 pub mod steer;
 pub mod target;
+pub mod update;
+mod upkeep;
 
 use bypass::Bypass;
 use ledger::Ledger;
@@ -53,6 +59,7 @@ use rollout::{Mark, Ways, rollout};
 use seen::{Pause, SeenNode, SeenPool};
 use source::{Rendered, Source};
 use target::{Served, Shelf, Target, served};
+use update::{Record, SeenUpdate};
 
 /// What a decision about a pool looks at.
 #[derive(Clone, Copy, Debug)]
@@ -75,8 +82,21 @@ pub struct PoolView<'a> {
     pub waits_for: Option<&'a str>,
     /// Machines that the server refused to give a configuration.
     pub refusals: &'a Refusals,
-    /// The release that the control plane is being updated to. Its machines belong to that change (CV-1).
-    pub control_plane_update: Option<&'a str>,
+    /// The update of the control plane, as `ClusterVersion` and the record on it tell. Its machines belong to it (CV-1).
+    pub control_plane_update: Option<&'a SeenUpdate>,
+    /// How many seconds our clock is ahead of the server's, as far as is known; less than nothing if it is behind.
+    pub seconds_ahead: i64,
+    /// Whether there is any other node in the cluster.
+    pub topology: Topology,
+}
+
+/// How many nodes a cluster has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topology {
+    /// One: nobody could take its workloads.
+    Single,
+    /// More.
+    Several,
 }
 
 /// What is to be done about a pool.
@@ -137,12 +157,37 @@ pub enum Action {
         /// By what right.
         permit: Permit,
     },
-    /// Remove an administrator's consent that has been used (POOL-7).
-    ClearConsent {
+    /// Write down on a machine that it is to stay at what it runs: nobody has said so yet. Starts nothing, and so carries no permit and
+    /// no record of a change: an agent whose disk differs does not move (GATE-16).
+    Adopt {
         /// The machine.
         node: String,
+        /// The identity of the machine.
+        uid: String,
         /// The version of the machine that was seen.
         resource_version: String,
+        /// The configuration that it runs.
+        config: String,
+    },
+    /// Keep the annotations of a machine true: records and consent that has been used (POOL-7). None of them starts anything.
+    Note {
+        /// The machine.
+        node: String,
+        /// The identity of the machine.
+        uid: String,
+        /// The version of the machine that was seen.
+        resource_version: String,
+        /// The annotations, each with its value; none removes it.
+        annotations: BTreeMap<&'static str, Option<String>>,
+    },
+    /// Record on `ClusterVersion` which update has begun, and with which sources; none ends it (GATE-10).
+    RecordRelease {
+        /// The `ClusterVersion`.
+        name: String,
+        /// The version of it that was seen.
+        resource_version: String,
+        /// The record as it reads then.
+        record: Option<Record>,
     },
 }
 
@@ -154,6 +199,9 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
     let mut problems = Vec::new();
     let bypass = Bypass::new(view.sources, target.as_ref(), &mut problems);
     problems.extend(refusal::problems(view, target.as_ref()));
+    let master = view.pool.name == names::MASTER;
+    let update = view.control_plane_update.filter(|_| master);
+    problems.extend(update.and_then(|update| update.problem.clone()));
     let mut plan = PoolPlan {
         pending: pending::pending(view, &shelf),
         served: served(view.pool, view.nodes, target.as_ref(), &shelf),
@@ -172,8 +220,12 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
             && view.waits_for.is_none();
         let rollout = rollout(view, &shelf, ways.as_ref().filter(|_| may), now);
         plan.wake = rollout.wake;
+        let marked: BTreeSet<&str> =
+            rollout.marks.iter().map(|mark| mark.node.name.as_str()).collect();
         node_actions(view, rollout.ledger, rollout.marks, &mut plan);
-        clear_consents(view, &mut plan);
+        upkeep::upkeep(view, &marked, &mut plan.actions);
+        // Last: if the server refuses it, nothing else waits for it.
+        plan.actions.extend(update::upkeep(view, target.as_ref(), &shelf));
     }
     plan.wake = plan.wake.into_iter().chain(gate.set.next_change(now)).min();
     blocked.extend(problems);
@@ -206,7 +258,9 @@ impl Action {
             | Self::CreateRendered(_) => true,
             Self::RecordSources { .. }
             | Self::SetDesiredConfig { .. }
-            | Self::ClearConsent { .. } => false,
+            | Self::Adopt { .. }
+            | Self::Note { .. }
+            | Self::RecordRelease { .. } => false,
         }
     }
 
@@ -280,15 +334,6 @@ fn annotate(pool: &SeenPool, name: &str, value: &str) -> Vec<Value> {
     let path = format!("/metadata/annotations/{}", name.replace('~', "~0").replace('/', "~1"));
     operations.push(json!({"op": "add", "path": path, "value": value}));
     operations
-}
-
-/// Consent that has been used is taken away: the same content may come again one day under the same name.
-fn clear_consents(view: &PoolView<'_>, plan: &mut PoolPlan) {
-    let used = view.nodes.iter().filter(|node| node.allowed.as_ref() == Some(&node.desired));
-    plan.actions.extend(used.map(|node| Action::ClearConsent {
-        node: node.name.clone(),
-        resource_version: node.resource_version.clone(),
-    }));
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use crate::{
     pool::{
         seen::{SeenNode, SeenPool},
         source::SeenConfig,
+        update::SeenUpdate,
     },
     problem::{Code, FieldPath, Object, Problem},
     read::{self, Judged},
@@ -125,6 +126,8 @@ pub struct SeenGated {
     pub conditions: Conditions,
     /// What rollouts read, if it is a pool.
     pub pool: Option<Box<SeenPool>>,
+    /// What rollouts to masters read, if it is the control plane.
+    pub update: Option<Box<SeenUpdate>>,
 }
 
 /// What came of a stanza.
@@ -266,6 +269,8 @@ impl SeenGated {
             ),
             pool: (kind.name == api::names::MACHINE_CONFIG_POOL)
                 .then(|| Box::new(SeenPool::new(document))),
+            update: (kind.name == api::names::CLUSTER_VERSION)
+                .then(|| Box::new(SeenUpdate::new(document))),
         }
     }
 
@@ -306,7 +311,7 @@ impl Identity {
 }
 
 /// When the specification was last written: the newest stamp of those who wrote anything but the status, or the creation.
-fn changed(document: &Value) -> Option<Instant> {
+pub(crate) fn changed(document: &Value) -> Option<Instant> {
     let managed = document.pointer("/metadata/managedFields").and_then(Value::as_array);
     let stamps = managed.into_iter().flatten().filter(|entry| entry.get("subresource").is_none());
     stamps

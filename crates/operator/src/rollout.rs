@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tidegate_core::{
     gate::Gate,
     pool::{
-        self, Action, PoolPlan, PoolView, master, membership,
+        self, Action, PoolPlan, PoolView, Topology, master, membership,
         merge::Base,
         render::chosen,
         seen::{SeenNode, SeenPool},
@@ -34,7 +34,7 @@ pub fn planned(gated: &SeenGated, gate: &Gate, store: &Store, now: Instant) -> O
     let rendering = store.rendering(pool, &base);
     let nodes = members(&pool.name, store);
     let (sources, rendered) = configs(store);
-    let update = control_plane(store).and_then(|(_, version)| version.pending.begun.first());
+    let update = control_plane(store).and_then(|(_, version)| version.update.as_deref());
     let view = PoolView {
         pool,
         nodes: &nodes,
@@ -45,7 +45,12 @@ pub fn planned(gated: &SeenGated, gate: &Gate, store: &Store, now: Instant) -> O
         operator_node: store.host(),
         refusals: store.refusals(),
         waits_for: waits_for(pool, store),
-        control_plane_update: update.map(|begun| begun.trim_start_matches("release ")),
+        control_plane_update: update,
+        seconds_ahead: store.seconds_ahead(),
+        topology: match store.machines().nth(1) {
+            None => Topology::Single,
+            Some(_) => Topology::Several,
+        },
     };
     Some(pool::decide(&view, gate, now))
 }

@@ -255,9 +255,9 @@ impl Cluster {
         self.client.send(request).await.map_err(|error| CallError::Lost(error.into()))
     }
 
-    /// How many whole seconds our clock is ahead of the server's, as far as is known; none if it is behind.
+    /// How many whole seconds our clock is ahead of the server's, as far as is known; less than nothing if it is behind.
     pub(crate) fn seconds_ahead(&self) -> i64 {
-        self.telemetry.skew().map_or(0, |ahead| ahead.max(0.0).round() as i64)
+        self.telemetry.skew().map_or(0, |ahead| ahead.round() as i64)
     }
 
     /// The `Date` of an answer is cut to the second and somewhere between question and answer: compared with the middle of both. An

@@ -308,7 +308,8 @@ impl Reconciler {
     /// What is to be done about an object; nothing if it is gone, or if its policy has to be looked at first.
     fn decide(&self, key: &Key) -> Option<(Result<Plan, Panicked>, Seen)> {
         let controller = self.row(key)?;
-        let store = self.caches.store();
+        let mut store = self.caches.store();
+        store.set_seconds_ahead(self.cluster.seconds_ahead());
         let seen = store.get(key)?.clone();
         // Until the policies have been listed, a missing one is not known to be missing.
         let mut needed = asked_by(key.kind()).into_iter().chain(controller.reads.iter().copied());
@@ -331,7 +332,7 @@ impl Reconciler {
     fn finish(&mut self, took: Took) {
         let Took { key, began, step } = took;
         let verdict = match step {
-            Step::Written { seen, before, patch, notes } => {
+            Step::Written { seen, before, patch, notes, again } => {
                 self.caches.answered(&key, seen);
                 self.reports.say(&key, before.identity(), notes, self.clock.exact());
                 if self.is_pruned(&key, &patch) {
@@ -343,6 +344,10 @@ impl Reconciler {
                     self.progress.pruned(&key, false);
                     self.troubles.remove(&key);
                     self.settled(&key);
+                    // What was done beside the status may lead to more, and nobody else will tell.
+                    if again == Again::Now {
+                        self.queue.hurry(key.clone());
+                    }
                     Verdict::Written
                 }
             }

@@ -43,6 +43,7 @@ pub struct Store {
     renderings: Renderings,
     host: Option<String>,
     refusals: Refusals,
+    seconds_ahead: i64,
 }
 
 /// What is known about a kind as a whole.
@@ -104,6 +105,16 @@ impl Store {
     /// The machine that this replica runs on, if anybody said.
     pub fn host(&self) -> Option<&str> {
         self.host.as_deref()
+    }
+
+    /// How many whole seconds the clock of this replica is ahead of the server's, as last measured; less than nothing if it is behind.
+    pub fn seconds_ahead(&self) -> i64 {
+        self.seconds_ahead
+    }
+
+    /// The clock of this replica was compared with the server's.
+    pub fn set_seconds_ahead(&mut self, seconds: i64) {
+        self.seconds_ahead = seconds;
     }
 
     /// Machines that the server refused to give a configuration.

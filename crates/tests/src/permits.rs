@@ -1,16 +1,30 @@
-//! What lets the API server itself refuse marks without a live permit (GATE-7)? The policy and its binding, as they are shipped.
+//! What lets the API server itself refuse marks without a live permit (GATE-7), and records by anybody but the operator (GATE-16)? The
+//! policies and their bindings, as they are shipped.
 
 use serde_json::Value;
 
 use crate::Tree;
 
-/// Each of the shipped admission objects, with the collection that it is created in.
+/// Each of the shipped admission objects for pools that the operator manages, with the collection that it is created in.
 ///
 /// # Panics
 ///
 /// If what is shipped cannot be read: then there is nothing to test.
 pub fn shipped() -> Vec<(&'static str, Value)> {
-    let path = Tree::top().join("deploy/manifests/manage-pools/manage-pools.yaml");
+    admission("deploy/manifests/manage-pools/manage-pools.yaml")
+}
+
+/// The same for what agents may write, and who else may not speak for a machine (NODE-3).
+///
+/// # Panics
+///
+/// As [`shipped`].
+pub fn shipped_for_agents() -> Vec<(&'static str, Value)> {
+    admission("deploy/manifests/agent/agent.yaml")
+}
+
+fn admission(manifest: &str) -> Vec<(&'static str, Value)> {
+    let path = Tree::top().join(manifest);
     let text = std::fs::read_to_string(path).expect("the manifests are in the repository");
     let documents: Vec<Value> = serde_saphyr::from_multiple(&text)
         .expect("the manifests are checked when they are rendered");
@@ -27,6 +41,6 @@ pub fn shipped() -> Vec<(&'static str, Value)> {
         Some((collection, document))
     };
     let found: Vec<_> = documents.into_iter().filter_map(collected).collect();
-    assert!(!found.is_empty(), "no admission policy is shipped");
+    assert!(!found.is_empty(), "no admission policy is shipped in {manifest}");
     found
 }

@@ -160,7 +160,7 @@ fn manifests_have_no_drift() {
         ("operator.yaml", &[], &["crds.install=false"]),
         (
             "manage-pools/manage-pools.yaml",
-            &["rbac", "deployment", "permits"],
+            &["rbac", "deployment", "permits", "records"],
             &["managePools=true"],
         ),
         (

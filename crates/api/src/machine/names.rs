@@ -78,7 +78,8 @@ pub const RELEASE_VERSION: &str = "machineconfiguration.openshift.io/release-ima
 /// Annotation on a rendered `MachineConfig`: each source and the digest of what it held, as a JSON object (POOL-5).
 pub const SOURCE_DIGESTS: &str = "changemanagement.openshift.io/source-digests";
 
-/// Annotation on a `MachineConfigPool`: the machines whose change has begun and not ended, as a JSON list (POOL-2).
+/// Annotation on a `MachineConfigPool`: the machines whose change has begun and not ended, as a JSON list (POOL-2); on the pool of the
+/// control plane a JSON object that also names the change itself, while one is under way (GATE-10).
 pub const LEDGER: &str = "changemanagement.openshift.io/begun";
 
 /// Annotation on a `MachineConfigPool`: the configuration that a rollback restores (POOL-8).
@@ -104,6 +105,13 @@ pub const PERMIT_CHANGE: &str = "changemanagement.openshift.io/permit-change";
 /// Annotation on `ClusterVersion` and on master `Node`s: the release whose update has begun and whose masters have not converged on it
 /// yet (GATE-10).
 pub const BEGUN_RELEASE: &str = "changemanagement.openshift.io/begun-release";
+
+/// Annotation on a `Node`: the topology of the control plane, for its agent: the only node of a cluster is not drained, because nobody
+/// could take its workloads (DRAIN-2).
+pub const CONTROL_PLANE_TOPOLOGY: &str = "machineconfiguration.openshift.io/controlPlaneTopology";
+
+/// The value of [`CONTROL_PLANE_TOPOLOGY`] on the only node of a cluster.
+pub const SINGLE_REPLICA: &str = "SingleReplica";
 
 /// How far an agent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -127,6 +127,8 @@ pub(crate) fn admit(
         .shelf("validatingadmissionpolicybindings")
         .map(|s| s.objects.values().map(crate::store::Stored::value).collect())
         .unwrap_or_default();
+    // Objects can be large, and several policies may look at one write.
+    let mut shown: Option<Shown> = None;
     for binding in bindings {
         let name = meta::text_at(&binding, &["spec", "policyName"]).to_owned();
         let key = (String::new(), name.clone());
@@ -149,7 +151,11 @@ pub(crate) fn admit(
                 fresh
             }
         };
-        for denial in judge(call, &compiled, &policy, &binding, verb, object, old)? {
+        let shown = match &shown {
+            Some(shown) => shown,
+            None => shown.insert(Shown::of(call, verb, object, old)?),
+        };
+        for denial in judge(call, &compiled, (&policy, &binding), shown) {
             enforce(call, &name, &binding, &denial, object.or(old))?;
         }
     }
@@ -248,44 +254,58 @@ fn parameters(call: &Call<'_>, policy: &Value, binding: &Value) -> Result<Vec<Va
     Ok(found)
 }
 
+/// A write, as expressions see it.
+struct Shown {
+    object: Cel,
+    old: Cel,
+    request: Cel,
+    namespace: Cel,
+}
+
+impl Shown {
+    fn of(
+        call: &Call<'_>,
+        verb: Verb,
+        object: Option<&Value>,
+        old: Option<&Value>,
+    ) -> Result<Self, Refusal> {
+        let show = |value: Option<&Value>| value.map_or(Cel::Null, |v| to_cel(None, v));
+        let namespace = call.path.namespace.as_ref().and_then(|ns| {
+            let stored = call.state.store.get("namespaces", &(String::new(), ns.clone()));
+            stored.map(crate::store::Stored::value)
+        });
+        Ok(Self {
+            object: show(object),
+            old: show(old),
+            request: to_cel(None, &request(call, verb, object.or(old))?),
+            namespace: show(namespace.as_ref()),
+        })
+    }
+}
+
 fn judge(
-    call: &mut Call<'_>,
+    call: &Call<'_>,
     compiled: &Compiled,
-    policy: &Value,
-    binding: &Value,
-    verb: Verb,
-    object: Option<&Value>,
-    old: Option<&Value>,
-) -> Result<Vec<Denial>, Refusal> {
+    (policy, binding): (&Value, &Value),
+    shown: &Shown,
+) -> Vec<Denial> {
     let parameters = match parameters(call, policy, binding) {
         Ok(found) => found,
-        Err(_) if compiled.fails_open => return Ok(Vec::new()),
-        Err(message) => {
-            return Ok(vec![Denial { message, reason: String::new() }]);
-        }
+        Err(_) if compiled.fails_open => return Vec::new(),
+        Err(message) => return vec![Denial { message, reason: String::new() }],
     };
-    let request = to_cel(None, &request(call, verb, object.or(old))?);
-    let namespace = call.path.namespace.as_ref().and_then(|ns| {
-        call.state
-            .store
-            .get("namespaces", &(String::new(), ns.clone()))
-            .map(|s| to_cel(None, &s.value()))
-    });
-    let show = |value: Option<&Value>| value.map_or(Cel::Null, |v| to_cel(None, v));
-    let (object, old) = (show(object), show(old));
     let mut denials = Vec::new();
     for parameter in parameters {
         with_scope(|mut scope| {
-            scope.add_variable_from_value("object", object.clone());
-            scope.add_variable_from_value("oldObject", old.clone());
-            scope.add_variable_from_value("request", request.clone());
+            scope.add_variable_from_value("object", shown.object.clone());
+            scope.add_variable_from_value("oldObject", shown.old.clone());
+            scope.add_variable_from_value("request", shown.request.clone());
             scope.add_variable_from_value("params", to_cel(None, &parameter));
-            scope
-                .add_variable_from_value("namespaceObject", namespace.clone().unwrap_or(Cel::Null));
+            scope.add_variable_from_value("namespaceObject", shown.namespace.clone());
             denials.extend(evaluate(compiled, scope));
         });
     }
-    Ok(denials)
+    denials
 }
 
 fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
@@ -377,7 +397,7 @@ fn request(call: &Call<'_>, verb: Verb, subject: Option<&Value>) -> Result<Value
     let mut request = json!({
         "kind": kind, "resource": resource, "requestKind": kind, "requestResource": resource,
         "operation": verb.operation(), "dryRun": call.query.dry_run()?,
-        "userInfo": {"username": call.user.name, "groups": call.user.groups},
+        "userInfo": call.user.shown(),
     });
     if let Some(map) = request.as_object_mut() {
         let namespace = call.path.namespace.clone().unwrap_or_default();

@@ -159,6 +159,11 @@ impl Node {
         self.record.and_then(|record| record.since)
     }
 
+    /// Whether its cordon is the drain's own: it took pods before.
+    pub fn is_cordoned_by_drain(&self) -> bool {
+        self.is_cordoned && self.record.is_some_and(|record| record.before == Before::Open)
+    }
+
     /// The change that cordons it for a drain; none if that is done. A cordon that somebody took back is put back.
     pub fn cordon(&self, now: Instant) -> Option<Value> {
         match (self.record, self.is_cordoned) {

@@ -11,7 +11,7 @@ use std::{fmt, sync::Arc};
 use schedule::Instant;
 
 use super::{Form, Gate};
-use crate::pool::{bypass::Lacking, consent::Consent, target::Begun};
+use crate::pool::{begun::Begun, bypass::Lacking, consent::Consent};
 
 /// How long a permit lasts that no window ends, in seconds. What it rests on is an annotation or a machine under way, which can be
 /// gone a minute later; long enough for a slow server and a few tries, short enough that nobody remembers giving it.
@@ -126,6 +126,26 @@ impl Permit {
     }
 }
 
+impl Basis {
+    /// Whether these words, as a mark carries them, tell of a permit that began this change for the whole pool: the gate's own, or one
+    /// that followed from it (GATE-10).
+    pub(crate) fn is_of_change(words: &str, config: &str) -> bool {
+        let own = [Self::NoStanza, Self::Strategy, Self::Window, Self::Until];
+        let followed = Self::AlreadyInitiated(config.into());
+        own.iter().chain([&followed]).any(|basis| basis.to_string() == words)
+    }
+
+    /// Whether these words tell of a permit for single machines: bypass or consent, which speak for nobody else.
+    pub(crate) fn is_of_one(words: &str) -> bool {
+        words.starts_with(BYPASS) || words.starts_with(CONSENT)
+    }
+}
+
+/// How a basis begins that is a bypass (POOL-5).
+const BYPASS: &str = "bypass of MachineConfig/";
+/// How a basis begins that is consent (POOL-7).
+const CONSENT: &str = "consent for Node/";
+
 impl fmt::Display for Basis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -133,9 +153,9 @@ impl fmt::Display for Basis {
             Self::Strategy => f.write_str("strategy"),
             Self::Window => f.write_str("window"),
             Self::Until => f.write_str("until"),
-            Self::Bypass(source) => write!(f, "bypass of MachineConfig/{source}"),
+            Self::Bypass(source) => write!(f, "{BYPASS}{source}"),
             Self::AlreadyInitiated(change) => write!(f, "already initiated: {change}"),
-            Self::Consent(node) => write!(f, "consent for Node/{node}"),
+            Self::Consent(node) => write!(f, "{CONSENT}{node}"),
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn pending(view: &PoolView<'_>, shelf: &Shelf<'_>) -> Pending {
     let mut waiting: BTreeMap<&str, usize> = BTreeMap::new();
     let mut begun: BTreeMap<&str, usize> = BTreeMap::new();
     for node in view.nodes {
-        if node.desired != newest && !node.desired.is_empty() {
+        if node.desired != newest && !node.is_silent() {
             *waiting.entry(&node.desired).or_default() += 1;
         }
         if node.current != node.desired && !node.desired.is_empty() {

@@ -90,6 +90,9 @@ pub fn prune<'a>(
         for (_, entry) in pool.ledger.iter() {
             keep(&entry.config, Reason::Begun(name));
         }
+        if let Some(change) = pool.ledger.change() {
+            keep(&change.config, Reason::Begun(name));
+        }
     }
     let count = |of: fn(&'a SeenNode) -> Option<&'a str>| {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

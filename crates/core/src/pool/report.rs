@@ -12,7 +12,7 @@ use super::{
     bypass::Bypass,
     pending::listed,
     rollout::Ways,
-    seen::Pause,
+    seen::{Pause, SeenNode},
     status::{self, Progress, objects_text},
     target::{Shelf, Target},
 };
@@ -38,13 +38,27 @@ pub(crate) fn progress(
     }
     let Some(ways) = ways else { return Progress::Held("nothing has been rendered yet".into()) };
     let Err(Hold { reason, until }) = ways.gate() else { return Progress::May };
-    if ways.begun().is_some_and(|(_, config)| config.name == ways.target().name) {
+    let target = ways.target().name.as_str();
+    let mut behind = view.nodes.iter().filter(|node| !node.is_silent() && node.desired != target);
+    let goes = |node: &&SeenNode| ways.begun(node).is_some_and(|(_, config)| config.name == target);
+    if ways.has_begun() && behind.all(goes) {
         return Progress::May;
     }
     let end = until.map_or_else(String::new, |until| format!(" until {until}"));
     let mut text = format!("changes are held ({reason}){end}");
-    if let Some((begun, _)) = ways.begun() {
-        let _ = write!(text, "; {} has begun and goes on", begun.change());
+    if let Some(change) = ways.change() {
+        let _ = write!(text, "; {} has begun and goes on", change.proof.change());
+    }
+    if let Some(update) = ways.update() {
+        let _ = write!(text, "; {} has begun and goes on", update.proof.change());
+        let lacking = view.nodes.iter().filter(|node| node.desired != target);
+        let later: BTreeSet<&str> = lacking
+            .flat_map(|node| update.later(ways.target(), shelf.get(&node.desired)))
+            .collect();
+        if !later.is_empty() {
+            let later = listed(later.into_iter().map(str::to_owned));
+            let _ = write!(text, "; written later, and waits: {later}");
+        }
     }
     let mut lacking: BTreeMap<&str, usize> = BTreeMap::new();
     let mut from = BTreeSet::new();

@@ -3,6 +3,7 @@
 //! - POOL-1: only giving a machine its desired configuration is gated. Machines past that point are left alone.
 //! - POOL-2: machines begun and machines unavailable count together, each once, and never exceed the limit. What was begun is told by
 //!   the ledger and not by what machines look like, because that may be old.
+//! - GATE-10: what has begun is read from records: the change in the ledger, and the update of the control plane.
 //! - POOL-3: oldest rendered configuration, then zone, then age of the machine, then name.
 
 use std::{
@@ -15,12 +16,14 @@ use schedule::Instant;
 
 use super::{
     PoolView,
+    begun::{self, Begun, BegunChange},
     bypass::{Bypass, Lacking},
     consent::Consent,
-    ledger::{Entry, Ledger},
-    seen::{Health, SeenNode},
+    ledger::{Change, Entry, Ledger, ServerTime},
+    seen::{Cordon, Health, SeenNode},
     source::Rendered,
-    target::{Begun, Shelf, Target},
+    target::{Shelf, Target},
+    update::Covering,
 };
 use crate::gate::{Gate, Hold, Permit};
 
@@ -49,7 +52,10 @@ pub(crate) struct Rollout<'a> {
 pub(crate) struct Ways<'a> {
     target: Target<'a>,
     gate: Result<Permit, Hold>,
-    begun: Option<(Begun, &'a Rendered)>,
+    /// The change to the masters that the ledger records.
+    change: Option<BegunChange<'a>>,
+    /// The update of the control plane that is recorded, with where it lets a master go that is at a configuration.
+    update: Option<(Covering<'a>, BTreeMap<&'a str, &'a Rendered>)>,
     /// What each configuration lacks of that which bypasses change management.
     lacking: BTreeMap<&'a str, Option<Lacking>>,
     now: Instant,
@@ -62,16 +68,21 @@ impl<'a> Ways<'a> {
         bypass: &Bypass<'a>,
         (gate, now): (&Gate, Instant),
     ) -> Self {
-        let begun = (view.pool.name == MASTER).then(|| match view.control_plane_update {
-            Some(release) => Some((Begun::of_update(release), target.config)),
-            None => Begun::of_masters(view.nodes, &target, shelf),
-        });
         let mut lacking = BTreeMap::new();
         for node in view.nodes {
             let desired = node.desired.as_str();
             lacking.entry(desired).or_insert_with(|| bypass.lacking(shelf.get(desired)));
         }
-        Self { target, gate: gate.permit(now), begun: begun.flatten(), lacking, now }
+        let newest = view.pool.newest.as_deref();
+        let update = Covering::of(view).map(|covering| {
+            let covered = lacking
+                .keys()
+                .filter_map(|at| Some((*at, covering.target(at, (&target, newest), shelf)?)))
+                .collect();
+            (covering, covered)
+        });
+        let change = BegunChange::of(view, shelf);
+        Self { target, gate: gate.permit(now), change, update, lacking, now }
     }
 
     /// Where machines go.
@@ -96,7 +107,7 @@ impl<'a> Ways<'a> {
             return None;
         }
         let mut bases = BTreeSet::new();
-        for node in nodes.iter().filter(|node| !node.desired.is_empty() && node.desired != config) {
+        for node in nodes.iter().filter(|node| !node.is_silent() && node.desired != config) {
             let way = self.of(node)?;
             if self.config(&way).name != config {
                 return None;
@@ -107,67 +118,94 @@ impl<'a> Ways<'a> {
         (!bases.is_empty()).then(|| bases.join(", "))
     }
 
-    /// The change that has begun, and the configuration that it is finished with (CV-2).
-    pub(crate) fn begun(&self) -> Option<&(Begun, &'a Rendered)> {
-        self.begun.as_ref()
+    /// The change that the ledger records, and the configuration that it is finished with (CV-2).
+    pub(crate) fn change(&self) -> Option<&BegunChange<'a>> {
+        self.change.as_ref()
     }
 
-    /// What lets a machine go now, if anything does.
-    fn of(&self, node: &SeenNode) -> Option<Way<'_>> {
+    /// The update of the control plane that is recorded (CV-1).
+    pub(crate) fn update(&self) -> Option<&Covering<'a>> {
+        self.update.as_ref().map(|(covering, _)| covering)
+    }
+
+    /// Whether anything that is recorded goes on.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.change.is_some() || self.update.is_some()
+    }
+
+    /// Where a change that has begun takes a machine, and the proof that it has: the one of the ledger before the update, because what the
+    /// gate permitted later contains what it permitted before.
+    pub(crate) fn begun(&self, node: &SeenNode) -> Option<(&Begun, &'a Rendered)> {
+        if let Some(change) = self.change.as_ref().filter(|change| change.takes(node)) {
+            return Some((&change.proof, change.config));
+        }
+        let (covering, covered) = self.update.as_ref()?;
+        let config = covered.get(node.desired.as_str())?;
+        (config.name != node.desired).then_some((&covering.proof, *config))
+    }
+
+    /// What lets a machine go elsewhere now, if anything does.
+    fn of(&self, node: &SeenNode) -> Option<Way<'_, 'a>> {
+        let behind = node.desired != self.target.config.name;
         if let Ok(permit) = &self.gate {
-            return Some(Way::Gate(permit));
+            return behind.then_some(Way::Gate(permit));
         }
-        if let Some((begun, _)) = &self.begun {
-            return Some(Way::Begun(begun));
+        if let Some((proof, config)) = self.begun(node) {
+            return Some(Way::Begun(proof, config));
         }
-        if let Some(lacking) = self.lacks(node) {
+        if let Some(lacking) = self.lacks(node).filter(|_| behind) {
             return Some(Way::Bypass(lacking));
         }
-        Consent::of(node, &self.target.config.name).map(Way::Consent)
+        Consent::of(node, &self.target.config.name).filter(|_| behind).map(Way::Consent)
     }
 
     /// Where a way leads.
-    fn config(&self, way: &Way<'_>) -> &'a Rendered {
-        match (way, &self.begun) {
-            (Way::Begun(_), Some((_, config))) => config,
-            (Way::Begun(_) | Way::Gate(_) | Way::Bypass(_) | Way::Consent(_), _) => {
-                self.target.config
-            }
+    fn config(&self, way: &Way<'_, 'a>) -> &'a Rendered {
+        match way {
+            Way::Begun(_, config) => config,
+            Way::Gate(_) | Way::Bypass(_) | Way::Consent(_) => self.target.config,
         }
     }
 
     /// The permit that a way gives.
-    fn permit(&self, way: &Way<'_>) -> Permit {
+    fn permit(&self, way: &Way<'_, '_>) -> Permit {
         match way {
             Way::Gate(permit) => (*permit).clone(),
-            Way::Begun(proof) => Permit::already_initiated(proof, self.now),
+            Way::Begun(proof, _) => Permit::already_initiated(proof, self.now),
             Way::Bypass(proof) => Permit::bypass(proof, self.now),
             Way::Consent(proof) => Permit::consent(proof, self.now),
         }
     }
 
-    /// The way of a machine that can take a new configuration at all: one that is where it was told to go, or stuck on its way there;
-    /// and open for workloads, unless an administrator who emptied it asks for it by name.
-    fn begin(&self, node: &SeenNode) -> Option<Way<'_>> {
-        let settled = node.is_done() || node.is_failing();
+    /// The way of a machine that can take a new configuration at all: one that is where it was told to go, at none, or stuck on its way;
+    /// and open for workloads, unless its own change emptied it and then failed, or an administrator who emptied it asks for it by name.
+    fn begin(&self, node: &SeenNode) -> Option<Way<'_, 'a>> {
+        let settled = node.is_done() || node.is_blank() || node.is_failing();
         let named = || Consent::of(node, &self.target.config.name).is_some();
-        let able = node.is_ready() || node.health == Health::Healthy && named();
-        if !settled || !able {
-            return None;
-        }
-        self.of(node).filter(|way| node.desired != self.config(way).name)
+        let stuck = node.is_failing() && node.cordon == Cordon::Emptied;
+        let able = node.is_ready() || node.health == Health::Healthy && (stuck || named());
+        if settled && able { self.of(node) } else { None }
     }
 
-    fn mark(&self, node: &'a SeenNode, way: &Way<'_>) -> Mark<'a> {
+    /// The record of the change that these marks begin: only the gate begins one for the whole pool, and only of masters it is asked
+    /// (GATE-10).
+    fn record(&self, view: &PoolView<'_>, marks: &[Mark<'_>]) -> Option<Change> {
+        let permit = self.gate.as_ref().ok()?;
+        let mark = marks.first().filter(|_| view.pool.name == MASTER)?;
+        let (config, basis) = (mark.config.name.clone(), permit.basis().to_string());
+        Some(Change { config, basis, at: self.now })
+    }
+
+    fn mark(&self, node: &'a SeenNode, way: &Way<'_, 'a>) -> Mark<'a> {
         let permit = self.permit(way);
         Mark { node, config: self.config(way), until: permit.write_by(), permit }
     }
 }
 
 /// What lets one machine go: the proof that its permit is made from.
-enum Way<'w> {
+enum Way<'w, 'a> {
     Gate(&'w Permit),
-    Begun(&'w Begun),
+    Begun(&'w Begun, &'a Rendered),
     Bypass(&'w Lacking),
     Consent(Consent),
 }
@@ -180,12 +218,16 @@ pub(crate) fn rollout<'a>(
     now: Instant,
 ) -> Rollout<'a> {
     let known = &view.pool.ledger;
+    let server = ServerTime::new(now, view.seconds_ahead);
     let mut plan = Rollout { ledger: known.clone(), ..Rollout::default() };
+    if known.change().is_some_and(|change| begun::is_over(change, view.pool, view.nodes)) {
+        plan.ledger.end_change();
+    }
     let (mut candidates, mut reserved) = (Vec::new(), Vec::new());
     let mut occupied = 0;
     for node in view.nodes {
         let entry = known.get(&node.name);
-        let standing = Standing::of(node, entry, now);
+        let standing = Standing::of(node, entry, server);
         if standing == Standing::Over {
             plan.ledger.release(&node.name);
         }
@@ -206,8 +248,8 @@ pub(crate) fn rollout<'a>(
         let (age, zone) = (shelf.age(&node.current), node.zone());
         candidates.push(Candidate { node, way, age, zone, counted });
     }
-    occupied += release_strangers(view, &mut plan, now);
-    plan.wake = plan.ledger.iter().map(|(_, entry)| entry.until).filter(|until| *until > now).min();
+    occupied += release_strangers(view, &mut plan, server);
+    plan.wake = plan.ledger.next_lapse(server, now);
     defer_operator(&mut candidates, view);
     let limit = view.pool.at_once(view.nodes.len());
     // One that was stuck when it was reserved took no room then; if it is well again, and there is no room now, it is not touched.
@@ -220,6 +262,9 @@ pub(crate) fn rollout<'a>(
         let entry = Entry { config: mark.config.name.clone(), until: mark.until };
         plan.ledger.reserve(&mark.node.name, entry);
         plan.marks.push(mark);
+    }
+    if let Some(change) = ways.and_then(|ways| ways.record(view, &plan.marks)) {
+        plan.ledger.record(change);
     }
     plan
 }
@@ -238,25 +283,26 @@ enum Standing {
 }
 
 impl Standing {
-    fn of(node: &SeenNode, entry: Option<&Entry>, now: Instant) -> Self {
+    fn of(node: &SeenNode, entry: Option<&Entry>, server: ServerTime) -> Self {
         match entry {
             None => Self::Free,
             Some(entry) if node.desired == entry.config && node.is_done() => Self::Over,
             Some(entry) if node.desired == entry.config => Self::Begun,
-            Some(entry) if entry.may_be_marked(now) => Self::Reserved,
+            Some(entry) if entry.may_be_marked(server) => Self::Reserved,
             Some(_) => Self::Over,
         }
     }
 }
 
 /// Entries of machines that are not in the pool (any more): kept while somebody may still mark them. How many of them count.
-fn release_strangers(view: &PoolView<'_>, plan: &mut Rollout<'_>, now: Instant) -> usize {
+fn release_strangers(view: &PoolView<'_>, plan: &mut Rollout<'_>, server: ServerTime) -> usize {
     if view.pool.ledger.is_empty() {
         return 0;
     }
     let members: BTreeSet<&str> = view.nodes.iter().map(|node| node.name.as_str()).collect();
     let strangers = view.pool.ledger.iter().filter(|(name, _)| !members.contains(name));
-    let (kept, over): (Vec<_>, Vec<_>) = strangers.partition(|(_, entry)| entry.may_be_marked(now));
+    let (kept, over): (Vec<_>, Vec<_>) =
+        strangers.partition(|(_, entry)| entry.may_be_marked(server));
     for (name, _) in over {
         plan.ledger.release(name);
     }
@@ -266,7 +312,7 @@ fn release_strangers(view: &PoolView<'_>, plan: &mut Rollout<'_>, now: Instant) 
 /// A machine that could be begun.
 struct Candidate<'a, 'w> {
     node: &'a SeenNode,
-    way: Way<'w>,
+    way: Way<'w, 'a>,
     /// How old the configuration is that it runs.
     age: Instant,
     zone: Option<&'a str>,

@@ -18,7 +18,10 @@ use super::{
     source::{annotation, text, texts},
     status::SeenStatus,
 };
-use crate::problem::{Code, FieldPath, Object, Problem};
+use crate::{
+    drain::node as drain,
+    problem::{Code, FieldPath, Object, Problem},
+};
 
 /// A `MachineConfigPool` as it was last seen.
 #[derive(Clone, Debug)]
@@ -113,8 +116,27 @@ pub struct SeenNode {
     pub reason: String,
     /// The configuration that an administrator lets it go to (POOL-7).
     pub allowed: Option<String>,
+    /// Whether anybody has told it where to go.
+    pub order: Order,
     /// The end of the permit that it was last told to go with.
     pub permit_until: Option<Instant>,
+    /// The configuration that this permit was given for: the record of what was begun (GATE-10, GATE-16).
+    pub permit_change: Option<String>,
+    /// What this permit rests on, in words.
+    pub permit_basis: Option<String>,
+    /// The release whose update it belongs to, if it is a master (GATE-10).
+    pub begun_release: Option<String>,
+    /// The topology of the control plane, as its agent reads it.
+    pub topology: Option<String>,
+}
+
+/// Whether a machine was told where to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Its desired configuration is written on it.
+    Given,
+    /// Nobody has written one: what it runs is where it should be.
+    NotGiven,
 }
 
 /// What the kubelet says of its machine.
@@ -131,8 +153,10 @@ pub enum Health {
 pub enum Cordon {
     /// It does.
     Open,
-    /// It does not.
+    /// It does not, and an administrator wants it so.
     Cordoned,
+    /// It does not, because it was emptied for a change; before that it did (DRAIN-1).
+    Emptied,
 }
 
 impl SeenPool {
@@ -232,7 +256,16 @@ impl SeenPool {
 fn pin(document: &Value, problems: &mut Vec<Problem>) -> Option<Pin> {
     let given = document.pointer("/spec/machineConfig").filter(|given| !given.is_null())?;
     let path = FieldPath::of("spec.machineConfig");
-    let name = given.get("name").and_then(Value::as_str).filter(|name| !name.is_empty())?;
+    let name = given.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+    let Some(name) = name else {
+        if given.get("validAfter").is_some_and(|when| !when.is_null()) {
+            let detail = "validAfter says when new machines get the configuration in name, and name is missing";
+            let problem = Problem::new(&path.key("validAfter"), Code::MissingField, detail);
+            let hint = "name a rendered configuration in spec.machineConfig.name, or remove spec.machineConfig";
+            problems.push(problem.hint(hint));
+        }
+        return None;
+    };
     let valid_after = match given.get("validAfter").and_then(Value::as_str) {
         None | Some("" | "CanaryUpgrade") => ValidAfter::CanaryUpgrade,
         Some("Immediate") => ValidAfter::Immediate,
@@ -251,6 +284,7 @@ impl SeenNode {
     pub fn new(document: &Value) -> Self {
         let own = |path: &str| text(document, path).unwrap_or_default().to_owned();
         let noted = |name: &str| annotation(document, name).unwrap_or_default();
+        let given = |name: &str| Some(noted(name).to_owned()).filter(|text| !text.is_empty());
         Self {
             name: own("/metadata/name"),
             uid: own("/metadata/uid"),
@@ -259,8 +293,9 @@ impl SeenNode {
             created: text(document, "/metadata/creationTimestamp")
                 .and_then(|at| Instant::parse(at).ok()),
             health: health(document),
-            cordon: match document.pointer("/spec/unschedulable") {
-                Some(Value::Bool(true)) => Cordon::Cordoned,
+            cordon: match drain::Node::of(document) {
+                node if node.is_cordoned_by_drain() => Cordon::Emptied,
+                node if node.is_cordoned => Cordon::Cordoned,
                 _ => Cordon::Open,
             },
             current: noted(names::CURRENT_CONFIG).to_owned(),
@@ -271,8 +306,16 @@ impl SeenNode {
             },
             state: NodeState::of(noted(names::STATE)),
             reason: noted(names::REASON).to_owned(),
-            allowed: Some(noted(names::ALLOWED_CONFIG).to_owned()).filter(|name| !name.is_empty()),
+            allowed: given(names::ALLOWED_CONFIG),
+            order: match noted(names::DESIRED_CONFIG) {
+                "" => Order::NotGiven,
+                _ => Order::Given,
+            },
             permit_until: Instant::parse(noted(names::PERMIT_UNTIL)).ok(),
+            permit_change: given(names::PERMIT_CHANGE),
+            permit_basis: given(names::PERMIT_BASIS),
+            begun_release: given(names::BEGUN_RELEASE),
+            topology: given(names::CONTROL_PLANE_TOPOLOGY),
         }
     }
 
@@ -291,15 +334,26 @@ impl SeenNode {
         !self.current.is_empty() && self.current == self.desired && self.state == NodeState::Done
     }
 
+    /// At no configuration at all, as its agent says: the oldest of all. Its first configuration is a change like any other (GATE-16).
+    pub fn is_blank(&self) -> bool {
+        self.current.is_empty() && self.desired.is_empty() && self.state == NodeState::Done
+    }
+
+    /// Nobody has told it anything, and its agent has never said a word: what is on it is not known (NODE-3).
+    pub fn is_silent(&self) -> bool {
+        self.current.is_empty() && self.desired.is_empty() && self.state == NodeState::Unknown
+    }
+
     /// On its way, and stuck.
     pub fn is_failing(&self) -> bool {
         self.current != self.desired
             && matches!(self.state, NodeState::Degraded | NodeState::Unreconcilable)
     }
 
-    /// Whether workloads cannot count on it: cordoned, unhealthy, failing, or mid-update (POOL-2).
+    /// Whether workloads cannot count on it: cordoned, unhealthy, failing, or mid-update (POOL-2). One at no configuration, and one whose
+    /// agent has not spoken, take workloads like any other.
     pub fn is_unavailable(&self) -> bool {
-        !self.is_ready() || !self.is_done()
+        !self.is_ready() || !(self.is_done() || self.is_blank() || self.is_silent())
     }
 }
 

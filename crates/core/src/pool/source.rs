@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::{digest::digest, ignition};
 use crate::{
     problem::{Code, FieldPath, Object, Problem, quoted},
+    seen::changed,
     shape,
 };
 
@@ -40,6 +41,8 @@ pub struct Source {
     pub spec: MachineConfigSpec,
     /// The digest of what it holds.
     pub digest: String,
+    /// When it was last written, by the server's clock, where that is known.
+    pub changed: Option<Instant>,
     /// What is wrong with it.
     pub problems: Vec<Problem>,
 }
@@ -85,6 +88,7 @@ impl Source {
                 .filter(|why| !why.is_empty())
                 .map(str::to_owned),
             digest: digest(&spec).text,
+            changed: changed(document),
             spec,
             problems,
             name,

@@ -292,21 +292,51 @@ fn updating(
     said: impl Fn(&str, bool, String, String) -> PoolCondition,
 ) -> PoolCondition {
     let moving = facts.nodes.iter().any(|node| node.current != node.desired);
+    let silent: Vec<&str> =
+        facts.nodes.iter().filter(|node| node.is_silent()).map(|node| node.name.as_str()).collect();
+    let speechless = silent_text(&silent);
     match (facts.pool.paused, facts.progress) {
+        (Pause::Running, Progress::May)
+            if !silent.is_empty() && counts.machines - counts.updated == silent.len() as i64 =>
+        {
+            let message = format!(
+                "{} of {} machines lack {target}{speechless}",
+                silent.len(),
+                counts.machines
+            );
+            said(UPDATING, false, "AgentSilent".into(), message)
+        }
         (Pause::Paused, _) => {
             let message = format!("Pool is paused; will not update to {target}");
             said(UPDATING, false, String::new(), message)
         }
         (Pause::Running, Progress::May) => {
-            let message = format!("All nodes are updating to {target}");
+            let message = format!("All nodes are updating to {target}{speechless}");
             said(UPDATING, true, String::new(), message)
         }
         (Pause::Running, Progress::Held(why)) => {
             let waiting = counts.machines - counts.updated;
-            let message = format!("{waiting} of {} machines lack {target}: {why}", counts.machines);
+            let message = format!(
+                "{waiting} of {} machines lack {target}: {why}{speechless}",
+                counts.machines
+            );
             said(UPDATING, moving, String::new(), message)
         }
     }
+}
+
+/// The machines whose agent has not spoken: nothing reaches them, and nobody knows what is on them (NODE-3).
+fn silent_text(silent: &[&str]) -> String {
+    const SHOWN: usize = 3;
+    if silent.is_empty() {
+        return String::new();
+    }
+    let shown: Vec<String> = silent.iter().take(SHOWN).map(|name| format!("Node/{name}")).collect();
+    let more = match silent.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("; no agent has spoken on {}{more}: nothing is begun there", shown.join(", "))
 }
 
 /// The first machines that are stuck, with what they say.

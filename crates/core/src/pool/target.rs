@@ -3,7 +3,7 @@
 //! The target is the configuration that somebody chose, or else the newest rendered one. A new machine gets the target once one machine
 //! has proven it, or at once if whoever chose it said so; until then the newest configuration that a machine has completed.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use schedule::Instant;
 
@@ -50,6 +50,11 @@ impl<'a> Shelf<'a> {
     /// How old a configuration is, for comparison: one that is not known any more is older than all others.
     pub fn age(&self, name: &str) -> Instant {
         self.get(name).and_then(|config| config.created).unwrap_or(Instant::MIN)
+    }
+
+    /// Every configuration, by name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'a Rendered> {
+        self.0.values().copied()
     }
 
     /// The newest of some configurations.
@@ -137,37 +142,4 @@ pub fn served(
         return serve(&converged.name, Why::LastConverged);
     }
     target.and_then(|target| serve(&target.config.name, Why::First))
-}
-
-/// Proof that a change to the control plane has begun (CV-2).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Begun(Arc<str>);
-
-impl Begun {
-    /// The change that has begun, as people call it.
-    pub(crate) fn change(&self) -> &Arc<str> {
-        &self.0
-    }
-
-    /// The change that the masters are in the middle of, with the configuration to finish it with: the target if one of them goes
-    /// there, else the newest that one of them goes to, because a change that came later is another change.
-    pub(crate) fn of_masters<'a>(
-        nodes: &[&SeenNode],
-        target: &Target<'a>,
-        shelf: &Shelf<'a>,
-    ) -> Option<(Self, &'a Rendered)> {
-        let desired = || nodes.iter().map(|node| node.desired.as_str());
-        let config = if desired().any(|name| name == target.config.name) {
-            target.config
-        } else {
-            shelf.newest(desired())?
-        };
-        let lagging = desired().any(|name| name != config.name);
-        lagging.then(|| (Self(config.name.as_str().into()), config))
-    }
-
-    /// The update of the control plane that is under way: its master nodes belong to it (CV-1).
-    pub(crate) fn of_update(release: &str) -> Self {
-        Self(format!("release {release}").into())
-    }
 }

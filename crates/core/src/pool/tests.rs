@@ -1,6 +1,8 @@
 //! Pools, decided and executed against a world that is a value.
 
+mod first;
 mod laws;
+mod records;
 mod render;
 mod rollout;
 mod simulation;

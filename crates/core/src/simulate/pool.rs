@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeSet, mem};
 
-use api::machine::names::NodeState;
+use api::machine::names::{self, NodeState};
 use schedule::Instant;
 
 use super::{
@@ -15,12 +15,13 @@ use super::{
 use crate::{
     gate::Gate,
     pool::{
-        Action, PoolPlan, PoolView, decide,
+        Action, PoolPlan, PoolView, Topology, decide,
         merge::Base,
         refusal::Refusals,
         render::{Fresh, Rendering},
-        seen::{Cordon, Health, SeenNode, SeenPool},
+        seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
+        update::SeenUpdate,
     },
     problem::Problem,
     seen::SeenGated,
@@ -42,8 +43,8 @@ pub(super) struct Pool<'a> {
     pub(super) sources: Vec<&'a Source>,
     pub(super) rendering: Rendering,
     pub(super) base: Base,
-    /// The release that the control plane was being updated to when the period began, until its machines have it.
-    pub(super) update: Option<String>,
+    /// The update of the control plane that was under way when the period began, with its record.
+    pub(super) update: Option<SeenUpdate>,
     pub(super) changes: Vec<Change>,
     /// When make-believe changes arrive, the next one last.
     pub(super) arrivals: Vec<Instant>,
@@ -145,7 +146,9 @@ impl Pool<'_> {
             waits_for: self.waits_for,
             // Here nobody refuses.
             refusals: &Refusals::default(),
-            control_plane_update: self.update.as_deref(),
+            control_plane_update: self.update.as_ref(),
+            seconds_ahead: 0,
+            topology: Topology::Several,
         };
         decide(&view, &self.gate, now)
     }
@@ -170,19 +173,41 @@ impl Pool<'_> {
             Action::FollowControlPlane(_) => {}
             Action::SetConfiguration(_) => self.set_configuration(now),
             Action::WriteLedger { ledger, .. } => self.seen.ledger = ledger,
-            Action::SetDesiredConfig { node, config, permit, .. } => {
+            Action::SetDesiredConfig { node, config, until, permit, .. } => {
                 let place = self.nodes.iter().position(|found| found.name == node);
                 if let Some(place) = place {
                     let basis = permit.basis().to_string();
+                    self.record_mark(place, &config, (until, &basis));
                     self.begin(place, &config, (now, Some(basis)), settings);
                 }
             }
-            Action::ClearConsent { node, .. } => {
+            Action::Adopt { node, .. } => {
                 for found in self.nodes.iter_mut().filter(|found| found.name == node) {
+                    found.order = Order::Given;
+                }
+            }
+            // What is noted on machines decides nothing here, but for consent that is spent.
+            Action::Note { node, annotations, .. } => {
+                let spent = annotations.contains_key(names::ALLOWED_CONFIG);
+                for found in self.nodes.iter_mut().filter(|found| found.name == node && spent) {
                     found.allowed = None;
                 }
             }
+            Action::RecordRelease { record, .. } => {
+                if let Some(update) = &mut self.update {
+                    update.record = record;
+                }
+            }
         }
+    }
+
+    /// What a mark leaves on a machine: the record that masters go on by (GATE-10).
+    fn record_mark(&mut self, place: usize, config: &str, (until, basis): (Instant, &str)) {
+        let Some(node) = self.nodes.get_mut(place) else { return };
+        node.order = Order::Given;
+        node.permit_until = Some(until);
+        node.permit_change = Some(config.to_owned());
+        node.permit_basis = Some(basis.to_owned());
     }
 
     /// The pool points to what was last rendered: from now on that is the change.
@@ -249,7 +274,9 @@ impl Pool<'_> {
             change.finished = Some(at);
         }
         // The masters are the last part of an update of the control plane (CV-1).
-        self.update = None;
+        if let Some(update) = &mut self.update {
+            update.release = None;
+        }
     }
 
     /// Somebody changes the configuration of the pool. What it holds does not matter here: that it is another one does.
@@ -291,7 +318,10 @@ fn brings_config(action: &Action) -> bool {
         Action::FollowControlPlane(_)
         | Action::WriteLedger { .. }
         | Action::SetDesiredConfig { .. }
-        | Action::ClearConsent { .. } => false,
+        | Action::Adopt { .. }
+        | Action::Note { .. } => false,
+        // What was just recorded lets masters go.
+        Action::RecordRelease { .. } => true,
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
         membership::members,
         merge::Base,
         render::{Rendering, chosen, render},
-        seen::{Cordon, Health, SeenNode, SeenPool},
+        seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, Source},
     },
     seen::SeenGated,
@@ -55,7 +55,6 @@ fn pool<'a>(
     let rendering = rendering(&mut seen, &mut rendered, (&sources, base));
     let control_plane = cluster.control_plane().filter(|_| seen.name == MASTER);
     let gated = control_plane.unwrap_or(gated);
-    let begun = control_plane.and_then(|version| version.pending.begun.first());
     let mut pool = Pool {
         gate: cluster.world.gate(gated),
         gated,
@@ -64,7 +63,7 @@ fn pool<'a>(
         sources,
         rendering,
         base: base.clone(),
-        update: begun.map(|begun| begun.trim_start_matches("release ").to_owned()),
+        update: control_plane.and_then(|version| version.update.as_deref().cloned()),
         changes: Vec::new(),
         arrivals: Vec::new(),
         arrived: 0,
@@ -187,6 +186,11 @@ fn made_up(pool: &str, place: usize) -> SeenNode {
         state: NodeState::Done,
         reason: String::new(),
         allowed: None,
+        order: Order::NotGiven,
         permit_until: None,
+        permit_change: None,
+        permit_basis: None,
+        begun_release: None,
+        topology: None,
     }
 }

@@ -186,7 +186,7 @@ fn stuck(node: &SeenNode) -> Option<String> {
         Some(format!("fails: {reason}"))
     } else if node.health == Health::Unhealthy {
         Some("is not ready".into())
-    } else if node.cordon == Cordon::Cordoned {
+    } else if node.cordon != Cordon::Open {
         Some("is cordoned".into())
     } else if !node.is_done() {
         Some("is not at rest".into())

@@ -98,13 +98,19 @@ impl World {
         answer
     }
 
-    /// A client whose requests are recorded.
+    /// A client whose requests are recorded, and whose answers are dated, as those of every real server are.
     pub(crate) fn client(&self) -> kube::Client {
-        let asked = Arc::clone(&self.asked);
+        let (asked, server) = (Arc::clone(&self.asked), self.server.clone());
         let service = self.server.service_as(ACCOUNT, &["system:authenticated"]);
         let service = service.map_request(move |request: http::Request<_>| {
             asked.lock().unwrap().push(format!("{} {}", request.method(), request.uri()));
             request
+        });
+        let service = service.map_response(move |mut answer: http::Response<_>| {
+            let printer = jiff::fmt::rfc2822::DateTimePrinter::new();
+            let date = printer.timestamp_to_rfc9110_string(&server.now()).unwrap();
+            answer.headers_mut().insert(http::header::DATE, date.parse().unwrap());
+            answer
         });
         kube::Client::new(service, "default")
     }
@@ -115,7 +121,12 @@ impl World {
     }
 
     pub(crate) fn start_with(&self, settings: Settings) -> Running {
-        let operator = Operator::new(self.client(), Arc::new(self.clock.clone()), settings);
+        self.start_by(&self.clock, settings)
+    }
+
+    /// Starts an operator with a clock of its own.
+    pub(crate) fn start_by(&self, clock: &SetClock, settings: Settings) -> Running {
+        let operator = Operator::new(self.client(), Arc::new(clock.clone()), settings);
         let view = operator.view();
         let task = tokio::spawn(async move {
             operator.run(std::future::pending()).await.unwrap();
@@ -123,12 +134,16 @@ impl World {
         Running { view, task }
     }
 
+    /// What was asked since the last time.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        std::mem::take(&mut *self.asked.lock().unwrap())
+    }
+
     /// What was asked since the last time, of those that write.
     pub(crate) fn writes(&self) -> Vec<String> {
-        let asked = std::mem::take(&mut *self.asked.lock().unwrap());
         let leases = "/apis/coordination.k8s.io/";
         let writes = |line: &String| !line.starts_with("GET ") && !line.contains(leases);
-        asked.into_iter().filter(writes).collect()
+        self.requests().into_iter().filter(writes).collect()
     }
 
     /// What was asked since the last time, of those that patch a status.

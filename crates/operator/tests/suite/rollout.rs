@@ -7,8 +7,11 @@ use api::{
     schema::MACHINES,
 };
 use apiserver::{Fault, RequestMatch, Scripted};
-use operator::{Pools, Settings};
-use runtime::telemetry::Verdict;
+use operator::{Pools, Settings, run::Election};
+use runtime::{
+    clock::{Clock as _, SetClock},
+    telemetry::Verdict,
+};
 use serde_json::{Value, json};
 
 use super::common::{POLICIES, POOLS, Running, World, by_policy, pass, settle, state, weekend};
@@ -114,6 +117,46 @@ async fn a_mark_that_was_lost_on_its_way_is_told_once_and_only_when_it_is_made()
     pass(Duration::from_mins(61)).await;
     assert_eq!((marked(&world), marks(&world)), (vec!["n1".into()], 2));
     assert_eq!(told(&world, "SetDesiredConfig").len(), 1);
+}
+
+/// EXEC-4: who loses the lease while the outcome of a mark is unknown, and leads again, looks first.
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_comes_back_looks_what_became_of_its_mark() {
+    let (world, alone) = waiting().await;
+    drop(alone);
+    let lease = Election::Lease { namespace: "default".into(), name: "tidegate".into() };
+    let settings = Settings { election: lease, ..Settings::alone("two").with(Pools::Managed) };
+    let operator = world.start_with(settings);
+    // The mark does not arrive for an hour, and from then on the server answers nobody for long enough to lose the lease.
+    strike(&world, "patch", 1, Fault::Latency(Duration::from_hours(1)));
+    pass(Duration::from_secs(59 * 60 + 5)).await;
+    assert_eq!(marks(&world), 1);
+    let down = apiserver::Profile { server_error: 1.0, ..Default::default() };
+    world.server.draw_faults(down, 1);
+    pass(Duration::from_secs(40)).await;
+    assert!(!operator.view.leads());
+    world.server.heal();
+    world.requests();
+    pass(Duration::from_mins(3)).await;
+    assert!(operator.view.leads());
+    let requests = world.requests();
+    let mark = requests.iter().position(|line| line.contains("tidegate-rollout")).unwrap();
+    let looked = requests[..mark].iter().any(|line| line == &format!("GET {NODES}/n1"));
+    assert!(looked, "{requests:#?}");
+}
+
+/// GATE-7: who knows that its clock is ahead waits until the server's says that the window is open.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_known_to_be_ahead_opens_no_window_early() {
+    let (world, right) = waiting().await;
+    drop(right);
+    let ahead = SetClock::starting_at(world.clock.now().saturating_add(300));
+    let _wrong = world.start_by(&ahead, Settings::alone("two").with(Pools::Managed));
+    pass(Duration::from_secs(58 * 60)).await;
+    assert_eq!(state(&world.get(&format!("{POOLS}/worker"))), "ChangesUnpaused", "so it thinks");
+    assert_eq!(marks(&world), 0, "and yet it waits");
+    pass(Duration::from_mins(5)).await;
+    assert_eq!(marked(&world), ["n1"]);
 }
 
 /// What people were told for a reason.

@@ -1,6 +1,6 @@
 //! How is one thing done that a plan says?
 //!
-//! - GATE-7: what starts a change is a server-side apply with the permit's end and its window's start beside it. The permit is looked at again right before,
+//! - GATE-7, GATE-16: what starts a change is a server-side apply with the permit's end, its window's start and the record of the change beside it. The permit is looked at again right before,
 //!   the request ends before the permit does, and knowledge that is too old starts nothing.
 //! - EXEC-1, EXEC-4: every write carries the version it was made from and is sent once.
 
@@ -8,12 +8,15 @@ use std::time::Duration;
 
 use api::{
     machine::names,
-    schema::{Kind, MACHINES},
+    schema::{GATED, Kind, MACHINES},
 };
 use jiff::Timestamp;
 use schedule::Instant;
 use serde_json::{Value, json};
-use tidegate_core::{gate::Permit, pool::Action};
+use tidegate_core::{
+    gate::Permit,
+    pool::{Action, update::Record},
+};
 
 use super::execute::{FIELD_OWNER, Hands};
 use crate::{
@@ -66,6 +69,7 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
                     "annotations": {
                         names::DESIRED_CONFIG: config,
                         names::PERMIT_UNTIL: until.to_string(),
+                        names::PERMIT_BASIS: permit.basis().to_string(),
                         names::PERMIT_CHANGE: config,
                     },
                 },
@@ -75,12 +79,23 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
             }
             initiate(hands, pool, node, &mark, (permit, *until)).await
         }
-        Action::ClearConsent { node, resource_version } => {
+        Action::Adopt { node, uid, resource_version, config } => {
+            adopt(hands, pool, (node, uid, resource_version), config).await
+        }
+        Action::Note { node, uid, resource_version, annotations } => {
             let change = json!({"metadata": {
+                "uid": uid,
                 "resourceVersion": resource_version,
-                "annotations": {names::ALLOWED_CONFIG: null},
+                "annotations": annotations,
             }});
             merge(hands, pool, (&MACHINES[1], node), &change).await
+        }
+        Action::RecordRelease { name, resource_version, record } => {
+            let change = json!({"metadata": {
+                "resourceVersion": resource_version,
+                "annotations": {names::BEGUN_RELEASE: record.as_ref().map(Record::text)},
+            }});
+            merge(hands, pool, (&GATED[0], name), &change).await
         }
     }
 }
@@ -105,7 +120,7 @@ async fn initiate(
         return Acted::HeldBack(format!("the permit for {object} ended at {until}"));
     }
     // The server would refuse it; why make a noise about a second?
-    let there = now.saturating_add(-hands.cluster.seconds_ahead());
+    let there = now.saturating_add(-hands.cluster.seconds_ahead().max(0));
     if permit.opened().is_some_and(|opened| there < opened) {
         return Acted::HeldBack(format!("by the clock of the server it is {there}, and too early"));
     }
@@ -120,6 +135,33 @@ async fn initiate(
     tracing::info!(%pool, %object, %basis, %until, "a change is initiated");
     let answer = hands.cluster.call_within(Verb::Patch, ask, left.min(hands.cluster.patience()));
     known(hands, object, answer.await)
+}
+
+/// A machine is told to stay where it is (GATE-16). Applied, and not patched: what is then ordered has another owner, to whom this one
+/// yields.
+async fn adopt(
+    hands: &Hands,
+    pool: &Key,
+    (node, uid, resource_version): (&str, &str, &str),
+    config: &str,
+) -> Acted {
+    let object = Key::new(&MACHINES[1], None, node).unwrap_or_else(|| pool.clone());
+    let stays = json!({
+        "apiVersion": MACHINES[1].api_version,
+        "kind": MACHINES[1].name,
+        "metadata": {
+            "name": node,
+            "uid": uid,
+            "resourceVersion": resource_version,
+            "annotations": {names::DESIRED_CONFIG: config},
+        },
+    });
+    let ask = Ask {
+        path: format!("{}?fieldManager={FIELD_OWNER}", object.path()),
+        content_type: "application/apply-patch+yaml",
+        body: stays.to_string().into_bytes(),
+    };
+    known(hands, object, hands.cluster.call(Verb::Patch, ask).await)
 }
 
 /// A rendered configuration that exists already is the same: its name tells its content.

@@ -49,7 +49,7 @@ pub(super) struct Took {
 #[derive(Debug)]
 pub(super) enum Step {
     /// The status was written; the answer is what the server kept.
-    Written { seen: Seen, before: Seen, patch: StatusPatch, notes: Vec<Note> },
+    Written { seen: Seen, before: Seen, patch: StatusPatch, notes: Vec<Note>, again: Again },
     /// Everything was done, and there was no status to write.
     Acted { before: Seen, notes: Vec<Note>, again: Again },
     /// A change was not initiated: its permit or what it rests on is too old.
@@ -146,7 +146,9 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
             | Action::SetConfiguration(_)
             | Action::WriteLedger { .. }
             | Action::SetDesiredConfig { .. }
-            | Action::ClearConsent { .. } => again = Again::Now,
+            | Action::Adopt { .. }
+            | Action::Note { .. }
+            | Action::RecordRelease { .. } => again = Again::Now,
         }
     }
     if news {
@@ -156,11 +158,11 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
     }
     // A status that was decided without what was just created would be taken back with the news of it.
     let step = match status.filter(|_| !created) {
-        Some(patch) => write_status(hands, key, before, patch, notes).await,
+        Some(patch) => write_status(hands, key, before, (patch, notes, again)).await,
         None => Step::Acted { before, notes, again },
     };
     match (step, refused) {
-        (Step::Written { seen, before, patch: _, notes }, Some((object, error))) => {
+        (Step::Written { seen, before, notes, .. }, Some((object, error))) => {
             hands.reports.say(key, before.identity(), notes, hands.cluster.clock().exact());
             hands.caches.answered(key, seen);
             Step::Failed { object, error, unsaid: Unsaid::Nothing, phase: Phase::Writing }
@@ -194,8 +196,7 @@ async fn write_status(
     hands: &Hands,
     key: &Key,
     before: Seen,
-    patch: StatusPatch,
-    notes: Vec<Note>,
+    (patch, notes, again): (StatusPatch, Vec<Note>, Again),
 ) -> Step {
     let ask = Ask {
         path: format!("{}?fieldManager={FIELD_OWNER}", key.status_path()),
@@ -204,7 +205,7 @@ async fn write_status(
     };
     match hands.cluster.call::<Value>(Verb::Patch, ask).await {
         Ok(document) => match read(key.kind(), &document) {
-            Some((_, seen)) => Step::Written { seen, before, patch, notes },
+            Some((_, seen)) => Step::Written { seen, before, patch, notes, again },
             None => Step::Read { object: key.clone(), seen: None },
         },
         Err(error) => {

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tidegate_core::{
     gate::{Form, Gate},
     pool::{
-        Action, PoolPlan, PoolView, decide,
+        Action, PoolPlan, PoolView, Topology, decide,
         merge::Base,
         refusal::Refusals,
         render::{chosen, render},
@@ -189,6 +189,8 @@ async fn plan(client: &Client, gate: &Gate) -> PoolPlan {
         refusals: &Refusals::new(),
         waits_for: None,
         control_plane_update: None,
+        seconds_ahead: 0,
+        topology: Topology::Several,
     };
     decide(&view, gate, now())
 }
@@ -216,11 +218,15 @@ async fn execute(client: &Client, plan: &PoolPlan) -> bool {
                 "name": node, "uid": uid, "resourceVersion": resource_version,
                 "annotations": {
                     names::DESIRED_CONFIG: config, names::PERMIT_UNTIL: until.to_string(),
+                    names::PERMIT_CHANGE: config,
                 }}});
                 let path = format!("{NODES}/{node}?fieldManager=tidegate&force=true");
                 send(client, &Method::PATCH, &path, &mark).await
             }
-            Action::RecordSources { .. } | Action::ClearConsent { .. } => {
+            Action::RecordSources { .. }
+            | Action::Adopt { .. }
+            | Action::Note { .. }
+            | Action::RecordRelease { .. } => {
                 panic!("nothing here asks for {action:?}")
             }
         };

@@ -8,6 +8,7 @@ mod bad_input;
 mod commit_time;
 mod conformance;
 mod deploy;
+mod doors;
 mod drain;
 mod kubectl;
 mod machine;

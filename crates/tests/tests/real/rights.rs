@@ -121,6 +121,19 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
         let configs = collection(&MACHINES[0], None);
         send(&admin, Method::POST, &configs, &config("50-motd", "one")).await;
         send(&admin, Method::POST, &collection(&GATED[1], None), &worker_pool()).await;
+        // An update of the control plane has begun, and there are masters: that is recorded.
+        let mut masters = worker_pool();
+        masters["metadata"]["name"] = "master".into();
+        let label = json!({ "node-role.kubernetes.io/master": "" });
+        masters["spec"]["nodeSelector"] = json!({ "matchLabels": label });
+        send(&admin, Method::POST, &collection(&GATED[1], None), &masters).await;
+        let versions = collection(&GATED[0], None);
+        let version = json!({ "apiVersion": GATED[0].api_version, "kind": GATED[0].name,
+            "metadata": { "name": "version" }, "spec": { "clusterID": "b2b6a1a5-0d4f-4e6e-9a53-3f4f6a5a3c1e" } });
+        send(&admin, Method::POST, &versions, &version).await;
+        let begun = json!({ "status": { "desired": { "version": "4.21.3", "image": "a" }, "history": [{ "state": "Partial",
+            "version": "4.21.3", "image": "a", "startedTime": "2099-01-01T00:00:00Z", "completionTime": null, "verified": true }] } });
+        send(&admin, Method::PATCH, &format!("{versions}/version/status"), &begun).await;
         let disruption = json!({ "apiVersion": MACHINES[2].api_version, "kind": MACHINES[2].name,
             "metadata": { "name": MACHINE_CONFIGURATION_NAME } });
         send(&admin, Method::POST, &collection(&MACHINES[2], None), &disruption).await;

@@ -236,13 +236,19 @@ impl Live {
             .iter()
             .filter_map(|config| config["metadata"]["creationTimestamp"].as_str())
             .max();
-        let newest = newest.unwrap_or_default().to_owned();
+        self.later_than(newest.unwrap_or_default()).await;
+    }
+
+    /// Waits until the server stamps a later second than this.
+    pub(crate) async fn later_than(&self, stamp: &str) {
+        self.until("a second passes", async || self.stamp().await.as_str() > stamp).await;
+    }
+
+    /// What the server would stamp now.
+    pub(crate) async fn stamp(&self) -> String {
         let probe = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "probe"}});
-        self.until("a second passes", async || {
-            let made = self.ask("POST", "/api/v1/namespaces?dryRun=All", &probe).await.unwrap();
-            made["metadata"]["creationTimestamp"].as_str().unwrap_or_default() > newest.as_str()
-        })
-        .await;
+        let made = self.ask("POST", "/api/v1/namespaces?dryRun=All", &probe).await.unwrap();
+        made["metadata"]["creationTimestamp"].as_str().unwrap_or_default().to_owned()
     }
 
     pub(crate) fn letters(&mut self) -> &mut Letters {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use api::{
     machine::names::{
-        ALLOWED_CONFIG, API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, MACHINE_CONFIG, MASTER,
-        NodeState, REASON, ROLE, STATE, ZONE,
+        ALLOWED_CONFIG, API_VERSION, BEGUN_RELEASE, CURRENT_CONFIG, DESIRED_CONFIG, GENERATED_BY,
+        MACHINE_CONFIG, MASTER, NodeState, PERMIT_BASIS, PERMIT_CHANGE, REASON, ROLE, STATE, ZONE,
     },
     schema::MACHINES,
 };
@@ -45,6 +45,15 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
             live.second_passes().await;
             live.apply(&config(name, role, path, content)).await?;
         }
+        // What the release brings, as its controller writes it.
+        ["generated", name, role, path, content] => {
+            live.second_passes().await;
+            let mut made = config(name, role, path, content);
+            made["metadata"]["annotations"] = json!({GENERATED_BY: env!("CARGO_PKG_VERSION")});
+            live.apply(&made).await?;
+        }
+        ["permit", name] => return Ok(permit(&live.get(&format!("node/{name}")).await?)),
+        ["record", called] => return Ok(record(&live.get(called).await?)),
         ["node", name, role, rest @ ..] => {
             let served = live.served(role)?;
             live.apply(&node(name, role, rest, &served)?).await?;
@@ -57,11 +66,14 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
                 _ => ("Completed", json!(now)),
             };
             let image = format!("registry/release@{version}");
+            // Whether a source was there when it began is told by the stamps of the server, so its beginning is told by them too.
+            let started = live.stamp().await;
             let entry = json!({"state": state, "version": version, "image": image,
-                "startedTime": now, "completionTime": ended, "verified": true});
+                "startedTime": started, "completionTime": ended, "verified": true});
             let status =
                 json!({"desired": {"version": version, "image": image}, "history": [entry]});
             live.change("clusterversion/version", "/status", &json!({"status": status})).await?;
+            live.later_than(&started).await;
         }
         ["finish", name] => {
             let node = live.get(&format!("node/{name}")).await?;
@@ -120,12 +132,17 @@ fn config(name: &str, role: &str, path: &str, content: &str) -> Value {
 /// A machine that has just joined with what it was served: it runs that, and has nothing left to do.
 fn node(name: &str, role: &str, rest: &[&str], served: &str) -> Result<Value, String> {
     let mut labels = Map::from_iter([(format!("node-role.kubernetes.io/{role}"), json!(""))]);
+    let mut annotations = json!({CURRENT_CONFIG: served, DESIRED_CONFIG: served, STATE: "Done"});
     match rest {
         [] => {}
         ["zone", zone] => drop(labels.insert(ZONE.into(), json!(zone))),
+        // Its agent says what it runs, and nobody has told it anything.
+        ["untold"] => annotations = json!({CURRENT_CONFIG: served, STATE: "Done"}),
+        // Its agent says that it has no configuration.
+        ["blank"] => annotations = json!({STATE: "Done"}),
+        ["silent"] => annotations = json!({}),
         _ => return Err(format!("{rest:?} is not understood")),
     }
-    let annotations = json!({CURRENT_CONFIG: served, DESIRED_CONFIG: served, STATE: "Done"});
     Ok(json!({"apiVersion": "v1", "kind": "Node",
         "metadata": {"name": name, "labels": labels, "annotations": annotations}}))
 }
@@ -148,6 +165,30 @@ fn content(config: &Value) -> String {
         let _ = writeln!(shown, "kernel argument {argument}");
     }
     shown
+}
+
+/// What a machine was last told, and by what right.
+fn permit(node: &Value) -> String {
+    let told = noted(node, DESIRED_CONFIG);
+    match noted(node, PERMIT_CHANGE) {
+        change if change.is_empty() => format!("told {told}, without a permit\n"),
+        change => format!("told {told}, permitted {change}: {}\n", noted(node, PERMIT_BASIS)),
+    }
+}
+
+/// Which update is recorded, and with which sources.
+fn record(version: &Value) -> String {
+    let text = noted(version, BEGUN_RELEASE);
+    let Ok(record) = serde_json::from_str::<Value>(&text) else { return "none\n".into() };
+    let listed = |key: &str| {
+        let sources = record[key].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+        sources.collect::<Vec<_>>().join(", ")
+    };
+    let release = record["release"].as_str().unwrap_or_default();
+    if record["converged"] == true {
+        return format!("release {release}: the masters have converged\n");
+    }
+    format!("release {release}: written {}; generated {}\n", listed("sources"), listed("generated"))
 }
 
 fn nodes(nodes: &[Value]) -> String {

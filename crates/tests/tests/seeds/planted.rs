@@ -17,8 +17,8 @@ use tidegate_core::{
     gate::{Form, Gate},
     plan::Plan,
     pool::{
-        self, Action, PoolView, capacity::Limit, membership::Membership, membership::membership,
-        merge::Base, render::chosen, source::Rendered, source::SeenConfig,
+        self, Action, PoolView, Topology, capacity::Limit, membership::Membership,
+        membership::membership, merge::Base, render::chosen, source::Rendered, source::SeenConfig,
     },
     seen::{Seen, SeenGated},
 };
@@ -253,6 +253,8 @@ fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
         refusals: store.refusals(),
         waits_for: None,
         control_plane_update: None,
+        seconds_ahead: 0,
+        topology: Topology::Several,
     };
     decide::pool(gated, pool::decide(&view, &gate, now), &gate, now)
 }

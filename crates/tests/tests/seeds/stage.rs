@@ -114,7 +114,9 @@ impl Stage {
         body: &Value,
     ) -> Result<Value, String> {
         let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
-        let (code, answer) = self.server.ask(method.clone(), path, content, &body);
+        // Whoever plays the people and the machines here may do everything, also join with an order.
+        let everybody = self.server.service_as("jane", &["system:masters", "tidegate:initiators"]);
+        let (code, answer) = everybody.ask(method.clone(), path, content, &body);
         let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
         if code < 300 { Ok(answer) } else { Err(format!("{code} {}", answer["message"])) }
     }

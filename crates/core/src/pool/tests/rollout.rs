@@ -285,21 +285,6 @@ fn masters_finish_what_one_of_them_began() {
     assert_ne!(world.newest(), begun, "the user's change waits for the gate");
 }
 
-/// CV-2, CV-1
-#[test]
-fn masters_belong_to_the_update_of_the_control_plane() {
-    let mut world = World::new("master", 3);
-    world.put(&file_source("50-change", "/etc/change", "1"));
-    world.settle(&shut(), noon());
-    assert_eq!(world.moving(), [""; 0]);
-    world.control_plane_update = Some("4.21.3".into());
-    let plan = world.plan(&shut(), noon());
-    assert_eq!(marks(&plan)[0].1, "already initiated: release 4.21.3");
-    let mut workers = waiting(3);
-    workers.control_plane_update = Some("4.21.3".into());
-    assert_eq!(marked(&workers.plan(&shut(), noon())), [""; 0], "workers do not");
-}
-
 #[test]
 fn master_that_hosts_the_operator_goes_last() {
     let mut world = World::new("master", 3);
@@ -373,9 +358,27 @@ fn reservation_that_may_not_be_marked_is_given_back_only_when_nobody_can_mark_it
     let held = world.plan(&shut(), later(30));
     assert_eq!(marked(&held), [""; 0]);
     assert!(held.actions.is_empty(), "somebody may still be about to mark it");
-    assert_eq!(held.wake, Some(later(60)));
-    world.settle(&shut(), later(60));
+    assert_eq!(held.wake, Some(later(62)));
+    assert!(world.plan(&shut(), later(61)).actions.is_empty(), "the server may be a second behind");
+    world.settle(&shut(), later(62));
     assert_eq!(world.seen().ledger.text(), "[]");
+}
+
+/// POOL-2, GATE-11: a leader whose clock is ahead neither frees what the server would still let another mark, nor reserves beside it.
+#[test]
+fn clock_that_is_known_to_be_ahead_frees_no_reservation_of_another() {
+    let mut world = waiting(3);
+    let plan = world.plan(&open(), noon());
+    world.act(&plan.actions[0], noon()).unwrap();
+    // Another leader, 400 s ahead, has a machine before the reserved one.
+    world.seconds_ahead = 400;
+    world.node("n2").labels.insert(names::ZONE.into(), "0".into());
+    let plan = world.plan(&open(), later(410));
+    assert!(plan.actions.iter().all(|action| !matches!(action, Action::WriteLedger { .. })));
+    assert_eq!(marked(&plan), ["n0"], "as it was reserved, and no other");
+    assert_eq!(plan.wake, Some(later(702)));
+    world.seconds_ahead = 0;
+    assert_eq!(marked(&world.plan(&open(), later(410))), ["n2"], "a right clock knows it is over");
 }
 
 /// POOL-2, LIVE-1
@@ -484,20 +487,4 @@ fn pool_without_a_stanza_rests_on_that() {
     let plan = waiting(1).plan(&open(), noon());
     let Some(Action::SetDesiredConfig { permit, .. }) = plan.actions.last() else { panic!() };
     assert_eq!(permit.basis(), &Basis::NoStanza);
-}
-
-/// POOL-1: the agent of a new machine says what it runs, and nobody has said yet where it should go.
-#[test]
-fn a_machine_that_has_just_joined_is_where_it_should_be() {
-    let joined = |annotations: serde_json::Value| {
-        crate::pool::seen::SeenNode::new(
-            &json!({"metadata": {"name": "n", "annotations": annotations}}),
-        )
-    };
-    let runs = json!({names::CURRENT_CONFIG: "rendered-a", names::STATE: "Done"});
-    assert!(joined(runs).is_done());
-    let goes = json!({names::CURRENT_CONFIG: "rendered-a", names::DESIRED_CONFIG: "rendered-b",
-        names::STATE: "Done"});
-    assert!(!joined(goes).is_done());
-    assert!(!joined(json!({names::STATE: "Done"})).is_done(), "one that runs nothing is not done");
 }

@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 use crate::{
     gate::{Form, Gate},
     pool::{
-        Action, PoolPlan, PoolView, decide,
+        Action, PoolPlan, PoolView, Topology, decide,
         merge::Base,
         refusal::Refusals,
         render::{chosen, render},
-        seen::{Cordon, Health, SeenNode, SeenPool},
+        seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
+        update::{Record, SeenUpdate},
     },
 };
 
@@ -25,9 +26,12 @@ pub(super) struct World {
     pub(super) base: Base,
     pub(super) operator_node: Option<String>,
     pub(super) refusals: Refusals,
-    pub(super) control_plane_update: Option<String>,
+    /// `ClusterVersion`, if there is one.
+    pub(super) version: Value,
+    pub(super) seconds_ahead: i64,
+    pub(super) topology: Topology,
     pub(super) waits_for: Option<&'static str>,
-    pub(super) version: u64,
+    pub(super) stamp: u64,
 }
 
 /// What somebody else wrote first.
@@ -89,9 +93,11 @@ impl World {
             base: Base::default(),
             operator_node: None,
             refusals: Refusals::new(),
-            control_plane_update: None,
+            version: Value::Null,
+            seconds_ahead: 0,
+            topology: Topology::Several,
             waits_for: None,
-            version: 1,
+            stamp: 1,
         };
         world.put(&file_source("00-base", "/etc/base", "0"));
         world.settle(&shut(), noon().saturating_add(-86_400));
@@ -133,6 +139,7 @@ impl World {
             .as_ref()
             .and_then(|name| self.rendered.iter().find(|config| config.name == *name));
         let rendering = render(&pool, &self.sources, &self.base, running);
+        let update = (!self.version.is_null()).then(|| SeenUpdate::new(&self.version));
         let view = PoolView {
             pool: &pool,
             nodes: &nodes,
@@ -143,7 +150,9 @@ impl World {
             waits_for: self.waits_for,
             operator_node: self.operator_node.as_deref(),
             refusals: &self.refusals,
-            control_plane_update: self.control_plane_update.as_deref(),
+            control_plane_update: update.as_ref(),
+            seconds_ahead: self.seconds_ahead,
+            topology: self.topology,
         };
         decide(&view, gate, now)
     }
@@ -188,16 +197,73 @@ impl World {
                     return Err(Conflict);
                 }
                 found.desired.clone_from(config);
+                found.order = Order::Given;
+                found.permit_until = Some(*until);
+                found.permit_change = Some(config.clone());
+                found.permit_basis = Some(permit.basis().to_string());
                 found.state = NodeState::Working;
                 touch(found);
             }
-            Action::ClearConsent { node, .. } => {
-                let found = self.node(node);
-                found.allowed = None;
+            Action::Adopt { node, uid, resource_version, config } => {
+                let found = self.of_version(node, uid, resource_version)?;
+                assert!(found.order == Order::NotGiven && found.current == *config);
+                found.order = Order::Given;
                 touch(found);
+            }
+            Action::Note { node, uid, resource_version, annotations } => {
+                let found = self.of_version(node, uid, resource_version)?;
+                for (name, value) in annotations {
+                    let value = value.clone();
+                    match *name {
+                        names::ALLOWED_CONFIG => found.allowed = value,
+                        names::PERMIT_CHANGE => found.permit_change = value,
+                        names::BEGUN_RELEASE => found.begun_release = value,
+                        names::CONTROL_PLANE_TOPOLOGY => found.topology = value,
+                        other => panic!("nobody notes {other}"),
+                    }
+                }
+                touch(found);
+            }
+            Action::RecordRelease { resource_version, record, .. } => {
+                let metadata = &mut self.version["metadata"];
+                if metadata["resourceVersion"] != *resource_version {
+                    return Err(Conflict);
+                }
+                metadata["resourceVersion"] = format!("{resource_version}0").into();
+                metadata["annotations"] =
+                    json!({names::BEGUN_RELEASE: record.as_ref().map(Record::text)});
             }
         }
         Ok(())
+    }
+
+    /// A machine, if it is still the one that was seen.
+    fn of_version(
+        &mut self,
+        name: &str,
+        uid: &str,
+        version: &str,
+    ) -> Result<&mut SeenNode, Conflict> {
+        let found = self.nodes.iter_mut().find(|found| found.name == name && found.uid == uid);
+        found.filter(|found| found.resource_version == version).ok_or(Conflict)
+    }
+
+    /// `ClusterVersion` says how far the update to a release is.
+    pub(super) fn update(&mut self, state: &str, release: &str, started: &str) {
+        let known = self.version["metadata"].take();
+        let metadata = if known.is_null() {
+            json!({"name": "version", "resourceVersion": "1"})
+        } else {
+            known
+        };
+        self.version = json!({"metadata": metadata, "status": {"desired": {"version": release},
+            "history": [{"state": state, "version": release, "startedTime": started}]}});
+    }
+
+    /// The record of the update that `ClusterVersion` carries.
+    pub(super) fn record(&self) -> Value {
+        let text = self.version["metadata"]["annotations"][names::BEGUN_RELEASE].as_str();
+        text.map_or(Value::Null, |text| serde_json::from_str(text).unwrap())
     }
 
     /// Plans and executes until nothing is left to do; machines stay as they are marked.
@@ -254,8 +320,8 @@ impl World {
                 parent => parent[key] = value,
             }
         }
-        self.version += 1;
-        changed["metadata"]["resourceVersion"] = self.version.to_string().into();
+        self.stamp += 1;
+        changed["metadata"]["resourceVersion"] = self.stamp.to_string().into();
         self.pool = changed;
         Ok(())
     }
@@ -282,6 +348,11 @@ pub(super) fn machine(place: usize, config: &str) -> SeenNode {
         state: NodeState::Done,
         reason: String::new(),
         allowed: None,
+        order: Order::Given,
         permit_until: None,
+        permit_change: None,
+        permit_basis: None,
+        begun_release: None,
+        topology: None,
     }
 }

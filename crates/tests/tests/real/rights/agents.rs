@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use agent::{host::recording::Recording, run::Agent};
-use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, STATE};
+use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, PERMIT_CHANGE, STATE};
 use http::Request;
 use kube::Client;
 use rig::{
@@ -12,6 +12,8 @@ use rig::{
 };
 use runtime::{call, clock::SystemClock, telemetry::Telemetry};
 use serde_json::{Value, json};
+
+use super::super::rollout::writers::{INITIATORS, RIGHTS, Writer};
 
 const ACCOUNT: &str = "tidegate-agent";
 
@@ -24,8 +26,9 @@ pub(crate) async fn rights_are_used_and_kept(
 ) {
     for (name, current) in [("n8", ""), ("n9", config)] {
         let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,
-            "annotations": {CURRENT_CONFIG: current, DESIRED_CONFIG: config, STATE: "Done"}}});
-        send(admin, "POST", "/api/v1/nodes", &node).await.unwrap();
+            "annotations": {CURRENT_CONFIG: current, DESIRED_CONFIG: config, PERMIT_CHANGE: config,
+                STATE: "Done"}}});
+        send(&by_hand(admin), "POST", "/api/v1/nodes", &node).await.unwrap();
     }
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "agent"}, "spec": {
         "nodeName": "n8", "serviceAccountName": ACCOUNT, "automountServiceAccountToken": false,
@@ -84,6 +87,11 @@ pub(crate) async fn rights_are_used_and_kept(
             (answer, _) => panic!("{what}: expected {refusal:?}, found {answer:?}"),
         }
     }
+}
+
+/// Somebody who may speak for a machine: nobody else but its agent may.
+fn by_hand(admin: &Client) -> Client {
+    Writer::new(admin, "jane", &[RIGHTS, INITIATORS], None).client()
 }
 
 async fn send(

@@ -1,9 +1,9 @@
-//! Who writes to a cluster? The operator's account, an administrator, somebody who acts by hand with the right to it, and a stranger,
-//! on a real server and on the embedded one.
+//! Who writes to a cluster, and how? Everybody speaks by impersonation, with the same headers to a real server and to the embedded one.
 
 use std::time::Duration;
 
 use apiserver::{RuntimeClock, Server};
+use http::Request;
 use jiff::Timestamp;
 use kube::{Client, client::Body};
 use rig::{Cluster, User};
@@ -11,10 +11,10 @@ use runtime::client::{configuration, connect};
 use serde_json::Value;
 
 /// The account that the manifests name.
-const OPERATOR: &str = "system:serviceaccount:tidegate-system:tidegate";
+pub(crate) const OPERATOR: &str = "system:serviceaccount:tidegate-system:tidegate";
 /// Everybody here may write nodes: what is shown is what the policy refuses, not what a role does.
-const RIGHTS: &str = "system:masters";
-const INITIATORS: &str = "tidegate:initiators";
+pub(crate) const RIGHTS: &str = "system:masters";
+pub(crate) const INITIATORS: &str = "tidegate:initiators";
 
 /// How long anything may take that takes a few calls.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -26,43 +26,60 @@ pub(crate) struct Writers {
     pub(crate) stranger: Writer,
 }
 
-pub(crate) struct Writer(Client);
+/// Somebody who writes.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    client: Client,
+    /// The headers that say who.
+    who: Vec<(String, String)>,
+}
+
+/// What the server itself lets do everything, so that it may speak for others.
+pub(crate) async fn of_real(cluster: &Cluster) -> Client {
+    connect(configuration(Some(cluster.kubeconfig(User::Admin))).await.unwrap()).unwrap()
+}
+
+/// The same on a server of its own inside the process, in real time.
+pub(crate) fn of_embedded() -> Client {
+    let clock = RuntimeClock::starting_at(Timestamp::now());
+    Client::new(Server::new(clock, apiserver::Settings::default()).service(), "default")
+}
 
 impl Writers {
-    pub(crate) async fn of_real(cluster: &Cluster) -> Self {
-        let client = async |name: Option<&str>, groups: &[&str]| {
-            let mut config = configuration(Some(cluster.kubeconfig(User::Admin))).await.unwrap();
-            config.auth_info.impersonate = name.map(str::to_owned);
-            let groups: Vec<String> = groups.iter().map(|group| (*group).to_owned()).collect();
-            config.auth_info.impersonate_groups = name.map(|_| groups);
-            Writer(connect(config).unwrap())
-        };
+    pub(crate) fn of(client: &Client) -> Self {
         Self {
-            admin: client(None, &[]).await,
-            operator: client(Some(OPERATOR), &[RIGHTS]).await,
-            by_hand: client(Some("jane"), &[RIGHTS, INITIATORS]).await,
-            stranger: client(Some("joe"), &[RIGHTS]).await,
-        }
-    }
-
-    pub(crate) fn of_embedded() -> Self {
-        let clock = RuntimeClock::starting_at(Timestamp::now());
-        let server = Server::new(clock, apiserver::Settings::default());
-        let client = |name: &str, groups: &[&str]| {
-            Writer(Client::new(server.service_as(name, groups), "default"))
-        };
-        Self {
-            admin: client("admin", &[RIGHTS]),
-            operator: client(OPERATOR, &[RIGHTS]),
-            by_hand: client("jane", &[RIGHTS, INITIATORS]),
-            stranger: client("joe", &[RIGHTS]),
+            admin: Writer::new(client, "admin", &[RIGHTS], None),
+            operator: Writer::new(client, OPERATOR, &[RIGHTS], None),
+            by_hand: Writer::new(client, "jane", &[RIGHTS, INITIATORS], None),
+            stranger: Writer::new(client, "joe", &[RIGHTS], None),
         }
     }
 }
 
 impl Writer {
+    /// One of this name and these groups; the token of a pod says on which node it runs.
+    pub(crate) fn new(client: &Client, name: &str, groups: &[&str], node: Option<&str>) -> Self {
+        let groups =
+            groups.iter().map(|group| ("Impersonate-Group".to_owned(), (*group).to_owned()));
+        let node = node.map(|node| {
+            let key = "Impersonate-Extra-Authentication.kubernetes.io%2fnode-name";
+            (key.to_owned(), node.to_owned())
+        });
+        let name = ("Impersonate-User".to_owned(), name.to_owned());
+        Self { client: client.clone(), who: [name].into_iter().chain(groups).chain(node).collect() }
+    }
+
     pub(crate) fn client(&self) -> Client {
-        self.0.clone()
+        let Self { client, who } = self.clone();
+        let service = tower::service_fn(move |mut request: Request<Body>| {
+            for (key, value) in &who {
+                let key: http::HeaderName = key.parse().unwrap();
+                request.headers_mut().append(key, value.parse().unwrap());
+            }
+            let client = client.clone();
+            async move { client.send(request).await }
+        });
+        Client::new(service, "default")
     }
 
     /// Sends a request; a refusal in the server's words.
@@ -73,12 +90,15 @@ impl Writer {
         content: &str,
         body: &Value,
     ) -> Result<Value, String> {
-        let mut request = http::Request::builder().method(method).uri(path);
+        let mut request = Request::builder().method(method).uri(path);
+        for (key, value) in &self.who {
+            request = request.header(key, value);
+        }
         if !content.is_empty() {
             request = request.header("Content-Type", content);
         }
         let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
-        let response = self.0.send(request.body(Body::from(body)).unwrap()).await.unwrap();
+        let response = self.client.send(request.body(Body::from(body)).unwrap()).await.unwrap();
         let accepted = response.status().is_success();
         let body = response.into_body().collect_bytes().await.unwrap();
         let answer: Value = serde_json::from_slice(&body).unwrap_or_default();

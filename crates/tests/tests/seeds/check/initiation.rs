@@ -1,6 +1,8 @@
 //! Was a machine sent away with every right? One rule after the other, at the instant of the commit.
 
-use api::machine::names::{ALLOWED_CONFIG, BYPASS, DESIRED_CONFIG, PERMIT_UNTIL, ROLE};
+use api::machine::names::{
+    ALLOWED_CONFIG, BYPASS, DESIRED_CONFIG, DRAIN_RECORD, PERMIT_UNTIL, ROLE,
+};
 use serde_json::Value;
 
 use super::{
@@ -29,7 +31,10 @@ impl Checker {
         if !is_done(old) && !is_failing(old) {
             wrong.push(("POOL-1", format!("{name} was on its way, and was sent elsewhere")));
         }
-        if !is_healthy(old) || is_cordoned(old) && !consent {
+        // What its own change emptied, and then failed, is given another; an administrator's cordon is kept.
+        let emptied = noted(old, DRAIN_RECORD).contains(r#""cordonedBefore":false"#);
+        let stuck = is_failing(old) && emptied;
+        if !is_healthy(old) || is_cordoned(old) && !consent && !stuck {
             wrong.push(("POOL-2", format!("{name} was not ready for workloads, and was begun")));
         }
         self.towards(at, &pool, &config, &mut wrong);

@@ -1,0 +1,77 @@
+//! Has a change to the masters begun? Only a record says so, never what machines look like (GATE-10).
+//!
+//! A machine that joins, a label that moves, consent for one machine, a pin and a rollback make masters differ, and prove nothing. What
+//! proves is the change that the ledger names, written together with the first reservation under a permit of the gate, and a machine
+//! that carries the mark which followed: a reservation whose mark never was committed began nothing.
+
+use std::sync::Arc;
+
+use api::machine::names::MASTER;
+
+use super::{
+    PoolView,
+    ledger::Change,
+    seen::{SeenNode, SeenPool},
+    source::Rendered,
+    target::Shelf,
+};
+use crate::gate::Basis;
+
+/// Proof that a change to the control plane has begun (CV-2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun(Arc<str>);
+
+impl Begun {
+    /// The change that has begun, as people call it.
+    pub(crate) fn change(&self) -> &Arc<str> {
+        &self.0
+    }
+
+    /// The update of the control plane that is recorded: its master nodes belong to it (CV-1).
+    pub(crate) fn of_release(release: &str) -> Self {
+        Self(format!("release {release}").into())
+    }
+}
+
+/// The change that the masters are in the middle of, as the ledger records it, and where it leads (CV-2).
+#[derive(Debug)]
+pub(crate) struct BegunChange<'a> {
+    pub(crate) proof: Begun,
+    pub(crate) config: &'a Rendered,
+    record: &'a Change,
+}
+
+impl<'a> BegunChange<'a> {
+    /// The change that is recorded, begun, and not over.
+    pub(crate) fn of(view: &PoolView<'a>, shelf: &Shelf<'a>) -> Option<Self> {
+        let record = view.pool.ledger.change().filter(|_| view.pool.name == MASTER)?;
+        if is_over(record, view.pool, view.nodes) {
+            return None;
+        }
+        let committed = view.nodes.iter().any(|node| carries(node, record));
+        let config = shelf.get(&record.config).filter(|_| committed)?;
+        Some(Self { proof: Begun(config.name.as_str().into()), config, record })
+    }
+
+    /// Whether it takes a machine along: not one that is there, nor one that another right has sent elsewhere since.
+    pub(crate) fn takes(&self, node: &SeenNode) -> bool {
+        let since = node.permit_until.is_some_and(|until| until > self.record.at);
+        let basis = node.permit_basis.as_deref().unwrap_or_default();
+        let alone = node.permit_change.as_ref() == Some(&node.desired) && Basis::is_of_one(basis);
+        node.desired != self.config.name && !(alone && since)
+    }
+}
+
+/// Whether a change has ended: every master is told to go there, or somebody chose another target.
+pub(crate) fn is_over(change: &Change, pool: &SeenPool, nodes: &[&SeenNode]) -> bool {
+    let elsewhere = pool.pin.as_ref().is_some_and(|pin| pin.name != change.config);
+    elsewhere || nodes.iter().all(|node| node.desired == change.config)
+}
+
+/// Whether a machine carries the mark that made a change begin, or one that followed from it.
+fn carries(node: &SeenNode, change: &Change) -> bool {
+    let basis = node.permit_basis.as_deref().unwrap_or_default();
+    node.permit_change.as_ref() == Some(&change.config)
+        && node.permit_until.is_some_and(|until| until > change.at)
+        && Basis::is_of_change(basis, &change.config)
+}
