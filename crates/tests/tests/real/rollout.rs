@@ -94,7 +94,6 @@ async fn permits_are_kept(writers: &Writers) {
     let runs = json!({"metadata": {"annotations": {CURRENT_CONFIG: "a"}}});
     stranger.merge(&pier, &runs).await.unwrap();
     let mut adopted = marked("pier", "a", None);
-    adopted["metadata"]["annotations"][PERMIT_CHANGE] = Value::Null;
     adopted["metadata"]["annotations"].as_object_mut().unwrap().remove(PERMIT_CHANGE);
     expect("adopted with what it runs", operator.apply(&pier, &adopted).await, None);
     let refusal = Some("the permit is for nothing, and the order is b");
