@@ -7,7 +7,7 @@
 pub mod linux;
 pub mod recording;
 
-use std::io;
+use std::{io, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,10 @@ pub enum UnitVerb {
     Reload,
     /// It is started anew.
     Restart,
+    /// It starts by itself as its files say now: what an older version of them had linked is taken away.
+    Reenable,
+    /// It starts by itself if the distribution wants it to.
+    Preset,
 }
 
 impl UnitVerb {
@@ -69,6 +73,8 @@ impl UnitVerb {
             Self::Disable => "disable",
             Self::Reload => "reload",
             Self::Restart => "restart",
+            Self::Reenable => "reenable",
+            Self::Preset => "preset",
         }
     }
 }
@@ -80,8 +86,30 @@ pub enum UnitState {
     Enabled,
     /// It does not.
     Disabled,
+    /// It cannot: its files do not say what should start it.
+    Static,
     /// It has no say in it, or there is no such unit.
     Neither,
+}
+
+/// How a folder is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Folder {
+    /// Its permissions.
+    pub mode: u32,
+    /// Who owns it.
+    pub uid: u32,
+    /// Which group owns it.
+    pub gid: u32,
+}
+
+/// Who may change the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// This agent, and no other as long as it lives.
+    Ours,
+    /// Another one that lives.
+    Anothers,
 }
 
 /// A change of the kernel's arguments.
@@ -136,6 +164,14 @@ pub enum HostError {
         /// What it said, or how it ended.
         said: String,
     },
+    /// A program did not end in its time.
+    #[error("`{command}` did not end within {} s and was killed", .most.as_secs())]
+    Overdue {
+        /// The program with its arguments.
+        command: String,
+        /// How long it was given.
+        most: Duration,
+    },
     /// What the host says of itself cannot be read.
     #[error("the host's {0} cannot be read")]
     Unreadable(&'static str),
@@ -170,6 +206,21 @@ pub trait Host {
 
     /// Takes away what stands at a path. Nothing there is no failure.
     fn remove(&mut self, path: &HostPath) -> Result<(), HostError>;
+
+    /// Whether there is such a folder.
+    fn has_folder(&self, path: &HostPath) -> Result<bool, HostError>;
+
+    /// Makes a folder, with those that lead there. One that is there is left as it is.
+    fn make_folder(&mut self, path: &HostPath, folder: Folder) -> Result<(), HostError>;
+
+    /// Takes away a folder that holds nothing. One that holds something stays, and nothing there is no failure.
+    fn remove_folder(&mut self, path: &HostPath) -> Result<(), HostError>;
+
+    /// Makes sure that no other agent changes the host, by a lock on a file that ends with whoever holds it.
+    fn hold(&mut self, path: &HostPath) -> Result<Hold, HostError>;
+
+    /// Shows whoever watches the agent that it lives (NODE-3).
+    fn beat(&self);
 
     /// Gives a user the password of this hash. Repeating it changes nothing.
     fn set_password(&mut self, user: &str, hash: &str) -> Result<(), HostError>;

@@ -31,6 +31,9 @@ pub struct Journal {
     /// The hash of the password before, if it changes.
     #[serde(default)]
     pub password: Option<String>,
+    /// The folders that it makes.
+    #[serde(default)]
+    pub folders: Vec<HostPath>,
 }
 
 /// Whether the operating system changes with a configuration.
@@ -53,6 +56,9 @@ pub enum Phase {
     Rebooting {
         /// The start of the machine during which that was decided.
         boot: String,
+        /// How often the machine was told to start anew.
+        #[serde(default)]
+        asked: u32,
     },
     /// A step failed; everything goes back.
     RollingBack {
@@ -162,11 +168,12 @@ mod tests {
             units: Vec::new(),
             system: System::Stays,
             password: None,
+            folders: Vec::new(),
         };
         let check = |to: &str, phase: Phase, expected: bool| {
             assert_eq!(journal(to, phase.clone()).warrant().is_some(), expected, "{phase:?}");
         };
-        let rebooting = Phase::Rebooting { boot: "1".into() };
+        let rebooting = Phase::Rebooting { boot: "1".into(), asked: 0 };
         check("rendered-b", rebooting.clone(), true);
         check("", rebooting, false);
         check("rendered-b", Phase::Applying, false);

@@ -2,7 +2,8 @@
 //! of the kernel and the operating system.
 //!
 //! Total: everything that a host cannot or must not take is named, all of it, and then nothing is done. A path outside the folders
-//! that belong to an administrator, or with the right to become somebody else, is refused whoever rendered it.
+//! that belong to an administrator, or with the right to become somebody else, is refused whoever rendered it; what is refused is said
+//! in one place for all (NODE-3).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +11,17 @@ use api::machine::{
     MachineConfigSpec,
     ignition::{self, Ignition},
 };
-use tidegate_core::node::content;
+pub use tidegate_core::node::refusals::{CORE, UNITS};
+use tidegate_core::node::{
+    content,
+    refusals::{self, Refusal},
+};
 
 use crate::{
     accounts::Accounts,
-    host::{Entry, File},
+    host::{Entry, File, Folder},
     journal::Was,
     path::HostPath,
-    store::STATE,
 };
 
 /// What a configuration comes to on a host.
@@ -25,6 +29,8 @@ use crate::{
 pub struct Layout {
     /// What stands where.
     pub entries: BTreeMap<HostPath, Entry>,
+    /// Folders that belong to somebody, if they have to be made.
+    pub folders: BTreeMap<HostPath, Folder>,
     /// Units by name, and whether each starts by itself, if that is said.
     pub units: BTreeMap<String, Starting>,
     /// The arguments of the kernel.
@@ -61,18 +67,8 @@ pub enum Starting {
     Unsaid,
 }
 
-/// Where a configuration may put files: what an administrator may change on a running host. The rest belongs to the image, to the
-/// kernel or to nobody.
-const FOLDERS: &[&str] = &["/etc", "/home", "/mnt", "/opt", "/root", "/srv", "/usr/local", "/var"];
-
-/// Where systemd has an administrator's units.
-const UNITS: &str = "/etc/systemd/system";
-
 /// What a unit is a link to when it must never start.
 const NOWHERE: &str = "/dev/null";
-
-/// The only user whose keys can change on a running host.
-pub const CORE: &str = "core";
 
 /// Keys of the configuration, beside those that the user added.
 const KEYS: &str = ".ssh/authorized_keys.d/ignition";
@@ -107,7 +103,7 @@ impl Layout {
 
     /// The layout without the contents, which are given back: two megabytes a time add up.
     pub fn outline(self) -> Outline {
-        let Self { entries, units, kernel_arguments, image, password } = self;
+        let Self { entries, folders: _, units, kernel_arguments, image, password } = self;
         let entries = entries.into_iter().map(|(path, entry)| (path, Was::of(&entry))).collect();
         Outline { entries, units, kernel_arguments, image, password }
     }
@@ -115,11 +111,7 @@ impl Layout {
     fn file(&mut self, file: &ignition::File, accounts: &Accounts) -> Result<(), String> {
         let path = allowed(&file.path)?;
         let mode = file.mode.unwrap_or(0o644);
-        if mode & !0o1777 != 0 {
-            return Err(format!(
-                "{path}: the mode {mode:o} would let whoever runs it become somebody else"
-            ));
-        }
+        refusals::mode(&file.path, mode).map_err(said)?;
         let content = content::bytes(&file.contents)
             .map_err(|wrong| format!("{path}: the content {wrong}"))?
             .into_owned();
@@ -145,6 +137,8 @@ impl Layout {
             }
         }
         let starting = match enabled {
+            // systemd enables nothing that is masked, and nobody could tell the difference.
+            _ if mask == &Some(true) => Starting::Unsaid,
             Some(true) => Starting::Enabled,
             Some(false) => Starting::Disabled,
             None => Starting::Unsaid,
@@ -159,9 +153,7 @@ impl Layout {
             return Err(format!("user {name}: only {CORE} can change on a running host"));
         }
         if let Some(hash) = password_hash {
-            if hash.contains([':', '\n', '\r', '\0']) {
-                return Err(format!("user {name}: the password is no hash"));
-            }
+            refusals::password(name, hash).map_err(said)?;
             self.password = Some(hash.clone());
         }
         if ssh_authorized_keys.is_empty() {
@@ -172,14 +164,19 @@ impl Layout {
         let mut seen = BTreeSet::new();
         let mut content = String::new();
         for key in ssh_authorized_keys.iter().filter(|key| seen.insert(key.trim())) {
-            if key.trim().contains(['\n', '\r', '\0']) {
-                return Err(format!("user {name}: a key is more than one line"));
-            }
+            refusals::key(name, key).map_err(said)?;
             content.push_str(key.trim());
             content.push('\n');
         }
-        let place = allowed(&format!("{}/{KEYS}", account.home.trim_end_matches('/')))?;
+        let home = account.home.trim_end_matches('/');
+        let place = allowed(&format!("{home}/{KEYS}"))?;
         let (uid, gid) = (account.uid, account.gid);
+        // From the home on, which a user may not have yet. A folder that belongs to root would keep users from their own keys.
+        for (end, _) in place.as_str().match_indices('/').filter(|(end, _)| *end >= home.len()) {
+            if let Some(Ok(folder)) = place.as_str().get(..end).map(allowed) {
+                self.folders.insert(folder, Folder { mode: 0o700, uid, gid });
+            }
+        }
         let file = File { content: content.into_bytes(), mode: 0o600, uid, gid };
         self.put(place, Entry::File(file))
     }
@@ -194,15 +191,12 @@ impl Layout {
 }
 
 fn allowed(text: &str) -> Result<HostPath, String> {
-    let path = HostPath::parse(text).map_err(|error| error.to_string())?;
-    if path.is_beneath(STATE) {
-        return Err(format!("{path}: is the agent's own"));
-    }
-    let inside = |folder: &&str| path.is_beneath(folder) && path.as_str() != *folder;
-    if FOLDERS.iter().any(inside) {
-        return Ok(path);
-    }
-    Err(format!("{path}: is in no folder that a configuration may write ({})", FOLDERS.join(", ")))
+    refusals::place(text).map_err(said)?;
+    HostPath::parse(text).map_err(|error| error.to_string())
+}
+
+fn said(refusal: Refusal) -> String {
+    refusal.detail
 }
 
 fn owner(owner: &ignition::Owner, named: impl Fn(&str) -> Option<u32>) -> Option<u32> {

@@ -11,21 +11,31 @@ use std::{
 };
 
 use agent::{
+    beat::{self, Beat},
+    chain::chain,
     host::linux::{Linux, within},
     rehearse::rehearse,
     run::Agent,
+    slow::Teller,
 };
 use anyhow::{Context as _, bail};
 use runtime::{call::Cluster, client, clock::SystemClock, telemetry::Telemetry};
+use tracing_subscriber::{
+    filter::{LevelFilter, Targets},
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
+};
 
 const HELP: &str = "\
 Makes this host what the desired configuration of its node says.
 
-Usage: tidegate-agent [--node NAME] [--root PATH] [--kubeconfig PATH] [--rehearse]
+Usage: tidegate-agent [--node NAME] [--root PATH] [--kubeconfig PATH] [--beat PATH] [--rehearse]
 
   --node NAME        the node this host is; NODE_NAME in the environment, if not said
   --root PATH        where the host's root is mounted; / if not said
   --kubeconfig PATH  how to reach the cluster; as a pod does, if not said
+  --beat PATH        a file in which to show, again and again, that the agent lives
+  --alive PATH       say whether the agent that shows it there lives: exit 0 if it does, 1 if it does not
   --rehearse         print what would be done, and do nothing
   --within PATH PROGRAM [ARGUMENT]...
                      become a program of the host whose root is mounted there; the agent calls itself so
@@ -40,31 +50,41 @@ struct Arguments {
     node: Option<String>,
     root: PathBuf,
     kubeconfig: Option<PathBuf>,
+    beat: Beat,
     work: Work,
 }
 
 enum Work {
     Run,
     Rehearse,
+    Judge(PathBuf),
     Print(String),
     Become { root: PathBuf, words: Vec<OsString> },
 }
 
 fn main() -> ExitCode {
     match start() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             // Nobody is left to tell if standard error is closed.
-            let _ = writeln!(io::stderr(), "error: {error:#}");
+            let _ = writeln!(io::stderr(), "error: {}", chain(error.as_ref()));
             ExitCode::from(2)
         }
     }
 }
 
-fn start() -> anyhow::Result<()> {
+fn start() -> anyhow::Result<ExitCode> {
     let arguments = read(env::args_os().skip(1))?;
     if let Work::Print(text) = &arguments.work {
-        return Ok(io::stdout().write_all(text.as_bytes())?);
+        io::stdout().write_all(text.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Work::Judge(path) = &arguments.work {
+        let silent = beat::silent_for(path);
+        let silent = silent.with_context(|| format!("{} cannot be read", path.display()))?;
+        let Some(seconds) = silent else { return Ok(ExitCode::SUCCESS) };
+        writeln!(io::stdout(), "the agent has shown no sign of life for {seconds} s")?;
+        return Ok(ExitCode::from(1));
     }
     if let Work::Become { root, words } = &arguments.work {
         let (program, rest) = words.split_first().context("which program?")?;
@@ -76,7 +96,11 @@ fn start() -> anyhow::Result<()> {
     let node = arguments.node.or_else(|| env::var("NODE_NAME").ok());
     let node = node.filter(|node| !node.is_empty());
     let node = node.context("which node is this?\n  hint: say --node NAME, or set NODE_NAME")?;
-    tracing_subscriber::fmt().with_writer(io::stderr).with_target(false).init();
+    // The client's own line about a failed request says what ours says.
+    let heard = Targets::new().with_default(LevelFilter::INFO);
+    let heard = heard.with_target("kube_client", LevelFilter::OFF);
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
+    tracing_subscriber::registry().with(lines).with(heard).init();
     // One thread: the agent does one thing at a time, and waits for most of its life.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -92,16 +116,23 @@ fn start() -> anyhow::Result<()> {
             for line in lines {
                 writeln!(stdout, "{line}")?;
             }
-            return Ok(());
+            return Ok(ExitCode::SUCCESS);
         }
+        let teller = Teller::new(&node, arguments.kubeconfig);
+        let host = host.beating(arguments.beat).telling(move |wait| teller.tell(wait));
         Agent::new(host, cluster, &node).run().await;
-        Ok(())
+        Ok(ExitCode::SUCCESS)
     })
 }
 
 fn read(mut words: impl Iterator<Item = OsString>) -> anyhow::Result<Arguments> {
-    let mut arguments =
-        Arguments { node: None, root: "/".into(), kubeconfig: None, work: Work::Run };
+    let mut arguments = Arguments {
+        node: None,
+        root: "/".into(),
+        kubeconfig: None,
+        beat: Beat::default(),
+        work: Work::Run,
+    };
     while let Some(word) = words.next() {
         let mut value =
             || words.next().with_context(|| format!("{} needs a value", word.display()));
@@ -113,6 +144,8 @@ fn read(mut words: impl Iterator<Item = OsString>) -> anyhow::Result<Arguments> 
             }
             Some("--root") => arguments.root = value()?.into(),
             Some("--kubeconfig") => arguments.kubeconfig = Some(value()?.into()),
+            Some("--beat") => arguments.beat = Beat::at(value()?.into()),
+            Some("--alive") => arguments.work = Work::Judge(value()?.into()),
             Some("--rehearse") => arguments.work = Work::Rehearse,
             Some(within::ARGUMENT) => {
                 let root = value()?.into();

@@ -2,6 +2,8 @@
 //!
 //! - POOL-1: a desired configuration that differs from the one in place is the order to change; nothing else is, and no gate stops
 //!   what has begun.
+//! - GATE-16: an order is taken only with the record of the permit that it was given under. Who can write the one annotation and not the
+//!   other starts nothing. What has begun is past that (POOL-1).
 //! - NODE-2: without a desired configuration nothing is begun.
 //! - The truth about a host is what its own disk says; the annotation is a report of it.
 //! - A change under way goes on before anything else, and needs no cluster for it.
@@ -116,6 +118,10 @@ pub fn next(seen: &Observed<'_>) -> Step {
     // Somebody may have written something else while the agent was away.
     if let Some(report) = correction(node, name) {
         return Step::Report(report);
+    }
+    // Degraded, not Working: for the pool it is a machine that is stuck, and not one that is on its way.
+    if let Some(why) = node.unrecorded(desired) {
+        return say(node, NodeState::Degraded, why).unwrap_or(Step::Rest);
     }
     if !drift.is_empty() {
         return say(node, NodeState::Degraded, drifted(name, drift)).unwrap_or(Step::Rest);

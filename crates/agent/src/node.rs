@@ -2,7 +2,7 @@
 
 use api::machine::names::{
     CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, LAST_APPLIED_DRAIN, LONGEST_REASON, NodeState,
-    REASON, STATE,
+    PERMIT_CHANGE, REASON, STATE,
 };
 use serde_json::{Map, Value, json};
 
@@ -14,6 +14,8 @@ const TOPOLOGY: &str = "machineconfiguration.openshift.io/controlPlaneTopology";
 /// What of a node is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeView {
+    /// Its name.
+    pub name: String,
     /// Which very node: one of the same name that is made later is another.
     pub uid: String,
     /// The version that was read.
@@ -22,6 +24,8 @@ pub struct NodeView {
     pub current: Option<String>,
     /// The configuration that it must go to.
     pub desired: Option<String>,
+    /// The configuration that the permit beside the order was given for (GATE-16).
+    pub permitted: Option<String>,
     /// How far the agent is said to be.
     pub state: Option<String>,
     /// And why.
@@ -47,10 +51,12 @@ impl NodeView {
         };
         let given = |key: &str| raw(key).filter(|text| !text.is_empty());
         Self {
+            name: text("name"),
             uid: text("uid"),
             version: text("resourceVersion"),
             current: given(CURRENT_CONFIG),
             desired: given(DESIRED_CONFIG),
+            permitted: given(PERMIT_CHANGE),
             state: given(STATE),
             reason: raw(REASON),
             drain: given(DESIRED_DRAIN),
@@ -62,6 +68,22 @@ impl NodeView {
     /// Whether the only node of a cluster: nobody could take its workloads.
     pub fn is_single(&self) -> bool {
         self.topology.as_deref() == Some("SingleReplica")
+    }
+
+    /// Why an order must not be taken: its record is missing, or is about another one (GATE-16). Whether the permit has ended meanwhile
+    /// does not matter: a machine that was off finishes later.
+    pub fn unrecorded(&self, desired: &str) -> Option<String> {
+        let found = match self.permitted.as_deref() {
+            Some(permitted) if permitted == desired => return None,
+            Some(permitted) => format!("names {permitted}"),
+            None => "is missing".to_owned(),
+        };
+        let name = &self.name;
+        Some(format!(
+            "desiredConfig is {desired}, and nothing moves, because the record of a permit for it, the annotation {PERMIT_CHANGE}, {found}; \
+             the operator writes both within a window; a member of the group tidegate:initiators gives the order by hand: \
+             kubectl annotate node {name} --overwrite {DESIRED_CONFIG}={desired} {PERMIT_CHANGE}={desired}"
+        ))
     }
 
     /// Whether the node already says so.
@@ -90,7 +112,7 @@ pub fn patch(uid: &str, report: &Report) -> Value {
 }
 
 /// A reason as it is written: one line without control characters, and not longer than others expect.
-fn printable(reason: &str) -> String {
+pub(crate) fn printable(reason: &str) -> String {
     let line = reason.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
     line.take(LONGEST_REASON).collect()
 }

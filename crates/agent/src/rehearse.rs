@@ -27,7 +27,8 @@ pub async fn rehearse(
     store::set_current(agent.host(), &current)?;
     let way = agent.find_way(&desired).await?;
     let (coming, plan) = way.map_err(|why| AgentError::Config { name: desired, why })?;
-    let mut lines = Vec::new();
+    // What would be done is of interest before the order is given, too.
+    let mut lines: Vec<String> = seen.unrecorded(&coming.name).into_iter().collect();
     if plan.needs_drain() && !seen.is_single() {
         lines.push("drain".to_owned());
     }

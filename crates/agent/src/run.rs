@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use api::machine::{
-    MachineConfig,
+    MachineConfig, MachineConfigSpec,
     disruption::{MachineConfiguration, Policies},
     names::NodeState,
 };
@@ -19,14 +19,21 @@ use runtime::{
 use schedule::Instant;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tidegate_core::node::disruption;
+use tidegate_core::{
+    node::{
+        disruption,
+        refusals::{contradictions, refusals},
+    },
+    problem::FieldPath,
+};
 use tokio::time::{sleep, timeout};
 
 use crate::{
     accounts::Accounts,
+    chain::chain,
     change::obstacles,
     drift::drift,
-    host::{Entry, Host, HostError},
+    host::{Entry, Hold, Host, HostError},
     journal::Journal,
     layout::Layout,
     next::{Observed, Report, Standing, Step, Way, next},
@@ -158,9 +165,29 @@ impl<H: Host> Agent<H> {
 
     /// Takes turns for ever, or until the machine is started anew.
     pub async fn run(&mut self) {
+        self.take_hold().await;
         loop {
+            self.host.beat();
             self.run_until_restart().await;
             sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Waits until no other agent works on the host: an old pod may outlive its deletion, and two of them would share one journal.
+    async fn take_hold(&mut self) {
+        let mut told = false;
+        loop {
+            self.host.beat();
+            match store::hold(&mut self.host) {
+                Ok(Hold::Ours) => return,
+                Ok(Hold::Anothers) if told => {}
+                Ok(Hold::Anothers) => {
+                    told = true;
+                    tracing::warn!("another agent works on this host; this one waits for its end");
+                }
+                Err(error) => tracing::warn!(why = chain(&error), "the host cannot be locked"),
+            }
+            sleep(FIRST_DELAY).await;
         }
     }
 
@@ -194,6 +221,7 @@ impl<H: Host> Agent<H> {
 
     /// Looks, decides and does one thing.
     pub async fn turn(&mut self) -> Result<Turn, AgentError> {
+        self.host.beat();
         // A change under way needs no cluster.
         if let Some(journal) = store::journal(&self.host)? {
             return self.go_on(&journal);
@@ -311,8 +339,11 @@ impl<H: Host> Agent<H> {
         // Read now and not before: an answer of two megabytes is three times that while it arrives.
         let current = store::current(&self.host)?.unwrap_or_else(Record::nothing);
         let mut faults = obstacles(&current.spec, &coming.spec);
-        let accounts = Accounts::of(&self.host)?;
-        faults.extend(Layout::of(&coming.spec, &accounts).err().unwrap_or_default());
+        faults.extend(refused(&coming.spec));
+        if faults.is_empty() {
+            let accounts = Accounts::of(&self.host)?;
+            faults.extend(Layout::of(&coming.spec, &accounts).err().unwrap_or_default());
+        }
         if !faults.is_empty() {
             return Ok(Err(format!("this host cannot take {to}: {}", faults.join("; "))));
         }
@@ -338,7 +369,7 @@ impl<H: Host> Agent<H> {
             }
             found => found?,
         };
-        Ok(Record { name: name.to_owned(), spec: config.spec, originals: Vec::new() })
+        Ok(Record::found(name.to_owned(), config.spec))
     }
 
     /// The policies that act: those of the status, once it is about the newest specification (NDP-1). None until then. A cluster
@@ -431,6 +462,13 @@ impl<H: Host> Agent<H> {
     }
 }
 
+/// What rendering refuses too (NODE-3): whoever rendered this did not. Only what is coming is held to it; what is in place stays.
+fn refused(spec: &MachineConfigSpec) -> Vec<String> {
+    let Some(config) = &spec.config else { return Vec::new() };
+    let parts = refusals(config, &FieldPath::root()).into_iter().map(|problem| problem.detail);
+    parts.chain(contradictions(config).into_iter().map(|one| one.refusal.detail)).collect()
+}
+
 /// Clocks tell whole seconds; a wait is never shorter than it was meant.
 fn later(now: Instant, delay: Duration) -> Instant {
     now.saturating_add(delay.as_secs_f64().ceil() as i64)
@@ -442,9 +480,4 @@ fn installed(host: &impl Host) -> Result<Option<String>, HostError> {
     let annotations: Value = serde_json::from_slice(&file.content).unwrap_or_default();
     let name = annotations.get(api::machine::names::CURRENT_CONFIG).and_then(Value::as_str);
     Ok(name.filter(|name| !name.is_empty()).map(str::to_owned))
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     digest,
-    host::{Entry, File, Host, HostError},
+    host::{Entry, File, Hold, Host, HostError, UnitState},
     journal::{Journal, Kept, Was},
     path::{HostPath, PathError},
 };
 
 /// The agent's own folder.
-pub const STATE: &str = "/var/lib/tidegate-agent";
+pub use tidegate_core::node::refusals::AGENT_FOLDER as STATE;
 
 /// A configuration as it is on the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,12 +26,24 @@ pub struct Record {
     /// What stood at its places before any configuration did.
     #[serde(default)]
     pub originals: Vec<Kept>,
+    /// Whether units started by themselves before any configuration said so. One that is missing here was said by the configuration that
+    /// the host was installed with, and nobody knows.
+    #[serde(default)]
+    pub units: Vec<(String, UnitState)>,
+    /// Folders that were made for it, and go with it if nothing else is in them.
+    #[serde(default)]
+    pub folders: Vec<HostPath>,
 }
 
 impl Record {
     /// Nothing: how a host is that no configuration was ever put on.
     pub fn nothing() -> Self {
-        Self { name: String::new(), spec: MachineConfigSpec::default(), originals: Vec::new() }
+        Self::found(String::new(), MachineConfigSpec::default())
+    }
+
+    /// A configuration of which nothing is known but what it holds.
+    pub fn found(name: String, spec: MachineConfigSpec) -> Self {
+        Self { name, spec, originals: Vec::new(), units: Vec::new(), folders: Vec::new() }
     }
 }
 
@@ -147,6 +159,11 @@ fn sweep(host: &mut impl Host) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Makes sure that no other agent works on the host.
+pub fn hold(host: &mut impl Host) -> Result<Hold> {
+    Ok(host.hold(&place("lock")?)?)
 }
 
 /// Keeps what stands at a place, so that it can come back.

@@ -7,11 +7,12 @@
 
 use crate::{
     accounts::{self, Accounts},
-    change::{Change, Deed, Edit, NO_PASSWORD},
+    chain::chain,
+    change::{Change, Deed, Edit, NO_PASSWORD, Remembered, is_of_unit},
     drift,
     host::{Entry, Host, HostError, UnitState, UnitVerb},
     journal::{Journal, Kept, Phase, System},
-    layout::{CORE, Layout},
+    layout::{CORE, Layout, Outline, Starting, UNITS},
     path::HostPath,
     store::{self, Record, Rejected, StoreError},
 };
@@ -41,6 +42,14 @@ pub enum ChangeError {
         /// What was asked for.
         wanted: String,
     },
+    /// A unit that is to start by itself does not.
+    #[error("{0} cannot start by itself: it has no [Install] section that says what starts it")]
+    NoInstall(String),
+    /// The machine does not start anew.
+    #[error(
+        "the machine was told to start anew {0} times, and its boot id says that it never did\n  hint: start it anew by hand, and the agent goes on"
+    )]
+    StillUp(u32),
     /// The journal speaks of a configuration that is not there.
     #[error("the journal speaks of {0}, and the agent does not have it")]
     Missing(String),
@@ -76,12 +85,23 @@ pub fn begin(
     mut deeds: Vec<Deed>,
 ) -> Result<Journal> {
     let old = layout(host, &current)?.outline();
-    let Record { name: from, spec, originals } = current;
+    let Record { name: from, spec, originals, units: remembered, folders: made } = current;
     drop(spec);
     let new = layout(host, &coming)?;
     let still = |kept: &Kept| new.entries.contains_key(&kept.path);
     coming.originals = originals.into_iter().filter(still).collect();
-    let change = Change::between(&old, new);
+    coming.units = units_before(host, &old, &new, &remembered)?;
+    let mut folders = Vec::new();
+    for path in new.folders.keys() {
+        if made.contains(path) {
+            coming.folders.push(path.clone());
+        } else if !host.has_folder(path)? {
+            folders.push(path.clone());
+        }
+    }
+    coming.folders.extend(folders.iter().cloned());
+    let remembered = Remembered { units: &remembered, folders: &made };
+    let change = Change::between(&old, new, remembered);
     if change.needs_reboot() && !deeds.contains(&Deed::Reboot) {
         deeds.push(Deed::Reboot);
     }
@@ -96,7 +116,9 @@ pub fn begin(
     }
     let mut units = Vec::new();
     for name in change.unit_names() {
-        units.push((name.clone(), host.unit_state(name)?));
+        let known = coming.units.iter().find(|(known, _)| known == name);
+        let known = known.filter(|_| !old.units.contains_key(name)).map(|(_, state)| *state);
+        units.push((name.clone(), known.map_or_else(|| host.unit_state(name), Ok)?));
     }
     let password = match &change.password {
         Some(_) => accounts::password(host, CORE)?.or_else(|| Some(NO_PASSWORD.to_owned())),
@@ -105,11 +127,29 @@ pub fn begin(
     let system = if change.needs_reboot() { System::Changes } else { System::Stays };
     drop((old, change));
     store::set_coming(host, &coming)?;
-    let to = coming.name;
-    let journal =
-        Journal { from, to, deeds, phase: Phase::Applying, before, units, system, password };
+    let (to, phase) = (coming.name, Phase::Applying);
+    let journal = Journal { from, to, deeds, phase, before, units, system, password, folders };
     store::set_journal(host, &journal)?;
     Ok(journal)
+}
+
+/// Whether the units of which a configuration says something started by themselves before any configuration did. What is remembered
+/// stays; what no configuration spoke of until now is asked of the host; the rest came with the host, and nobody knows.
+fn units_before(
+    host: &impl Host,
+    old: &Outline,
+    new: &Layout,
+    remembered: &[(String, UnitState)],
+) -> Result<Vec<(String, UnitState)>> {
+    let mut units = Vec::new();
+    for (name, _) in new.units.iter().filter(|(_, said)| **said != Starting::Unsaid) {
+        if let Some(known) = remembered.iter().find(|(known, _)| known == name) {
+            units.push(known.clone());
+        } else if matches!(old.units.get(name), None | Some(Starting::Unsaid)) {
+            units.push((name.clone(), host.unit_state(name)?));
+        }
+    }
+    Ok(units)
 }
 
 /// What came of one step of a change.
@@ -135,7 +175,9 @@ pub fn go_on(host: &mut impl Host, journal: &Journal) -> Result<Progress> {
         _ if is_settled(host, journal)? => return finish(host, journal).map(Progress::AtNew),
         Phase::Applying => apply(host, journal).map(Progress::Further),
         Phase::Acting => act(host, journal),
-        Phase::Rebooting { boot } if *boot == host.boot_id()? => return restart(host, journal),
+        Phase::Rebooting { boot, asked } if *boot == host.boot_id()? => {
+            return restart(host, journal, boot, *asked);
+        }
         Phase::Rebooting { .. } => match finish(host, journal) {
             Err(error @ ChangeError::OtherImage { .. }) => {
                 let (to, why) = (journal.to.clone(), chain(&error));
@@ -163,16 +205,19 @@ fn is_settled(host: &impl Host, journal: &Journal) -> Result<bool> {
     Ok(store::current(host)?.is_some_and(|record| record.name == journal.to))
 }
 
-fn restart(host: &mut impl Host, journal: &Journal) -> Result<Progress> {
+/// How often a machine is told to start anew for one change. It is asked again because a request can get lost; but a machine that says
+/// after five of them that it is still in the same start will say so after the sixth, or it starts anew for ever and cannot tell.
+const MOST_RESTARTS: u32 = 5;
+
+fn restart(host: &mut impl Host, journal: &Journal, boot: &str, asked: u32) -> Result<Progress> {
+    if asked >= MOST_RESTARTS {
+        return Err(ChangeError::StillUp(asked));
+    }
     if let Some(warrant) = journal.warrant() {
+        turn(host, journal, Phase::Rebooting { boot: boot.to_owned(), asked: asked + 1 })?;
         host.reboot(&warrant)?;
     }
     Ok(Progress::Restarting)
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 /// Puts everything in its place; afterwards the journal says so.
@@ -183,6 +228,9 @@ fn apply(host: &mut impl Host, journal: &Journal) -> Result<Journal> {
             host.unit(UnitVerb::Disable, name)?;
         }
     }
+    for (path, folder) in &change.folders {
+        host.make_folder(path, *folder)?;
+    }
     for Edit { path, entry } in &change.edits {
         if let Some(entry) = entry {
             place(host, path, entry)?;
@@ -192,11 +240,24 @@ fn apply(host: &mut impl Host, journal: &Journal) -> Result<Journal> {
             place(host, path, &original.unwrap_or(Entry::Absent))?;
         }
     }
+    for path in &change.stale_folders {
+        host.remove_folder(path)?;
+    }
     if change.touches_units() {
         host.reload_units()?;
     }
     for (verb, name) in &change.units {
         host.unit(*verb, name)?;
+        // systemd says of such a unit that it has no installation configuration, and calls it a success.
+        if *verb != UnitVerb::Disable && host.unit_state(name)? == UnitState::Static {
+            return Err(ChangeError::NoInstall(name.clone()));
+        }
+    }
+    for (verb, name) in &change.returning {
+        // One that the distribution has taken away meanwhile cannot be as it was.
+        if host.unit_state(name)? != UnitState::Neither {
+            host.unit(*verb, name)?;
+        }
     }
     if let Some(hash) = &change.password {
         host.set_password(CORE, hash)?;
@@ -228,30 +289,43 @@ fn act(host: &mut impl Host, journal: &Journal) -> Result<Progress> {
     }
     if journal.ends_in_reboot() {
         let boot = host.boot_id()?;
-        return turn(host, journal, Phase::Rebooting { boot }).map(Progress::Further);
+        return turn(host, journal, Phase::Rebooting { boot, asked: 0 }).map(Progress::Further);
     }
     finish(host, journal).map(Progress::AtNew)
 }
 
 /// Puts everything back as it was, and forgets the change.
 fn roll_back(host: &mut impl Host, journal: &Journal) -> Result<()> {
+    // While their files are still there: afterwards nobody would know what was linked for them.
+    for (name, was) in &journal.units {
+        if *was != UnitState::Enabled && host.unit_state(name)? == UnitState::Enabled {
+            host.unit(UnitVerb::Disable, name)?;
+        }
+    }
+    // A folder of a user that went is made anew as it was, and not as root makes folders.
+    if let Some(record) = store::current(host)?.filter(|record| !record.folders.is_empty())
+        && let Ok(old) = layout(host, &record)
+    {
+        for (path, folder) in old.folders.iter().filter(|(path, _)| record.folders.contains(path)) {
+            host.make_folder(path, *folder)?;
+        }
+    }
     for kept in &journal.before {
         let entry = store::kept(host, kept)?;
         place(host, &kept.path, &entry)?;
         host.unstage(&kept.path)?;
     }
-    let of_units = |kept: &Kept| kept.path.is_beneath("/etc/systemd/system");
-    if journal.before.iter().any(of_units) || !journal.units.is_empty() {
+    for path in journal.folders.iter().rev() {
+        host.remove_folder(path)?;
+    }
+    if journal.before.iter().any(|kept| kept.path.is_beneath(UNITS)) || !journal.units.is_empty() {
         host.reload_units()?;
     }
-    for (name, was) in &journal.units {
-        let verb = match was {
-            UnitState::Enabled => UnitVerb::Enable,
-            UnitState::Disabled => UnitVerb::Disable,
-            UnitState::Neither => continue,
-        };
-        if host.unit_state(name)? != *was {
-            host.unit(verb, name)?;
+    for (name, _) in journal.units.iter().filter(|(_, was)| *was == UnitState::Enabled) {
+        if journal.before.iter().any(|kept| is_of_unit(&kept.path, name)) {
+            host.unit(UnitVerb::Reenable, name)?;
+        } else if host.unit_state(name)? != UnitState::Enabled {
+            host.unit(UnitVerb::Enable, name)?;
         }
     }
     if let Some(hash) = &journal.password {
@@ -305,10 +379,11 @@ fn derived(host: &impl Host, journal: &Journal) -> Result<(Change, Vec<Kept>)> {
     };
     let current = named(store::current(host)?, &journal.from)?;
     let old = layout(host, &current)?.outline();
-    let originals = current.originals;
-    drop(current.spec);
+    let Record { name: _, spec, originals, units, folders } = current;
+    drop(spec);
     let new = layout(host, &named(store::coming(host)?, &journal.to)?)?;
-    Ok((Change::between(&old, new), originals))
+    let remembered = Remembered { units: &units, folders: &folders };
+    Ok((Change::between(&old, new, remembered), originals))
 }
 
 /// Makes an entry stand at a place. What is there already is left alone.

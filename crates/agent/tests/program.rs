@@ -10,6 +10,7 @@
 
 use std::{
     fs,
+    io::{BufRead as _, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
     sync::mpsc,
@@ -17,6 +18,7 @@ use std::{
     time::Duration,
 };
 
+use api::machine::names::PERMIT_CHANGE;
 use apiserver::{Server, SetClock, Settings};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -81,7 +83,8 @@ impl Stage {
     }
 
     fn desire(&self, name: &str) {
-        let body = json!({"metadata": {"annotations": {format!("{PREFIX}/desiredConfig"): name}}});
+        let annotations = json!({format!("{PREFIX}/desiredConfig"): name, PERMIT_CHANGE: name});
+        let body = json!({"metadata": {"annotations": annotations}});
         let kind = "application/merge-patch+json";
         let body = body.to_string();
         assert_eq!(self.server.ask(http::Method::PATCH, NODE, kind, body.as_bytes()).0, 200);
@@ -141,7 +144,7 @@ fn listening(server: Server) -> String {
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let listener = server.listen(0).await.unwrap();
+            let listener = server.listen(0, apiserver::Access::Everybody).await.unwrap();
             tell.send(listener.address().to_string()).unwrap();
             // Ends with the test.
             let _ = listener.run().await;
@@ -290,4 +293,84 @@ fn the_program_is_small_in_memory() {
     let most: u64 = most.trim().trim_end_matches(" kB").parse().unwrap();
     assert!(most > 1024, "{most} KiB would be a miracle");
     assert!(most <= 15 * 1024, "{most} KiB");
+}
+
+/// A pod that is going may live beside the one that comes.
+#[test]
+fn second_program_waits_until_the_first_has_ended() {
+    let mut stage = Stage::new();
+    stage.config("rendered-a", "a", 1);
+    stage.config("rendered-b", "b", 1);
+    stage.desire("rendered-a");
+    stage.start();
+    stage.until_done("rendered-a");
+    let mut second = stage.command().stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(second.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("another agent works on this host"), "{line}");
+    stage.kill();
+    stage.child = Some(second);
+    stage.desire("rendered-b");
+    stage.until_done("rendered-b");
+    assert_eq!(read(&stage.root(), 0), Some(text("b")));
+}
+
+/// NODE-3
+#[test]
+fn program_shows_that_it_lives_and_says_whether_another_does() {
+    let mut stage = Stage::new();
+    stage.config("rendered-a", "a", 1);
+    stage.desire("rendered-a");
+    let beat = stage.folder.path().join("beat");
+    let alive = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate-agent"));
+        let output = command.arg("--alive").arg(&beat).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(alive(), (Some(0), String::new()), "it may be about to begin");
+    let command = stage.command().arg("--beat").arg(&beat).stderr(Stdio::null()).spawn();
+    stage.child = Some(command.unwrap());
+    stage.until_done("rendered-a");
+    let shown = fs::read_to_string(&beat).unwrap();
+    let seconds: f64 = shown.split(' ').next().unwrap().parse().unwrap();
+    assert_eq!(alive(), (Some(0), String::new()));
+    stage.kill();
+    fs::write(&beat, "0.00 0.00\n").unwrap();
+    let (code, said) = alive();
+    if seconds > 300.0 {
+        assert_eq!(code, Some(1));
+        assert!(said.starts_with("the agent has shown no sign of life for "), "{said}");
+    }
+}
+
+/// On a machine without a bundle of certificates, as small ones are.
+#[test]
+fn cluster_whose_certificate_is_not_checked_needs_no_bundle_and_errors_are_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let kubeconfig = |insecure: bool| {
+        let mut cluster = json!({"server": "https://127.0.0.1:1"});
+        if insecure {
+            cluster["insecure-skip-tls-verify"] = true.into();
+        }
+        json!({"apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{"name": "c", "cluster": cluster}],
+            "users": [{"name": "u", "user": {}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]})
+    };
+    let said = |insecure: bool| {
+        let place = folder.path().join("kubeconfig");
+        fs::write(&place, kubeconfig(insecure).to_string()).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate-agent"));
+        command.args(["--node", "n1", "--rehearse", "--root"]).arg(folder.path());
+        command.arg("--kubeconfig").arg(&place);
+        command.env("SSL_CERT_FILE", "/nonexistent").env("SSL_CERT_DIR", "/nonexistent");
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let refused = said(true);
+    assert!(refused.starts_with("error: the cluster cannot be asked for node n1"), "{refused}");
+    assert_eq!(refused.matches("Connection refused").count(), 1, "{refused}");
+    let lacking = said(false);
+    assert_eq!(lacking.matches("No CA certificates").count(), 1, "{lacking}");
 }

@@ -16,6 +16,7 @@ use agent::{
     path::HostPath,
     run::{Agent, Turn},
 };
+use api::machine::names::PERMIT_CHANGE;
 use apiserver::{Server, SetClock, Settings};
 use kube::Client;
 use runtime::{call::Cluster, clock, telemetry::Telemetry};
@@ -61,9 +62,18 @@ impl Play {
         create(&self.server, &format!("/apis/{PREFIX}/v1/machineconfigs"), &config);
     }
 
+    /// The operator gives an order, with its record (GATE-16).
+    fn order(&self, config: &str) {
+        self.patch(&json!({format!("{PREFIX}/desiredConfig"): config, PERMIT_CHANGE: config}));
+    }
+
     /// Somebody else writes an annotation.
     fn write(&self, key: &str, value: &str) {
-        let body = json!({"metadata": {"annotations": {format!("{PREFIX}/{key}"): value}}});
+        self.patch(&json!({format!("{PREFIX}/{key}"): value}));
+    }
+
+    fn patch(&self, annotations: &Value) {
+        let body = json!({"metadata": {"annotations": annotations}});
         let (code, answer) =
             ask(&self.server, http::Method::PATCH, NODE, "application/merge-patch+json", &body);
         assert_eq!(code, 200, "{answer}");
@@ -176,7 +186,7 @@ fn put(play: &mut Play, path: &str, text: &str) {
 #[tokio::test(start_paused = true)]
 async fn a_node_goes_to_its_desired_configuration_and_comes_back() {
     let mut play = settled().await;
-    play.write("desiredConfig", "rendered-b");
+    play.order("rendered-b");
     assert_eq!(play.idle().await, Step::Await(Awaited::Drain));
     play.check("rendered-a", "Working", "");
     assert_eq!(play.says("desiredDrain"), "drain-rendered-b");
@@ -203,6 +213,32 @@ async fn a_node_goes_to_its_desired_configuration_and_comes_back() {
     play.check("rendered-b", "Done", "");
 }
 
+/// GATE-16
+#[tokio::test(start_paused = true)]
+async fn an_order_without_its_record_waits_for_it() {
+    let mut play = settled().await;
+    play.write("desiredConfig", "rendered-b");
+    assert_eq!(play.idle().await, Step::Rest);
+    assert_eq!((play.says("state"), play.says("desiredDrain")), ("Degraded".into(), String::new()));
+    assert!(play.says("reason").contains("permit-change, is missing"), "{}", play.says("reason"));
+    assert!(play.agent.host().performed().is_empty());
+    play.patch(&json!({PERMIT_CHANGE: "rendered-b"}));
+    assert_eq!(play.idle().await, Step::Await(Awaited::Drain));
+    play.check("rendered-a", "Working", "");
+    // What has begun goes on, whatever becomes of the record (POOL-1).
+    play.drain();
+    for _ in 0..30 {
+        if play.agent.host().performed().len() == 1 {
+            break;
+        }
+        play.agent.turn().await.unwrap();
+    }
+    play.patch(&json!({PERMIT_CHANGE: null}));
+    assert_eq!(play.turns().await, Turn::Restarting);
+    play.agent.host().restart();
+    assert_eq!(play.idle().await, Step::Await(Awaited::Uncordon));
+}
+
 /// NODE-2
 #[tokio::test(start_paused = true)]
 async fn without_a_desired_configuration_nothing_happens() {
@@ -219,7 +255,7 @@ async fn drift_is_told_stops_a_change_and_is_taken_back() {
     let why = "the host differs from rendered-a: /etc/a.conf has another content";
     assert_eq!(play.idle().await, Step::Rest);
     play.check("rendered-a", "Degraded", why);
-    play.write("desiredConfig", "rendered-b");
+    play.order("rendered-b");
     assert_eq!(play.idle().await, Step::Rest);
     play.check("rendered-a", "Degraded", why);
     assert_eq!(play.says("desiredDrain"), "", "nobody is sent away for a change that cannot begin");
@@ -235,12 +271,12 @@ async fn what_a_host_cannot_take_is_unreconcilable_until_another_is_desired() {
         "rendered-c",
         &json!({"fips": true, "config": {"storage": {"files": [{"path": "/usr/bin/sudo"}]}}}),
     );
-    play.write("desiredConfig", "rendered-c");
+    play.order("rendered-c");
     assert_eq!(play.idle().await, Step::Rest);
     assert_eq!(play.says("state"), "Unreconcilable");
     let reason = play.says("reason");
     assert!(reason.contains("fips") && reason.contains("/usr/bin/sudo"), "{reason}");
-    play.write("desiredConfig", "rendered-b");
+    play.order("rendered-b");
     assert_eq!(play.idle().await, Step::Await(Awaited::Drain));
     play.check("rendered-a", "Working", "");
 }
@@ -248,7 +284,7 @@ async fn what_a_host_cannot_take_is_unreconcilable_until_another_is_desired() {
 #[tokio::test(start_paused = true)]
 async fn a_configuration_that_is_not_there_is_asked_for_again() {
     let mut play = settled().await;
-    play.write("desiredConfig", "rendered-late");
+    play.order("rendered-late");
     assert_eq!(play.idle().await, Step::Await(Awaited::Retry));
     play.check("rendered-a", "Degraded", "MachineConfig rendered-late does not exist");
     play.config("rendered-late", &file("/etc/a.conf", "late"));
@@ -260,10 +296,10 @@ async fn a_configuration_that_is_not_there_is_asked_for_again() {
 #[tokio::test(start_paused = true)]
 async fn an_order_that_is_taken_back_lets_workloads_in_again() {
     let mut play = settled().await;
-    play.write("desiredConfig", "rendered-b");
+    play.order("rendered-b");
     assert_eq!(play.idle().await, Step::Await(Awaited::Drain));
     play.drain();
-    play.write("desiredConfig", "rendered-a");
+    play.order("rendered-a");
     assert_eq!(play.idle().await, Step::Await(Awaited::Uncordon));
     assert_eq!(play.says("desiredDrain"), "uncordon-rendered-a");
     play.drain();

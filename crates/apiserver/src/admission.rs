@@ -199,7 +199,7 @@ fn request(
             Verb::Update(_) => Operation::Update,
             Verb::Delete => Operation::Delete,
         },
-        user_info: call.user.info(),
+        user_info: call.user.shown(),
         object: typed(object)?,
         old_object: typed(old)?,
         dry_run: call.query.dry_run()?,

@@ -50,7 +50,7 @@ pub(crate) struct User {
 
 impl User {
     /// As policies, hooks and reviews are shown it; what is empty is absent.
-    pub(crate) fn info(&self) -> UserInfo {
+    pub(crate) fn shown(&self) -> UserInfo {
         UserInfo {
             username: Some(self.name.clone()),
             groups: Some(self.groups.clone()),

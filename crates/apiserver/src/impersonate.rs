@@ -113,6 +113,6 @@ mod tests {
                 vec!["n1".to_owned()]
             )])
         );
-        assert_eq!(user.info().extra.map(|extra| extra.len()), Some(1));
+        assert_eq!(user.shown().extra.map(|extra| extra.len()), Some(1));
     }
 }

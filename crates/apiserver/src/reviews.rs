@@ -36,7 +36,7 @@ pub(crate) fn answer(incoming: &Incoming, path: &ResourcePath, user: &User) -> A
     }
     let body = intake::body(&incoming.body, incoming.content_type(), kind)?;
     let status = match kind {
-        "SelfSubjectReview" => json!({"userInfo": user.info()}),
+        "SelfSubjectReview" => json!({"userInfo": user.shown()}),
         "SelfSubjectRulesReview" => json!({
             "incomplete": false,
             "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],

@@ -198,7 +198,7 @@ fn source(place: usize) -> Value {
                 {"path": format!("/etc/app/{path}"), "mode": 420, "contents": {"source": format!("data:,{text}")}},
                 {"path": format!("/etc/app.d/{path}"), "mode": 420, "contents": {"source": format!("data:,{text}")}},
             ]},
-            "systemd": {"units": [{"name": format!("app-{path}.service"), "enabled": true, "contents": "[Unit]",
+            "systemd": {"units": [{"name": format!("app-{path}.service"), "enabled": true, "contents": "[Install]",
                 "dropins": [{"name": "10-a.conf", "contents": "[Service]"}]}]},
         }},
     })

@@ -6,6 +6,7 @@
 pub mod content;
 pub mod diff;
 pub mod disruption;
+pub mod refusals;
 pub mod registries;
 pub mod steps;
 pub(crate) mod units;

@@ -6,25 +6,43 @@
 mod files;
 mod programs;
 mod resolve;
+mod running;
 pub mod within;
 
-use std::{io, path::Path};
+use std::{io, os::fd::OwnedFd, path::Path, sync::Arc};
 
+pub use self::programs::{Tell, Wait};
 use self::{files::Files, programs::Programs};
-use super::{Entry, Host, HostError, KernelArguments, UnitState, UnitVerb};
-use crate::{journal::Warrant, path::HostPath};
+use super::{Entry, Folder, Hold, Host, HostError, KernelArguments, UnitState, UnitVerb};
+use crate::{beat::Beat, journal::Warrant, path::HostPath};
 
 /// A Linux host, seen from its root.
 #[derive(Debug)]
 pub struct Linux {
     files: Files,
     programs: Programs,
+    /// The lock that keeps other agents from the host.
+    held: Option<OwnedFd>,
 }
 
 impl Linux {
     /// The host whose root is at a path: `/` on the host itself, the mount point in a container.
     pub fn at(root: &Path) -> io::Result<Self> {
-        Ok(Self { files: Files::beneath(root)?, programs: Programs::of(root) })
+        Ok(Self { files: Files::beneath(root)?, programs: Programs::of(root), held: None })
+    }
+
+    /// The same host, whose agent shows there that it lives.
+    #[must_use]
+    pub fn beating(mut self, beat: Beat) -> Self {
+        self.programs.beat = beat;
+        self
+    }
+
+    /// The same host; somebody is told of programs that take long.
+    #[must_use]
+    pub fn telling(mut self, tell: impl Fn(Wait) + Send + Sync + 'static) -> Self {
+        self.programs.told = Some(Arc::new(tell));
+        self
     }
 }
 
@@ -38,6 +56,8 @@ impl Host for Linux {
     }
 
     fn stage(&mut self, path: &HostPath, entry: &Entry) -> Result<(), HostError> {
+        // A slow disk and a thousand files are a sign of work, not of death.
+        self.beat();
         self.files.stage(path, entry)
     }
 
@@ -51,6 +71,29 @@ impl Host for Linux {
 
     fn remove(&mut self, path: &HostPath) -> Result<(), HostError> {
         self.files.remove(path)
+    }
+
+    fn has_folder(&self, path: &HostPath) -> Result<bool, HostError> {
+        self.files.has_folder(path)
+    }
+
+    fn make_folder(&mut self, path: &HostPath, folder: Folder) -> Result<(), HostError> {
+        self.files.make_folder(path, folder)
+    }
+
+    fn remove_folder(&mut self, path: &HostPath) -> Result<(), HostError> {
+        self.files.remove_folder(path)
+    }
+
+    fn hold(&mut self, path: &HostPath) -> Result<Hold, HostError> {
+        if self.held.is_none() {
+            self.held = self.files.hold(path)?;
+        }
+        Ok(if self.held.is_some() { Hold::Ours } else { Hold::Anothers })
+    }
+
+    fn beat(&self) {
+        self.programs.beat.show();
     }
 
     fn set_password(&mut self, user: &str, hash: &str) -> Result<(), HostError> {
@@ -86,7 +129,7 @@ impl Host for Linux {
     }
 
     fn boot_id(&self) -> Result<String, HostError> {
-        programs::boot_id()
+        self.programs.boot_id()
     }
 
     fn reboot(&mut self, warrant: &Warrant) -> Result<(), HostError> {

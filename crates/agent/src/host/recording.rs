@@ -3,9 +3,11 @@
 //! It keeps what was written to it in memory, over a real host or over nothing, so that whoever writes to it finds what was
 //! written. A rehearsal on a host and a node in a test are the same thing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Entry, Host, HostError, KernelArguments, UnitState, UnitVerb, linux::Linux};
+use super::{
+    Entry, Folder, Hold, Host, HostError, KernelArguments, UnitState, UnitVerb, linux::Linux,
+};
 use crate::{journal::Warrant, path::HostPath};
 
 /// A host that nothing is done to.
@@ -14,6 +16,7 @@ pub struct Recording {
     beneath: Option<Linux>,
     entries: BTreeMap<HostPath, Entry>,
     staged: BTreeMap<HostPath, Entry>,
+    folders: BTreeSet<HostPath>,
     units: BTreeMap<String, UnitState>,
     image: Option<String>,
     coming_image: Option<String>,
@@ -46,6 +49,11 @@ impl Recording {
     /// Somebody else put something at a place.
     pub fn meddle(&mut self, path: &HostPath, entry: Entry) {
         self.entries.insert(path.clone(), entry);
+    }
+
+    /// A unit that the distribution brought.
+    pub fn bring_unit(&mut self, name: &str, state: UnitState) {
+        self.units.insert(name.to_owned(), state);
     }
 
     fn note(&mut self, line: String) {
@@ -104,6 +112,42 @@ impl Host for Recording {
         Ok(())
     }
 
+    fn has_folder(&self, path: &HostPath) -> Result<bool, HostError> {
+        let inside = |(entry, what): (&HostPath, &Entry)| {
+            *what != Entry::Absent && entry != path && entry.is_beneath(path.as_str())
+        };
+        match &self.beneath {
+            _ if self.folders.contains(path) || self.entries.iter().any(inside) => Ok(true),
+            Some(host) => host.has_folder(path),
+            None => Ok(false),
+        }
+    }
+
+    fn make_folder(&mut self, path: &HostPath, _: Folder) -> Result<(), HostError> {
+        if !self.has_folder(path)? {
+            self.folders.insert(path.clone());
+            self.note(format!("make {path}"));
+        }
+        Ok(())
+    }
+
+    fn remove_folder(&mut self, path: &HostPath) -> Result<(), HostError> {
+        if self.folders.remove(path) {
+            if self.has_folder(path)? {
+                self.folders.insert(path.clone());
+            } else {
+                self.note(format!("remove {path}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self, _: &HostPath) -> Result<Hold, HostError> {
+        Ok(Hold::Ours)
+    }
+
+    fn beat(&self) {}
+
     fn set_password(&mut self, user: &str, _: &str) -> Result<(), HostError> {
         self.note(format!("set the password of {user}"));
         Ok(())
@@ -111,9 +155,14 @@ impl Host for Recording {
 
     fn unit(&mut self, verb: UnitVerb, name: &str) -> Result<(), HostError> {
         match verb {
-            UnitVerb::Enable => drop(self.units.insert(name.to_owned(), UnitState::Enabled)),
+            // One that cannot be enabled stays as it is, and systemd calls that a success.
+            UnitVerb::Enable | UnitVerb::Reenable
+                if self.unit_state(name)? == UnitState::Static => {}
+            UnitVerb::Enable | UnitVerb::Reenable => {
+                self.units.insert(name.to_owned(), UnitState::Enabled);
+            }
             UnitVerb::Disable => drop(self.units.insert(name.to_owned(), UnitState::Disabled)),
-            UnitVerb::Reload | UnitVerb::Restart => {}
+            UnitVerb::Reload | UnitVerb::Restart | UnitVerb::Preset => {}
         }
         self.note(format!("{} {name}", verb.as_str()));
         Ok(())

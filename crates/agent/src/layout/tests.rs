@@ -30,20 +30,20 @@ fn what_a_host_must_not_take_is_refused_by_name() {
     for path in
         ["/proc/sys/x", "/usr/bin/sudo", "/boot/grub2/grub.cfg", "/etc", "/run/x", "/dev/sda"]
     {
-        let fault = format!("{path}: is in no folder that a configuration may write ({folders})");
+        let fault = format!("{path:?} is in no folder that a configuration may write ({folders})");
         check(file(json!({"path": path})), &[&fault]);
     }
     check(
         file(json!({"path": "/etc/../usr/bin/sudo"})),
-        &["the path \"/etc/../usr/bin/sudo\" cannot be used: a part of it is `.` or `..`"],
+        &["\"/etc/../usr/bin/sudo\" is not a plain absolute path"],
     );
     check(
         file(json!({"path": "/var/lib/tidegate-agent/journal.json"})),
-        &["/var/lib/tidegate-agent/journal.json: is the agent's own"],
+        &["\"/var/lib/tidegate-agent/journal.json\" belongs to the agent"],
     );
     check(
         file(json!({"path": "/etc/a", "mode": 2541})),
-        &["/etc/a: the mode 4755 would let whoever runs it become somebody else"],
+        &["the mode 4755 of \"/etc/a\" would let whoever runs it become another"],
     );
     check(
         file(json!({"path": "/etc/a", "user": {"name": "nobody"}})),
@@ -73,12 +73,12 @@ fn every_fault_is_named_and_not_only_the_first() {
     check(
         config,
         &[
-            "the path \"etc/a\" cannot be used: it is not absolute",
+            "\"etc/a\" is not a plain absolute path",
             "/etc/b: is given twice",
-            "the path \"/etc/systemd/system/../../x.service\" cannot be used: a part of it is `.` or `..`",
+            "\"/etc/systemd/system/../../x.service\" is not a plain absolute path",
             "user root: only core can change on a running host",
-            "user core: the password is no hash",
-            "user core: a key is more than one line",
+            "the password of \"core\" is no hash",
+            "a key of \"core\" is more than one line",
         ],
     );
 }
@@ -90,7 +90,7 @@ fn units_keys_and_owners_come_to_files() {
                                "contents": {"source": "data:,a"}, "mode": 384}]},
         "systemd": {"units": [
             {"name": "a.service", "contents": "x", "enabled": true, "dropins": [{"name": "b.conf", "contents": "y"}]},
-            {"name": "m.service", "mask": true, "contents": "ignored"},
+            {"name": "m.service", "mask": true, "contents": "ignored", "enabled": true},
             {"name": "s.service", "enabled": false},
         ]},
         "passwd": {"users": [{"name": "core", "sshAuthorizedKeys": ["k1 ", "k2", "k1"]}]},
@@ -115,6 +115,19 @@ fn units_keys_and_owners_come_to_files() {
             "/etc/systemd/system/a.service.d/b.conf 644 0:0 \"y\"",
             "/etc/systemd/system/m.service -> /dev/null",
             "/var/core/.ssh/authorized_keys.d/ignition 600 1000:1001 \"k1\\nk2\\n\"",
+        ]
+    );
+    let folders: Vec<String> = layout
+        .folders
+        .iter()
+        .map(|(path, Folder { mode, uid, gid })| format!("{path} {mode:o} {uid}:{gid}"))
+        .collect();
+    assert_eq!(
+        folders,
+        [
+            "/var/core 700 1000:1001",
+            "/var/core/.ssh 700 1000:1001",
+            "/var/core/.ssh/authorized_keys.d 700 1000:1001"
         ]
     );
     let starting: Vec<(&str, Starting)> =

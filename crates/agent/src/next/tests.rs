@@ -18,6 +18,7 @@ fn node(words: &str) -> NodeView {
         match key {
             "current" => node.current = value,
             "desired" => node.desired = value,
+            "permitted" => node.permitted = value,
             "state" => node.state = value,
             "reason" => node.reason = value,
             "drain" => node.drain = value,
@@ -62,31 +63,39 @@ fn a_new_desired_configuration_is_planned_drained_for_and_begun() {
     };
     let drain = "drain-rendered-worker-new";
     check(
-        "current=OLD desired=NEW state=Done",
+        "current=OLD desired=NEW permitted=NEW state=Done",
         Way::Unknown,
         report(None, Some(("Working", "")), None),
     );
-    check("current=OLD desired=NEW state=Working", Way::Unknown, Step::Plan(NEW.into()));
+    check(
+        "current=OLD desired=NEW permitted=NEW state=Working",
+        Way::Unknown,
+        Step::Plan(NEW.into()),
+    );
     let known = || Way::Known(&needed);
-    check("current=OLD desired=NEW state=Working", known(), report(None, None, Some(drain)));
     check(
-        "current=OLD desired=NEW state=Working drain=drain-NEW",
+        "current=OLD desired=NEW permitted=NEW state=Working",
+        known(),
+        report(None, None, Some(drain)),
+    );
+    check(
+        "current=OLD desired=NEW permitted=NEW state=Working drain=drain-NEW",
         known(),
         Step::Await(Awaited::Drain),
     );
     check(
-        "current=OLD desired=NEW state=Working drain=drain-NEW drained=drain-OLD",
+        "current=OLD desired=NEW permitted=NEW state=Working drain=drain-NEW drained=drain-OLD",
         known(),
         Step::Await(Awaited::Drain),
     );
     check(
-        "current=OLD desired=NEW state=Working drain=drain-NEW drained=drain-NEW",
+        "current=OLD desired=NEW permitted=NEW state=Working drain=drain-NEW drained=drain-NEW",
         known(),
         Step::Begin,
     );
     // The answer to an older request counts for nothing.
     check(
-        "current=OLD desired=NEW state=Working drain=drain-OLD drained=drain-OLD",
+        "current=OLD desired=NEW permitted=NEW state=Working drain=drain-OLD drained=drain-OLD",
         known(),
         report(None, None, Some(drain)),
     );
@@ -95,7 +104,7 @@ fn a_new_desired_configuration_is_planned_drained_for_and_begun() {
 #[test]
 fn a_change_that_disturbs_nobody_waits_for_nobody() {
     let quiet = plan(Drain::NotNeeded);
-    let words = "current=OLD desired=NEW state=Working";
+    let words = "current=OLD desired=NEW permitted=NEW state=Working";
     assert_eq!(decided(words, at(OLD), Way::Known(&quiet)), Step::Begin);
     let needed = plan(Drain::Needed);
     let single = node(&format!("{words} topology=SingleReplica"));
@@ -109,7 +118,7 @@ fn at_the_new_configuration_workloads_are_let_in_before_the_node_is_done() {
         assert_eq!(decided(words, at(NEW), Way::Unknown), expected, "{words}");
     };
     let uncordon = "uncordon-rendered-worker-new";
-    let base = "current=OLD desired=NEW state=Working";
+    let base = "current=OLD desired=NEW permitted=NEW state=Working";
     check(&format!("{base} drain=drain-NEW drained=drain-NEW"), report(None, None, Some(uncordon)));
     check(&format!("{base} drain=uncordon-NEW drained=drain-NEW"), Step::Await(Awaited::Uncordon));
     check(
@@ -126,6 +135,50 @@ fn an_order_that_is_taken_back_lets_workloads_in_again() {
     assert_eq!(
         decided("current=OLD desired=OLD state=Working drain=drain-NEW", at(OLD), Way::Unknown),
         report(None, None, Some("uncordon-rendered-worker-old")),
+    );
+}
+
+/// GATE-16
+#[test]
+fn an_order_without_its_record_moves_nothing_and_says_what_is_missing() {
+    let known = plan(Drain::NotNeeded);
+    let why = |found: &str| {
+        format!(
+            "desiredConfig is {NEW}, and nothing moves, because the record of a permit for it, the annotation \
+             changemanagement.openshift.io/permit-change, {found}; the operator writes both within a window; a member of the group \
+             tidegate:initiators gives the order by hand: kubectl annotate node n1 --overwrite \
+             machineconfiguration.openshift.io/desiredConfig={NEW} changemanagement.openshift.io/permit-change={NEW}"
+        )
+    };
+    let check = |words: &str, found: &str| {
+        let mut node = NodeView { name: "n1".into(), ..node(words) };
+        for way in [Way::Unknown, Way::Known(&known), Way::Barred("x"), Way::Failed("x")] {
+            let seen = Observed { node: &node, standing: at(OLD), way };
+            assert_eq!(next(&seen), report(None, Some(("Degraded", &why(found))), None), "{words}");
+        }
+        node.state = Some("Degraded".into());
+        node.reason = Some(why(found));
+        let seen = Observed { node: &node, standing: at(OLD), way: Way::Known(&known) };
+        assert_eq!(next(&seen), Step::Rest, "it is said once: {words}");
+    };
+    check("current=OLD desired=NEW state=Done", "is missing");
+    check("current=OLD desired=NEW permitted=OLD state=Done", "names rendered-worker-old");
+    // The drain of an earlier order gives no right to this one.
+    check(
+        "current=OLD desired=NEW permitted=OLD state=Working drain=drain-NEW drained=drain-NEW",
+        "names rendered-worker-old",
+    );
+    // To stay where the disk already is takes no record.
+    assert_eq!(decided("current=OLD desired=OLD state=Done", at(OLD), Way::Unknown), Step::Rest);
+    assert_eq!(
+        decided("current=OLD desired=NEW state=Done", at(NEW), Way::Unknown),
+        report(Some(NEW), None, None),
+        "where the disk is, not where the annotation says",
+    );
+    // A host that was told of both in one write believes its disk, and then wants the record.
+    assert_eq!(
+        decided("current=NEW desired=NEW state=Done", at(OLD), Way::Unknown),
+        report(Some(OLD), None, None),
     );
 }
 
@@ -150,6 +203,7 @@ fn a_change_under_way_goes_on_whatever_the_cluster_says() {
         units: Vec::new(),
         system: System::Stays,
         password: None,
+        folders: Vec::new(),
     };
     for words in ["", "current=OLD desired=OLD", "current=NEW desired=NEW state=Done"] {
         assert_eq!(decided(words, Standing::Changing(&journal), Way::Unknown), Step::GoOn);
@@ -160,7 +214,7 @@ fn a_change_under_way_goes_on_whatever_the_cluster_says() {
 fn the_disk_is_believed_and_the_annotation_corrected() {
     let words = "current=OLD desired=rendered-worker-third state=Done";
     assert_eq!(decided(words, at(NEW), Way::Unknown), report(Some(NEW), None, None));
-    let words = "current=OLD desired=NEW state=Done";
+    let words = "current=OLD desired=NEW permitted=NEW state=Done";
     assert_eq!(decided(words, at(NEW), Way::Unknown), report(Some(NEW), None, None));
 }
 
@@ -173,11 +227,17 @@ fn drift_is_reported_and_stops_a_change_before_it_begins() {
     let told = report(None, Some(("Degraded", why)), None);
     assert_eq!(decided("current=OLD desired=OLD state=Done", drifting(), Way::Unknown), told);
     assert_eq!(
-        decided("current=OLD desired=NEW state=Working", drifting(), Way::Known(&known)),
+        decided(
+            "current=OLD desired=NEW permitted=NEW state=Working",
+            drifting(),
+            Way::Known(&known)
+        ),
         told
     );
-    let said =
-        NodeView { reason: Some(why.into()), ..node("current=OLD desired=NEW state=Degraded") };
+    let said = NodeView {
+        reason: Some(why.into()),
+        ..node("current=OLD desired=NEW permitted=NEW state=Degraded")
+    };
     let seen = Observed { node: &said, standing: drifting(), way: Way::Unknown };
     assert_eq!(next(&seen), Step::Rest, "it is said once");
     // Content that is back is as good as content that never went.
@@ -190,7 +250,7 @@ fn drift_is_reported_and_stops_a_change_before_it_begins() {
 #[test]
 fn what_cannot_be_and_what_failed_are_told_apart() {
     let check = |state: &str, way: Way<'_>, expected: Step| {
-        let words = format!("current=OLD desired=NEW {state}");
+        let words = format!("current=OLD desired=NEW permitted=NEW {state}");
         assert_eq!(decided(&words, at(OLD), way), expected, "{words}");
     };
     check(

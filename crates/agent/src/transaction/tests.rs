@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::{
-    host::{KernelArguments, linux::Linux, recording::Recording},
+    host::{Folder, Hold, KernelArguments, linux::Linux, recording::Recording},
     journal::Warrant,
 };
 
@@ -28,12 +28,14 @@ struct Fated {
     fate: Option<(usize, Fate)>,
     /// Whether a new start takes the operating system that was asked for.
     takes_images: bool,
+    /// Whether the machine starts anew when it is told to.
+    restarts: bool,
 }
 
 impl Fated {
     fn at(root: &Path, fate: Option<(usize, Fate)>) -> Self {
         let (files, rest) = (Linux::at(root).unwrap(), Recording::default());
-        Self { files, rest, operations: 0, fate, takes_images: true }
+        Self { files, rest, operations: 0, fate, takes_images: true, restarts: true }
     }
 
     /// Power is back; the disk is as it was, and the units are what they were.
@@ -83,6 +85,19 @@ impl Host for Fated {
     fn remove(&mut self, path: &HostPath) -> HostResult<()> {
         self.strike().and_then(|()| self.files.remove(path))
     }
+    fn has_folder(&self, path: &HostPath) -> HostResult<bool> {
+        self.files.has_folder(path)
+    }
+    fn make_folder(&mut self, path: &HostPath, folder: Folder) -> HostResult<()> {
+        self.strike().and_then(|()| self.files.make_folder(path, folder))
+    }
+    fn remove_folder(&mut self, path: &HostPath) -> HostResult<()> {
+        self.strike().and_then(|()| self.files.remove_folder(path))
+    }
+    fn hold(&mut self, path: &HostPath) -> HostResult<Hold> {
+        self.files.hold(path)
+    }
+    fn beat(&self) {}
     fn set_password(&mut self, user: &str, hash: &str) -> HostResult<()> {
         self.strike().and_then(|()| self.rest.set_password(user, hash))
     }
@@ -116,13 +131,15 @@ impl Host for Fated {
         if !self.takes_images {
             self.rest.forget_os_changes()?;
         }
-        self.rest.restart();
+        if self.restarts {
+            self.rest.restart();
+        }
         Ok(())
     }
 }
 
 fn record(name: &str, spec: Value) -> Record {
-    Record { name: name.into(), spec: serde_json::from_value(spec).unwrap(), originals: Vec::new() }
+    Record::found(name.into(), serde_json::from_value(spec).unwrap())
 }
 
 fn old() -> Record {
@@ -236,6 +253,10 @@ fn disk(root: &Path) -> BTreeMap<String, String> {
                 let target = fs::read_link(&path).unwrap();
                 found.insert(shown, format!("-> {}", target.display()));
             } else if seen.is_dir() {
+                // Elsewhere folders are made and stay; those of users go.
+                if shown.starts_with("/var/core") {
+                    found.insert(shown, format!("folder {:o}", seen.permissions().mode() & 0o7777));
+                }
                 walk(&path, root, found);
             } else {
                 let text = fs::read_to_string(&path).unwrap();
@@ -282,6 +303,8 @@ fn a_change_leaves_exactly_the_new_configuration() {
     check("/etc/systemd/system/changes.service.d/10-more.conf", Some("644 [Service]\nNice=5\n"));
     check("/etc/systemd/system/never.service", Some("-> /dev/null"));
     check("/var/core/.ssh/authorized_keys.d/ignition", Some("600 ssh-ed25519 AAAA one\n"));
+    check("/var/core/.ssh/authorized_keys.d", Some("folder 700"));
+    check("/var/core/.ssh", Some("folder 700"));
     assert!(disk.keys().all(|path| !path.contains(".tidegate-")), "{disk:?}");
     assert_eq!(
         host.rest.performed(),
@@ -441,6 +464,225 @@ fn a_machine_that_comes_up_with_another_system_goes_back_and_does_not_try_for_ev
     go(&mut host, coming, deeds(true)).unwrap();
     assert_eq!(store::current(&host).unwrap().unwrap().name, "rendered-fourth");
     assert_eq!(store::rejected(&host).unwrap(), None);
+}
+
+/// A host of a distribution that has one unit enabled and another disabled.
+fn distribution(root: &Path, fate: Option<(usize, Fate)>) -> Fated {
+    let mut host = Fated::at(root, fate);
+    host.rest.bring_unit("chronyd.service", UnitState::Enabled);
+    host.rest.bring_unit("telnet.socket", UnitState::Disabled);
+    host.rest.bring_unit("static.service", UnitState::Static);
+    host
+}
+
+fn saying(name: &str, units: &Value) -> Record {
+    record(name, json!({"config": {"ignition": {"version": "3.5.0"}, "systemd": {"units": units}}}))
+}
+
+fn states(host: &Fated) -> [UnitState; 2] {
+    ["chronyd.service", "telnet.socket"].map(|name| host.rest.unit_state(name).unwrap())
+}
+
+/// NODE-1
+#[test]
+fn units_are_as_the_distribution_had_them_when_no_configuration_speaks_of_them() {
+    let as_before = [UnitState::Enabled, UnitState::Disabled];
+    let both = |chrony: bool, telnet: bool| json!([{"name": "chronyd.service", "enabled": chrony}, {"name": "telnet.socket", "enabled": telnet}]);
+    // Through several configurations; the first agrees with the distribution, the last does not.
+    let way = || {
+        [
+            saying("rendered-1", &both(true, false)),
+            saying("rendered-2", &both(false, true)),
+            saying("rendered-3", &json!([{"name": "telnet.socket", "enabled": true}])),
+            saying("rendered-4", &both(false, true)),
+            saying("rendered-new", &json!([])),
+        ]
+    };
+    let walk = |host: &mut Fated| -> Result<()> {
+        for coming in way() {
+            if store::journal(host)?.is_some() {
+                run(host)?;
+            }
+            let current = store::current(host)?.unwrap();
+            if current.name >= coming.name {
+                continue;
+            }
+            begin(host, current, coming.clone(), vec![])?;
+            run(host)?;
+            let state = states(host);
+            match coming.name.as_str() {
+                "rendered-1" => assert_eq!(state, as_before),
+                "rendered-3" => assert_eq!(state, [UnitState::Enabled, UnitState::Enabled]),
+                "rendered-new" => {}
+                _ => assert_eq!(state, [UnitState::Disabled, UnitState::Enabled]),
+            }
+        }
+        Ok(())
+    };
+    let fresh = || {
+        let root = scratch();
+        let mut host = distribution(root.path(), None);
+        store::set_current(&mut host, &Record::nothing()).unwrap();
+        (root, host)
+    };
+    let (_root, mut host) = fresh();
+    host.operations = 0;
+    walk(&mut host).unwrap();
+    assert_eq!(states(&host), as_before);
+    let operations = host.operations;
+    for at in 1..=operations {
+        let (root, mut host) = fresh();
+        (host.operations, host.fate) = (0, Some((at, Fate::PowerLost)));
+        assert!(walk(&mut host).unwrap_err().is_power_loss());
+        let mut host = host.started_again(root.path());
+        walk(&mut host).unwrap();
+        assert_eq!(states(&host), as_before, "power lost at operation {at} of {operations}");
+    }
+}
+
+#[test]
+fn a_unit_that_nothing_can_start_is_no_success() {
+    let root = scratch();
+    let mut host = distribution(root.path(), None);
+    store::set_current(&mut host, &Record::nothing()).unwrap();
+    let coming = saying("rendered-new", &json!([{"name": "static.service", "enabled": true}]));
+    let mut journal = begin(&mut host, Record::nothing(), coming, vec![]).unwrap();
+    let why = loop {
+        match go_on(&mut host, &journal).unwrap() {
+            Progress::Further(further) => journal = further,
+            Progress::AtOld { why } => break why,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        why,
+        "static.service cannot start by itself: it has no [Install] section that says what starts it"
+    );
+}
+
+/// A way back takes links away while the file that says where they are is still there, and reads again what starts the old one.
+#[test]
+fn units_go_back_with_their_files() {
+    let root = scratch();
+    let mut host = Fated::at(root.path(), None);
+    let install = |target: &str| format!("[Install]\nWantedBy={target}\n");
+    let old = saying(
+        "rendered-old",
+        &json!([{"name": "w.service", "enabled": true, "contents": install("multi-user.target")}]),
+    );
+    store::set_current(&mut host, &Record::nothing()).unwrap();
+    begin(&mut host, Record::nothing(), old, vec![]).unwrap();
+    run(&mut host).unwrap();
+    host.rest.take_performed();
+    host.rest.bring_unit("bad.service", UnitState::Static);
+    let new = saying(
+        "rendered-new",
+        &json!([
+            {"name": "n.service", "enabled": true, "contents": install("multi-user.target")},
+            {"name": "w.service", "enabled": true, "contents": install("basic.target")},
+            {"name": "zzz-bad.service", "enabled": true},
+        ]),
+    );
+    host.rest.bring_unit("zzz-bad.service", UnitState::Static);
+    assert_eq!(go(&mut host, new, vec![]).unwrap(), End::Old);
+    assert_eq!(
+        host.rest.performed(),
+        [
+            "daemon-reload",
+            "reenable n.service",
+            "reenable w.service",
+            "enable zzz-bad.service",
+            "disable n.service",
+            "daemon-reload",
+            "reenable w.service",
+        ]
+    );
+}
+
+#[test]
+fn folders_of_keys_go_with_them_unless_somebody_uses_them() {
+    let key = |name: &str, keys: &Value| {
+        record(
+            name,
+            json!({"config": {"ignition": {"version": "3.5.0"},
+                "passwd": {"users": [{"name": "core", "sshAuthorizedKeys": keys}]}}}),
+        )
+    };
+    for used in [false, true] {
+        let root = scratch();
+        fs::create_dir_all(root.path().join("etc")).unwrap();
+        fs::create_dir_all(root.path().join("var/core")).unwrap();
+        fs::write(root.path().join("etc/passwd"), "core:x:0:0::/var/core:/bin/sh\n").unwrap();
+        let mut host = Fated::at(root.path(), None);
+        store::set_current(&mut host, &Record::nothing()).unwrap();
+        let go = |host: &mut Fated, coming: Record| {
+            let current = store::current(host).unwrap().unwrap();
+            begin(host, current, coming, vec![]).unwrap();
+            run(host).unwrap();
+        };
+        go(&mut host, key("rendered-1", &json!(["one"])));
+        go(&mut host, key("rendered-2", &json!(["one", "two"])));
+        let ssh = root.path().join("var/core/.ssh");
+        assert_eq!(fs::metadata(&ssh).unwrap().permissions().mode() & 0o7777, 0o700);
+        if used {
+            fs::write(ssh.join("known_hosts"), "").unwrap();
+        }
+        // A way back from any step leaves them as they were.
+        let before = disk(root.path());
+        for at in 1.. {
+            (host.operations, host.fate) = (0, Some((at, Fate::Full)));
+            let current = store::current(&host).unwrap().unwrap();
+            let coming = key("rendered-new", &json!([]));
+            if begin(&mut host, current, coming, vec![]).is_err() {
+                continue;
+            }
+            if run(&mut host).or_else(|_| run(&mut host)).unwrap() == End::New {
+                break;
+            }
+            assert_eq!(disk(root.path()), before, "{at}");
+        }
+        assert_eq!(ssh.exists(), used);
+        assert!(!ssh.join("authorized_keys.d").exists());
+        assert!(root.path().join("var/core").exists(), "it was there before");
+    }
+}
+
+/// NODE-2
+#[test]
+fn a_machine_that_does_not_start_anew_is_not_told_for_ever() {
+    let root = installed();
+    let mut host = Fated::at(root.path(), None);
+    let current = store::current(&host).unwrap().unwrap();
+    begin(&mut host, current, with_image(), deeds(true)).unwrap();
+    host.restarts = false;
+    let mut asked = 0;
+    let stopped = loop {
+        let journal = store::journal(&host).unwrap().unwrap();
+        match go_on(&mut host, &journal) {
+            Ok(Progress::Restarting) => asked += 1,
+            Ok(_) => {}
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(asked, MOST_RESTARTS);
+    assert!(stopped.to_string().starts_with("the machine was told to start anew 5 times"));
+    assert!(stopped.to_string().contains("hint: start it anew by hand"), "{stopped}");
+    // Somebody does, and the change ends.
+    host.rest.restart();
+    assert_eq!(run(&mut host).unwrap(), End::New);
+}
+
+/// What an agent of an earlier version wrote is still understood.
+#[test]
+fn a_journal_of_an_earlier_version_is_taken_up() {
+    let journal: Journal = serde_json::from_value(json!({
+        "from": "a", "to": "b", "deeds": ["Reboot"], "phase": {"Rebooting": {"boot": "1"}},
+        "before": [], "units": [["x.service", "Neither"]], "system": "Stays",
+    }))
+    .unwrap();
+    assert_eq!(journal.phase, Phase::Rebooting { boot: "1".into(), asked: 0 });
+    let record: Record = serde_json::from_value(json!({"name": "a", "spec": {}})).unwrap();
+    assert_eq!(record, Record::found("a".into(), api::machine::MachineConfigSpec::default()));
 }
 
 fn both_ends(

@@ -397,7 +397,7 @@ fn request(call: &Call<'_>, verb: Verb, subject: Option<&Value>) -> Result<Value
     let mut request = json!({
         "kind": kind, "resource": resource, "requestKind": kind, "requestResource": resource,
         "operation": verb.operation(), "dryRun": call.query.dry_run()?,
-        "userInfo": call.user.info(),
+        "userInfo": call.user.shown(),
     });
     if let Some(map) = request.as_object_mut() {
         let namespace = call.path.namespace.clone().unwrap_or_default();

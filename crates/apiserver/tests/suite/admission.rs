@@ -177,3 +177,23 @@ fn garbage_collection_asks_admission_and_tries_again() {
     assert_eq!(patch(&server, &c, "merge", &json!({"data": {"held": "no"}})).0, 200);
     assert_eq!(get(&server, &c).0, 404, "and lets it go");
 }
+
+/// As on the real server: what the credentials say beside name and groups, by the process itself or by impersonation.
+#[test]
+fn policy_sees_the_node_that_a_token_was_bound_to() {
+    let server = server();
+    let expression = "has(request.userInfo.extra) && request.userInfo.extra['authentication.kubernetes.io/node-name'] == ['n1']";
+    policy(
+        &server,
+        &json!({"matchConstraints": rules(&["CREATE"], &["widgets"]), "validations": [{"expression": expression}]}),
+        &json!({"policyName": "p", "validationActions": ["Deny"]}),
+    );
+    let create = |service: &apiserver::Service, name: &str| {
+        let body = widget(name, 1).to_string();
+        service.ask(http::Method::POST, WIDGETS, "application/json", body.as_bytes()).0
+    };
+    let agent = server.service_as("agent", &["system:serviceaccounts"]);
+    assert_eq!(create(&agent, "a"), 422);
+    assert_eq!(create(&agent.clone().on_node("n2"), "a"), 422);
+    assert_eq!(create(&agent.on_node("n1"), "a"), 201);
+}

@@ -1,27 +1,20 @@
 //! Can a running machine take on this Ignition configuration? Everything it cannot is refused by name, with its field.
 //!
 //! Ignition was made for first boots. What only a first boot can do (disks, groups, directories, other users) and what would have to be
-//! fetched from elsewhere is refused while rendering, so that no machine ever finds out half-way.
+//! fetched from elsewhere is refused while rendering, so that no machine ever finds out half-way. What is left is held to the list that
+//! agents have too, `node::refusals` (NODE-3).
 
-use std::collections::BTreeSet;
-
-use api::machine::{
-    self,
-    ignition::{File, Ignition, Unit, User},
-};
+use api::machine::{self, ignition::Ignition};
 use serde_json::Value;
 
 use crate::{
-    node::{content, units},
-    problem::{Code, FieldPath, Problem, quoted},
+    node::refusals::refusals,
+    problem::{Code, FieldPath, Problem},
     shape,
 };
 
 /// The version that rendered configurations are written in.
 pub(crate) const VERSION: &str = "3.5.0";
-
-/// The file that makes the agent skip its checks: nobody may ship it.
-const FORCE_FILE: &str = "/run/machine-config-daemon-force";
 
 const FIRST_BOOT: &str = "only a first boot can do this: remove it, and install the machine anew";
 const FETCHED: &str = "machines fetch nothing while they change: put the content into a data URL";
@@ -82,7 +75,7 @@ pub(crate) fn read(
     }
     match serde_json::from_value::<Ignition>(given) {
         Ok(ignition) => {
-            check(&ignition, path, problems);
+            problems.extend(refusals(&ignition, path));
             (problems.len() == before).then_some(ignition)
         }
         Err(error) => {
@@ -143,100 +136,5 @@ fn refuse(place: Place, part: &mut Value, path: &FieldPath, problems: &mut Vec<P
                 problems.push(Problem::new(&path.key(name), Code::NotAllowed, detail).hint(*hint));
             }
         }
-    }
-}
-
-fn check(ignition: &Ignition, path: &FieldPath, problems: &mut Vec<Problem>) {
-    let Ignition { ignition: version, passwd, storage, systemd } = ignition;
-    check_version(&version.version, &path.key("ignition").key("version"), problems);
-    let (mut names, list) = (BTreeSet::new(), path.key("passwd").key("users"));
-    for (place, user) in passwd.users.iter().enumerate() {
-        let path = list.index(place).key("name");
-        once(&mut names, &user.name, &path, problems);
-        check_user(user, &path, problems);
-    }
-    let (mut paths, list) = (BTreeSet::new(), path.key("storage").key("files"));
-    for (place, file) in storage.files.iter().enumerate() {
-        let path = list.index(place);
-        once(&mut paths, &file.path, &path.key("path"), problems);
-        check_file(file, &path, problems);
-    }
-    let (mut names, list) = (BTreeSet::new(), path.key("systemd").key("units"));
-    for (place, unit) in systemd.units.iter().enumerate() {
-        let path = list.index(place);
-        once(&mut names, &unit.name, &path.key("name"), problems);
-        check_unit(unit, &path, problems);
-    }
-}
-
-fn check_version(version: &str, path: &FieldPath, problems: &mut Vec<Problem>) {
-    let minor = version.strip_prefix("3.").and_then(|rest| rest.strip_suffix(".0"));
-    if minor.is_some_and(|minor| matches!(minor, "0" | "1" | "2" | "3" | "4" | "5")) {
-        return;
-    }
-    let detail = format!("version {} of Ignition is not understood", quoted(version));
-    let hint = "write it in version 3.0.0 to 3.5.0";
-    problems.push(Problem::new(path, Code::NotAllowed, detail).hint(hint));
-}
-
-fn check_user(user: &User, path: &FieldPath, problems: &mut Vec<Problem>) {
-    if user.name != "core" {
-        let detail = format!("the user {} cannot be changed", quoted(&user.name));
-        problems.push(Problem::new(path, Code::NotAllowed, detail).hint("only core can"));
-    }
-}
-
-fn check_file(file: &File, path: &FieldPath, problems: &mut Vec<Problem>) {
-    let place = path.key("path");
-    if file.path == FORCE_FILE {
-        let detail = format!("{FORCE_FILE} would make machines skip their checks");
-        problems.push(Problem::new(&place, Code::NotAllowed, detail).hint("remove the file"));
-    } else if !is_plain_path(&file.path) {
-        let detail = format!("{} is not a plain absolute path", quoted(&file.path));
-        let hint = "begin with / and leave out empty parts, . and ..";
-        problems.push(Problem::new(&place, Code::BadFormat, detail).hint(hint));
-    }
-    if let Err(wrong) = content::bytes(&file.contents) {
-        let source = path.key("contents").key("source");
-        let detail = format!("the content of {} {wrong}", quoted(&file.path));
-        let hint = "write data:,text or data:;base64,dGV4dA==";
-        problems.push(Problem::new(&source, Code::BadFormat, detail).hint(hint));
-    }
-}
-
-/// Whether a path says where it leads without climbing: what is written must stay where it seems to go.
-fn is_plain_path(path: &str) -> bool {
-    let inside = path.strip_prefix('/');
-    inside.is_some_and(|inside| {
-        inside.split('/').all(|part| !matches!(part, "" | "." | "..") && !part.contains('\0'))
-    })
-}
-
-fn check_unit(unit: &Unit, path: &FieldPath, problems: &mut Vec<Problem>) {
-    if !units::is_unit_name(&unit.name) {
-        let detail = format!("{} is not the name of a unit", quoted(&unit.name));
-        let hint = "write it with its suffix, as in example.service";
-        problems.push(Problem::new(&path.key("name"), Code::BadFormat, detail).hint(hint));
-    }
-    let mut names = BTreeSet::new();
-    for (place, dropin) in unit.dropins.iter().enumerate() {
-        let path = path.key("dropins").index(place).key("name");
-        once(&mut names, &dropin.name, &path, problems);
-        if dropin.name.contains('/') || dropin.name.strip_suffix(".conf").is_none() {
-            let detail = format!("{} is not the name of a drop-in", quoted(&dropin.name));
-            problems.push(Problem::new(&path, Code::BadFormat, detail).hint("let it end in .conf"));
-        }
-    }
-}
-
-fn once<'a>(
-    known: &mut BTreeSet<&'a str>,
-    name: &'a str,
-    path: &FieldPath,
-    problems: &mut Vec<Problem>,
-) {
-    if !known.insert(name) {
-        let detail = format!("{} is given twice", quoted(name));
-        problems.push(Problem::new(path, Code::Conflict, detail).hint("keep one of them"));
     }
 }

@@ -20,7 +20,10 @@ use super::{
     source::{Rendered, Source},
     status::source_reference,
 };
-use crate::problem::{Code, FieldPath, Problem};
+use crate::{
+    node::refusals::{About, Contradiction, contradictions},
+    problem::{Code, FieldPath, Problem},
+};
 
 /// The largest rendered configuration that is stored, in bytes: what the storage below the API server takes at most.
 pub const LARGEST: usize = 1_572_864;
@@ -71,6 +74,7 @@ pub fn render<'a>(
     let spec = merge(&chosen, base);
     let Digest { text, size } = digest(&spec);
     problems.extend(check_whole(pool, &spec, size, running));
+    problems.extend(check_parts(&chosen, &spec));
     let fresh = Fresh {
         name: format!("rendered-{}-{text}", pool.name),
         sources: chosen.iter().map(|source| (source.name.clone(), source.digest.clone())).collect(),
@@ -152,12 +156,54 @@ fn check_whole(
                 .hint("set fips back, and install machines anew to change it"),
         );
     }
+    // As agents have it: an image with another kernel or with packages is for whoever makes images.
+    let other = |running: &Rendered| {
+        let kernel = |spec: &MachineConfigSpec| match spec.kernel_type.as_str() {
+            "" => "default".to_owned(),
+            kernel => kernel.to_owned(),
+        };
+        [
+            ("kernelType", kernel(&running.spec) != kernel(spec)),
+            ("extensions", running.spec.extensions != spec.extensions),
+        ]
+    };
+    for (field, _) in running.map(other).into_iter().flatten().filter(|(_, differs)| *differs) {
+        let detail = format!("{field} cannot be changed on a running machine");
+        let hint = "set it back, and bring the kernel or the packages with the image";
+        problems.push(of_pool(pool, Code::NotAllowed, detail).hint(hint));
+    }
     if size > LARGEST {
         let detail =
             format!("the rendered configuration has {size} bytes, and {LARGEST} is the most");
         problems.push(of_pool(pool, Code::TooLarge, detail).hint("remove what is not needed"));
     }
     problems
+}
+
+/// What sources say against each other, told of the last that speaks of it.
+fn check_parts(chosen: &[&Source], spec: &MachineConfigSpec) -> Vec<Problem> {
+    let found = spec.config.as_ref().map(contradictions).unwrap_or_default();
+    let told = found.into_iter().filter_map(|Contradiction { about, field, refusal }| {
+        let place = |source: &Source| {
+            let config = source.spec.config.as_ref()?;
+            let (list, at) = match &about {
+                About::File(path) => {
+                    let mut files = config.storage.files.iter();
+                    ("storage.files", files.position(|file| file.path == *path)?)
+                }
+                About::Unit(name) => {
+                    let mut units = config.systemd.units.iter();
+                    ("systemd.units", units.position(|unit| unit.name == *name)?)
+                }
+            };
+            Some(FieldPath::of(&format!("spec.config.{list}")).index(at).key(field))
+        };
+        let (source, path) =
+            chosen.iter().rev().find_map(|source| Some((source, place(source)?)))?;
+        let problem = Problem::new(&path, Code::Conflict, refusal.detail).hint(refusal.hint);
+        Some(Problem { object: Some(source.object()), ..problem })
+    });
+    told.collect()
 }
 
 fn of_pool(pool: &SeenPool, code: Code, detail: impl Into<String>) -> Problem {

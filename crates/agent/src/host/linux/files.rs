@@ -11,12 +11,12 @@ use std::{
 };
 
 use rustix::{
-    fs::{self, AtFlags, Dir, FileType, Gid, Mode, OFlags, Uid},
+    fs::{self, AtFlags, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Uid},
     io::Errno,
 };
 
 use super::{
-    super::{Entry, File, HostError},
+    super::{Entry, File, Folder, HostError},
     resolve::{self, Lost, Missing},
 };
 use crate::{digest, path::HostPath};
@@ -135,6 +135,55 @@ impl Files {
         self.clear(path, path.name())
     }
 
+    pub(super) fn has_folder(&self, path: &HostPath) -> Result<bool, HostError> {
+        match resolve::folder(self.root.as_fd(), path.parts(), Missing::Report) {
+            Ok(_) => Ok(true),
+            Err(Lost::System(Errno::NOENT | Errno::NOTDIR)) => Ok(false),
+            Err(lost) => Err(refused(path, "look at", lost)),
+        }
+    }
+
+    pub(super) fn make_folder(&self, path: &HostPath, made: Folder) -> Result<(), HostError> {
+        if self.has_folder(path)? {
+            return Ok(());
+        }
+        let folder =
+            self.folder(path, Missing::Make).map_err(|lost| refused(path, "make", lost))?;
+        let Folder { mode, uid, gid } = made;
+        let owner = (own(uid, self.uid), own(gid, self.gid));
+        resolve::make(folder.as_fd(), path.name(), mode, Some(owner))
+            .map_err(|errno| failure(path, "make", errno))
+    }
+
+    pub(super) fn remove_folder(&self, path: &HostPath) -> Result<(), HostError> {
+        let folder = match self.folder(path, Missing::Report) {
+            Ok(folder) => folder,
+            Err(Lost::System(Errno::NOENT)) => return Ok(()),
+            Err(lost) => return Err(refused(path, "remove", lost)),
+        };
+        let failed = |errno| failure(path, "remove", errno);
+        match fs::unlinkat(&folder, path.name(), AtFlags::REMOVEDIR) {
+            Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => {}
+            Err(errno) => return Err(failed(errno)),
+        }
+        fs::fsync(&folder).map_err(failed)
+    }
+
+    /// The lock on a file; none if somebody else has it.
+    pub(super) fn hold(&self, path: &HostPath) -> Result<Option<OwnedFd>, HostError> {
+        let folder =
+            self.folder(path, Missing::Make).map_err(|lost| refused(path, "lock", lost))?;
+        let failed = |errno| failure(path, "lock", errno);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(0o600);
+        let opened = fs::openat(&folder, path.name(), flags, mode).map_err(failed)?;
+        match fs::flock(&opened, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(opened)),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(errno) => Err(failed(errno)),
+        }
+    }
+
     fn clear(&self, path: &HostPath, name: &str) -> Result<(), HostError> {
         let folder = match self.folder(path, Missing::Report) {
             Ok(folder) => folder,
@@ -157,12 +206,16 @@ impl Files {
         let opened = fs::openat(folder, name, flags, Mode::from_raw_mode(0o600))?;
         let mut opened = StdFile::from(opened);
         opened.write_all(&file.content)?;
-        let uid = if file.uid == 0 { self.uid } else { file.uid };
-        let gid = if file.gid == 0 { self.gid } else { file.gid };
+        let (uid, gid) = (own(file.uid, self.uid), own(file.gid, self.gid));
         fs::fchown(&opened, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
         fs::fchmod(&opened, Mode::from_raw_mode(file.mode))?;
         opened.sync_all()
     }
+}
+
+/// Whoever owns the root is root.
+fn own(id: u32, root: u32) -> u32 {
+    if id == 0 { root } else { id }
 }
 
 fn kind(folder: &OwnedFd, path: &HostPath) -> Result<Option<FileType>, HostError> {

@@ -5,26 +5,76 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    fs,
-    io::{self, Write as _},
+    fs, io,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Output},
+    sync::Arc,
+    time::Duration,
 };
 
 use serde_json::Value;
 
 use super::{
     super::{HostError, KernelArguments, UnitState, UnitVerb},
-    within,
+    running, within,
 };
-use crate::journal::Warrant;
+use crate::{beat::Beat, journal::Warrant};
 
 /// The programs of a host.
-#[derive(Debug)]
 pub(super) struct Programs {
     root: PathBuf,
     /// The program that starts them there, with its arguments; none on the host itself.
     through: Vec<OsString>,
+    /// What shows that the agent lives while it waits for them.
+    pub(super) beat: Beat,
+    /// Who is told of one that takes long.
+    pub(super) told: Option<Tell>,
+    /// When it takes long.
+    slow: Duration,
+    /// How long each may take.
+    most: fn(&str, &[&str]) -> Duration,
+}
+
+/// Who is told of a program that takes long.
+pub type Tell = Arc<dyn Fn(Wait) + Send + Sync>;
+
+/// What is to be told of a program that takes long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// It has been running for a while.
+    Long {
+        /// The program with its arguments.
+        command: String,
+        /// How long it may take.
+        most: Duration,
+    },
+    /// One that was told of has ended, or was killed.
+    Over,
+}
+
+impl std::fmt::Debug for Programs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Programs").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+/// When a program takes long: most of them end within a second, and a person who looks at a node after half a minute wants to know why
+/// nothing moves.
+const SLOW: Duration = Duration::from_secs(30);
+
+/// How long a program may take. What only talks to systemd or reads a status is a matter of seconds. A service may stop and start for
+/// ninety seconds each by systemd's own rule, and some are given more. A new deployment is written in minutes, and the image of an
+/// operating system may come over a thin line: an hour is slower than anybody would wait for by hand. Whatever ends here is tried again,
+/// so that a limit that is too low costs time and nothing else.
+fn most(program: &str, arguments: &[&str]) -> Duration {
+    let minutes = match (program, arguments.first().copied().unwrap_or_default()) {
+        ("systemctl", "restart" | "reload-or-restart") => 10,
+        ("systemctl", _) | (_, "status") => 2,
+        ("rpm-ostree", "rebase") | ("bootc", "switch") => 60,
+        ("rpm-ostree" | "bootc", _) => 30,
+        _ => 1,
+    };
+    Duration::from_mins(minutes)
 }
 
 /// How much of what a program says is kept: enough for its last words, not enough to fill an annotation.
@@ -34,7 +84,8 @@ impl Programs {
     pub(super) fn of(root: &Path) -> Self {
         let through =
             if root == Path::new("/") { Vec::new() } else { within::words(root).to_vec() };
-        Self { root: root.to_owned(), through }
+        let (root, beat) = (root.to_owned(), Beat::default());
+        Self { root, through, beat, told: None, slow: SLOW, most }
     }
 
     pub(super) fn set_password(&self, user: &str, hash: &str) -> Result<(), HostError> {
@@ -45,12 +96,18 @@ impl Programs {
     }
 
     pub(super) fn unit(&self, verb: UnitVerb, name: &str) -> Result<(), HostError> {
-        let verb = match verb {
+        let word = match verb {
             // As upstream: what cannot reload is started anew.
             UnitVerb::Reload => "reload-or-restart",
             other => other.as_str(),
         };
-        self.succeed("systemctl", &[verb, "--", name]).map(drop)
+        let done = self.succeed("systemctl", &[word, "--", name]).map(drop);
+        if let (Err(HostError::Overdue { .. }), UnitVerb::Restart) = (&done, verb) {
+            // The job is systemd's and goes on without the program that asked for it: a later restart, with the old file, would only join
+            // it and wait too. The unit does not run anyway.
+            let _ = self.run("systemctl", &["stop", "--no-block", "--", name]);
+        }
+        done
     }
 
     pub(super) fn unit_state(&self, name: &str) -> Result<UnitState, HostError> {
@@ -59,6 +116,7 @@ impl Programs {
         Ok(match String::from_utf8_lossy(&output.stdout).trim() {
             "enabled" | "enabled-runtime" => UnitState::Enabled,
             "disabled" => UnitState::Disabled,
+            "static" => UnitState::Static,
             _ => UnitState::Neither,
         })
     }
@@ -169,24 +227,50 @@ impl Programs {
         let mut words = self.through.iter().map(OsString::as_os_str).chain([OsStr::new(program)]);
         // There is always one: the program itself comes last.
         let mut command = Command::new(words.next().unwrap_or(OsStr::new(program)));
-        command.args(words);
-        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = command.stdin(Stdio::piped()).spawn().and_then(|mut child| {
-            if let Some(mut stdin) = child.stdin.take() {
-                match stdin.write_all(input) {
-                    // A program that ends without reading says why by itself.
-                    Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
-                    Ok(()) | Err(_) => {}
-                }
+        command.args(words).args(arguments);
+        // Arguments of the kernel and images take effect when the kernel starts anew, not when only userspace does.
+        command.env("SYSTEMCTL_SKIP_AUTO_SOFT_REBOOT", "1");
+        let most = (self.most)(program, arguments);
+        let mut told = false;
+        let ended = running::run(&mut command, input.to_vec(), most, |passed| {
+            self.beat.show();
+            if passed >= self.slow && !told {
+                told = true;
+                self.tell(Wait::Long { command: spelled(program, arguments), most });
             }
-            child.wait_with_output()
         });
-        output.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => HostError::Lacks(program),
-            _ => {
-                HostError::Program { command: spelled(program, arguments), said: error.to_string() }
+        if told {
+            self.tell(Wait::Over);
+        }
+        match ended {
+            Ok(Some(output)) => Ok(output),
+            Ok(None) => Err(HostError::Overdue { command: spelled(program, arguments), most }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(HostError::Lacks(program)),
+            Err(error) => {
+                let (command, said) = (spelled(program, arguments), error.to_string());
+                Err(HostError::Program { command, said })
             }
-        })
+        }
+    }
+
+    fn tell(&self, wait: Wait) {
+        if let Some(told) = &self.told {
+            told(wait);
+        }
+    }
+
+    /// Which start of the machine this is.
+    pub(super) fn boot_id(&self) -> Result<String, HostError> {
+        const PLACE: &str = "proc/sys/kernel/random/boot_id";
+        // Of the host, beneath its root: where machines are nested, or an id is mounted over the kernel's, the one that a container sees
+        // is another, and stays when the machine starts anew. A folder that stands for a host has no such file.
+        let text = match fs::read_to_string(self.root.join(PLACE)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::read_to_string(Path::new("/").join(PLACE))
+            }
+            text => text,
+        };
+        text.map(|text| text.trim().to_owned()).map_err(|_| HostError::Unreadable("boot id"))
     }
 }
 
@@ -212,13 +296,6 @@ fn judged(program: &str, arguments: &[&str], output: Output) -> Result<Output, H
     let said: String = said.chars().rev().collect();
     let said = if said.is_empty() { output.status.to_string() } else { said };
     Err(HostError::Program { command: spelled(program, arguments), said })
-}
-
-/// Which start of the machine this is.
-pub(super) fn boot_id() -> Result<String, HostError> {
-    // Of the kernel, which a container shares with its host.
-    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id");
-    text.map(|text| text.trim().to_owned()).map_err(|_| HostError::Unreadable("boot id"))
 }
 
 fn spelled(program: &str, arguments: &[&str]) -> String {

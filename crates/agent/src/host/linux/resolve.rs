@@ -8,7 +8,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::{
-    fs::{self, AtFlags, FileType, Mode, OFlags, ResolveFlags},
+    fs::{self, AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Uid},
     io::{Errno, Result},
 };
 
@@ -84,7 +84,7 @@ pub(super) fn folder<'a>(
             }
             Ok(_) => behind.push(part),
             Err(Errno::NOENT) if missing == Missing::Make => {
-                make(here.as_fd(), &part)?;
+                make(here.as_fd(), &part, 0o755, None)?;
                 behind.push(part);
             }
             Err(errno) => return Err(errno.into()),
@@ -93,16 +93,32 @@ pub(super) fn folder<'a>(
     Ok(open(root, &behind)?)
 }
 
-fn make(folder: BorrowedFd<'_>, name: &str) -> Result<()> {
-    match fs::mkdirat(folder, name, Mode::from_raw_mode(0o755)) {
+/// Makes a folder, for an owner if it is not to be whoever makes it. One that is there is left as it is.
+pub(super) fn make(
+    folder: BorrowedFd<'_>,
+    name: &str,
+    mode: u32,
+    owner: Option<(u32, u32)>,
+) -> Result<()> {
+    match fs::mkdirat(folder, name, Mode::from_raw_mode(0o700)) {
         Ok(()) => {}
         // Somebody else was faster; how they made it is theirs.
         Err(Errno::EXIST) => return Ok(()),
         Err(errno) => return Err(errno),
     }
-    // The umask of whoever started the agent does not decide.
     let made = open_in(folder, name)?;
-    fs::fchmod(&made, Mode::from_raw_mode(0o755))?;
+    // Whoever owns the folder around it may have put another in its place; what is given away must hold nothing.
+    let nothing = |entry: Result<fs::DirEntry>| {
+        entry.is_ok_and(|entry| matches!(entry.file_name().to_bytes(), b"." | b".."))
+    };
+    if !fs::Dir::read_from(&made)?.all(nothing) {
+        return Err(Errno::EXIST);
+    }
+    if let Some((uid, gid)) = owner {
+        fs::fchown(&made, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
+    }
+    // The umask of whoever started the agent does not decide.
+    fs::fchmod(&made, Mode::from_raw_mode(mode))?;
     fs::fsync(&made)?;
     fs::fsync(folder)
 }

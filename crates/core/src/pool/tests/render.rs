@@ -273,25 +273,109 @@ fn files_that_cannot_be_written_are_refused() {
         check(json!({"path": path}), "path", "not a plain absolute path");
     }
     check(json!({"path": "/run/machine-config-daemon-force"}), "path", "skip their checks");
-    check(json!({"path": "/a", "mode": 9999}), "mode", "out of range");
-    check(json!({"path": "/a", "append": [{"source": "data:,x"}]}), "append", "append");
+    check(json!({"path": "/etc/a", "mode": 9999}), "mode", "out of range");
+    check(json!({"path": "/etc/a", "append": [{"source": "data:,x"}]}), "append", "append");
     check(
-        json!({"path": "/a", "contents": {"source": "https://example.com/x"}}),
+        json!({"path": "/etc/a", "contents": {"source": "https://example.com/x"}}),
         "contents.source",
         "not a data URL",
     );
     check(
-        json!({"path": "/a", "contents": {"source": "data:;base64,%zz"}}),
+        json!({"path": "/etc/a", "contents": {"source": "data:;base64,%zz"}}),
         "contents.source",
         "percent sign",
     );
     check(
-        json!({"path": "/a", "contents": {"source": "data:,x", "compression": "gzip"}}),
+        json!({"path": "/etc/a", "contents": {"source": "data:,x", "compression": "gzip"}}),
         "contents.compression",
         "compression cannot",
     );
-    let twice = json!({"storage": {"files": [{"path": "/a"}, {"path": "/a"}]}});
+    // NODE-3: what agents refuse.
+    for path in ["/usr/bin/sudo", "/boot/grub2/grub.cfg", "/run/x", "/proc/sys/x", "/etc", "/a"] {
+        check(json!({"path": path}), "path", "is in no folder that a configuration may write");
+    }
+    check(json!({"path": "/var/lib/tidegate-agent/x"}), "path", "belongs to the agent");
+    let long = format!("/etc/{}", "x".repeat(256));
+    check(json!({"path": long}), "path", "longer than a file system takes");
+    check(json!({"path": "/etc/a", "mode": 2541}), "mode", "the mode 4755 of \"/etc/a\"");
+    check(json!({"path": "/etc/a", "mode": 1517}), "mode", "the mode 2755 of \"/etc/a\"");
+    check(
+        json!({"path": "/etc/a", "user": {"name": "chrony"}}),
+        "user.name",
+        "\"chrony\" need not",
+    );
+    check(
+        json!({"path": "/etc/a", "group": {"name": "wheel"}}),
+        "group.name",
+        "\"wheel\" need not",
+    );
+    let twice = json!({"storage": {"files": [{"path": "/etc/a"}, {"path": "/etc/a"}]}});
     check_refused(&ignition(&twice), "spec.config.storage.files[1].path", "given twice");
+}
+
+/// NODE-3
+#[test]
+fn owners_that_every_machine_knows_are_taken() {
+    for owner in [json!({"name": "root"}), json!({"name": "core"}), json!({"id": 992})] {
+        let both = json!({"storage": {"files": [
+            {"path": "/etc/a", "mode": 1023, "user": owner, "group": owner}]}});
+        assert_eq!(source("50-owned", "worker", &ignition(&both)).problems, [], "{owner}");
+    }
+    let user = |fields: Value| ignition(&json!({"passwd": {"users": [fields]}}));
+    check_refused(
+        &user(json!({"name": "core", "passwordHash": "x:0:0"})),
+        "spec.config.passwd.users[0].passwordHash",
+        "is no hash",
+    );
+    check_refused(
+        &user(json!({"name": "core", "sshAuthorizedKeys": ["one", "two\nthree"]})),
+        "spec.config.passwd.users[0].sshAuthorizedKeys[1]",
+        "more than one line",
+    );
+}
+
+/// NODE-3
+#[test]
+fn sources_that_contradict_each_other_are_refused_with_the_last_of_them() {
+    let unit = |fields: Value| {
+        let mut unit = fields;
+        unit["name"] = "a.service".into();
+        ignition(&json!({"systemd": {"units": [{"name": "b.service"}, unit]}}))
+    };
+    let check = |first: &Value, second: &Value, expected: &str| {
+        let sources = [source("10-one", "worker", first), source("20-two", "worker", second)];
+        let problems = render(&worker(), &sources, &Base::default(), None).problems;
+        let told = problems.iter().map(|problem| {
+            assert!(problem.hint.is_some());
+            let object = problem.object.as_ref().unwrap();
+            format!("{object} {}: {}", problem.field, problem.detail)
+        });
+        assert_eq!(told.collect::<Vec<_>>().join("; "), expected);
+    };
+    let field = "spec.config.systemd.units[1]";
+    let (on, text) = (unit(json!({"enabled": true})), unit(json!({"contents": "[Service]"})));
+    let install = unit(json!({"contents": "[Service]\n[Install]\nWantedBy=a.target"}));
+    let dropin = unit(json!({"contents": "[Service]", "enabled": true,
+        "dropins": [{"name": "a.conf", "contents": "[Install]"}]}));
+    let masked = unit(json!({"mask": true}));
+    check(&on, &install, "");
+    check(&on, &dropin, "");
+    check(&on, &on, "");
+    check(&text, &masked, "");
+    let why = "a.service cannot be enabled: it has no [Install] section";
+    check(&on, &text, &format!("MachineConfig/20-two {field}.enabled: {why}"));
+    check(&text, &on, &format!("MachineConfig/20-two {field}.enabled: {why}"));
+    for path in ["/etc/systemd/system/a.service", "/etc/systemd/system/a.service.d/x.conf"] {
+        let why = format!("\"{path}\" is given as a file and belongs to the unit a.service");
+        check(&on, &file(path, "x"), &format!("MachineConfig/10-one {field}.name: {why}"));
+    }
+    check(&on, &file("/etc/systemd/system/c.service", "x"), "");
+    check(
+        &file("/etc/app", "x"),
+        &file("/etc/app/a.conf", "x"),
+        "MachineConfig/20-two spec.config.storage.files[0].path: \"/etc/app\" is given as a file and as a folder",
+    );
+    check(&file("/etc/app", "x"), &file("/etc/app.d/a.conf", "x"), "");
 }
 
 #[test]
@@ -299,7 +383,7 @@ fn empty_parts_that_tools_write_are_taken() {
     let spec = ignition(&json!({
         "ignition": {"version": "3.2.0", "config": {"replace": null}, "proxy": {}, "timeouts": {}},
         "storage": {"directories": [], "links": null, "files": [
-            {"path": "/a", "contents": {"source": "data:,x", "compression": "", "verification": {}}}]},
+            {"path": "/etc/a", "contents": {"source": "data:,x", "compression": "", "verification": {}}}]},
         "passwd": {},
     }));
     assert_eq!(source("50-empty", "worker", &spec).problems, []);
@@ -342,6 +426,18 @@ fn what_no_running_machine_can_take_is_refused_as_a_whole() {
     running.spec.fips = true;
     assert_eq!(whole(&json!({"fips": true}), Some(&running)), "");
     assert!(whole(&json!({}), Some(&running)).contains("fips cannot be changed"));
+    // NODE-3: agents exchange no kernels and install no packages.
+    running.spec.fips = false;
+    assert_eq!(whole(&json!({"kernelType": "default"}), Some(&running)), "");
+    let other = json!({"kernelType": "realtime", "extensions": ["usbguard"]});
+    assert_eq!(whole(&other, None), "", "a first installation may choose");
+    assert_eq!(
+        whole(&other, Some(&running)),
+        "kernelType cannot be changed on a running machine; extensions cannot be changed on a running machine"
+    );
+    running.spec.kernel_type = "realtime".into();
+    running.spec.extensions = vec!["usbguard".into()];
+    assert_eq!(whole(&other, Some(&running)), "");
     let devel = json!({"kernelType": "realtime", "extensions": ["kernel-devel"]});
     assert!(whole(&devel, None).contains("kernel-devel does not go"));
     assert!(whole(&file("/etc/a", &"x".repeat(LARGEST)), None).contains("is the most"));

@@ -185,3 +185,46 @@ fn a_huge_file_is_not_read() {
     let refused = files.read(&path("/etc/huge")).unwrap_err();
     assert!(refused.to_string().contains("larger than 8 MiB"), "{refused}");
 }
+
+#[test]
+fn a_folder_is_made_for_its_owner_and_goes_when_it_is_empty() {
+    let (root, files) = host();
+    let (ssh, inner) = (path("/var/core/.ssh"), path("/var/core/.ssh/authorized_keys.d"));
+    // Only root can give something away; anybody else makes it for themselves.
+    let (uid, gid) = if files.uid == 0 { (1000, 1001) } else { (0, 0) };
+    let made = Folder { mode: 0o700, uid, gid };
+    assert!(!files.has_folder(&ssh).unwrap());
+    files.make_folder(&ssh, made).unwrap();
+    files.make_folder(&inner, made).unwrap();
+    for folder in ["var/core/.ssh", "var/core/.ssh/authorized_keys.d"] {
+        let seen = fs::metadata(root.path().join(folder)).unwrap();
+        assert_eq!(seen.permissions().mode() & 0o7777, 0o700, "{folder}");
+        assert_eq!((seen.uid(), seen.gid()), (own(uid, files.uid), own(gid, files.gid)));
+    }
+    let around = fs::metadata(root.path().join("var/core")).unwrap();
+    assert_eq!(around.permissions().mode() & 0o7777, 0o755, "whoever needs it otherwise says so");
+    // One that is there is left as it is.
+    let mode = fs::Permissions::from_mode(0o750);
+    fs::set_permissions(root.path().join("var/core/.ssh"), mode).unwrap();
+    files.make_folder(&ssh, made).unwrap();
+    let seen = fs::metadata(root.path().join("var/core/.ssh")).unwrap();
+    assert_eq!(seen.permissions().mode() & 0o7777, 0o750);
+    files.remove_folder(&ssh).unwrap();
+    assert!(files.has_folder(&ssh).unwrap(), "it is not empty");
+    for folder in [&inner, &ssh, &ssh] {
+        files.remove_folder(folder).unwrap();
+        assert!(!files.has_folder(folder).unwrap());
+    }
+}
+
+#[test]
+fn a_host_is_held_by_one_at_a_time_and_free_when_that_one_ends() {
+    let (root, files) = host();
+    let lock = path("/var/lib/tidegate-agent/lock");
+    let other = Files::beneath(root.path()).unwrap();
+    let held = files.hold(&lock).unwrap();
+    assert!(held.is_some());
+    assert!(other.hold(&lock).unwrap().is_none());
+    drop(held);
+    assert!(other.hold(&lock).unwrap().is_some());
+}

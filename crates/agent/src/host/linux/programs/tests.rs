@@ -1,4 +1,4 @@
-use std::os::unix::fs::PermissionsExt as _;
+use std::{os::unix::fs::PermissionsExt as _, sync::Mutex};
 
 use tempfile::TempDir;
 
@@ -26,7 +26,8 @@ impl Scripted {
         );
         fs::write(&script, text).unwrap();
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-        let programs = Programs { root, through: vec!["sh".into(), script.into()] };
+        let through = vec!["sh".into(), script.into()];
+        let programs = Programs { through, ..Programs::of(&root) };
         Self { folder, programs }
     }
 
@@ -40,7 +41,7 @@ impl Scripted {
 fn units_are_called_by_name_and_never_taken_for_options() {
     let host = Scripted::new(
         &[],
-        "*is-enabled*a.service) echo enabled;; *is-enabled*b.service) echo disabled; exit 1;; *is-enabled*) echo not-found; exit 4;;",
+        "*is-enabled*a.service) echo enabled;; *is-enabled*b.service) echo disabled; exit 1;; *is-enabled*s.service) echo static;; *is-enabled*) echo not-found; exit 4;;",
     );
     host.programs.unit(UnitVerb::Enable, "--now.service").unwrap();
     host.programs.unit(UnitVerb::Reload, "crio.service").unwrap();
@@ -55,6 +56,7 @@ fn units_are_called_by_name_and_never_taken_for_options() {
     );
     assert_eq!(host.programs.unit_state("a.service").unwrap(), UnitState::Enabled);
     assert_eq!(host.programs.unit_state("b.service").unwrap(), UnitState::Disabled);
+    assert_eq!(host.programs.unit_state("s.service").unwrap(), UnitState::Static);
     assert_eq!(host.programs.unit_state("c.service").unwrap(), UnitState::Neither);
 }
 
@@ -73,6 +75,75 @@ fn a_failure_brings_the_last_words_of_the_program() {
         failed("silent.service"),
         "`systemctl restart -- silent.service` failed: exit status: 3"
     );
+}
+
+/// NODE-3
+#[test]
+fn a_program_that_does_not_end_is_told_of_and_killed_with_all_it_started() {
+    let mut host = Scripted::new(
+        &[],
+        "*restart*) sleep 3600 & echo $! >\"$0.child\"; wait;; *enable*) exec sleep 3600;; *stop*) ;;",
+    );
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = told.clone();
+    host.programs.told = Some(Arc::new(move |wait| heard.lock().unwrap().push(wait)));
+    host.programs.most = |_, arguments| match arguments {
+        ["stop", ..] => Duration::from_mins(1),
+        _ => Duration::from_secs(2),
+    };
+    host.programs.slow = Duration::from_millis(1);
+    let failed = |verb| host.programs.unit(verb, "hang.service").unwrap_err().to_string();
+    assert_eq!(
+        failed(UnitVerb::Restart),
+        "`systemctl restart -- hang.service` did not end within 2 s and was killed"
+    );
+    let child = fs::read_to_string(host.folder.path().join("script.child")).unwrap();
+    let state = fs::read_to_string(format!("/proc/{}/stat", child.trim()));
+    // Gone, or dead and not yet taken note of by whoever adopted it.
+    assert!(state.as_ref().map_or(true, |stat| stat.contains(") Z ")), "{state:?}");
+    let command = "systemctl restart -- hang.service".to_owned();
+    let long = Wait::Long { command, most: Duration::from_secs(2) };
+    assert_eq!(*told.lock().unwrap(), [long, Wait::Over], "before its time was over, and once");
+    // systemd would go on with the job, and let a later restart wait for it.
+    assert_eq!(
+        host.calls().iter().filter(|line| line.starts_with("systemctl")).collect::<Vec<_>>(),
+        ["systemctl restart -- hang.service", "systemctl stop --no-block -- hang.service"]
+    );
+    assert_eq!(
+        failed(UnitVerb::Enable),
+        "`systemctl enable -- hang.service` did not end within 2 s and was killed"
+    );
+}
+
+/// NODE-3
+#[test]
+fn every_program_has_an_end() {
+    let check = |words: &str, minutes: u64| {
+        let words: Vec<&str> = words.split(' ').collect();
+        let (program, arguments) = words.split_first().unwrap();
+        assert_eq!(most(program, arguments), Duration::from_mins(minutes), "{words:?}");
+    };
+    check("systemctl restart -- a.service", 10);
+    check("systemctl reload-or-restart -- a.service", 10);
+    check("systemctl enable -- a.service", 2);
+    check("systemctl daemon-reload", 2);
+    check("rpm-ostree status --json", 2);
+    check("rpm-ostree rebase --experimental -- x", 60);
+    check("rpm-ostree kargs --append-if-missing=quiet", 30);
+    check("bootc status --json", 2);
+    check("bootc switch -- x", 60);
+    check("chpasswd --encrypted", 1);
+}
+
+#[test]
+fn the_start_of_the_machine_is_read_beneath_its_root() {
+    let host = Scripted::new(&[], "");
+    let own = host.programs.boot_id().unwrap();
+    assert!(!own.is_empty(), "a folder that stands for a host has the kernel's");
+    let place = host.programs.root.join("proc/sys/kernel/random");
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("boot_id"), "nested\n").unwrap();
+    assert_eq!(host.programs.boot_id().unwrap(), "nested");
 }
 
 #[test]
@@ -152,7 +223,7 @@ fn systemctl_itself_enables_and_disables_units_in_a_folder() {
     fs::write(units.join("a.service"), text).unwrap();
     let script = format!("shift; exec systemctl --root='{}' \"$@\"", folder.path().display());
     let through = ["sh", "-c", &script, "sh"].map(OsString::from).to_vec();
-    let programs = Programs { root: folder.path().to_owned(), through };
+    let programs = Programs { through, ..Programs::of(folder.path()) };
     assert_eq!(programs.unit_state("a.service").unwrap(), UnitState::Disabled);
     for _ in 0..2 {
         programs.unit(UnitVerb::Enable, "a.service").unwrap();
@@ -161,6 +232,15 @@ fn systemctl_itself_enables_and_disables_units_in_a_folder() {
     assert!(units.join("multi-user.target.wants/a.service").is_symlink());
     programs.unit(UnitVerb::Disable, "a.service").unwrap();
     assert_eq!(programs.unit_state("a.service").unwrap(), UnitState::Disabled);
+    // What its file says now counts, and what an older one said is taken away.
+    programs.unit(UnitVerb::Enable, "a.service").unwrap();
+    fs::write(units.join("a.service"), text.replace("multi-user", "basic")).unwrap();
+    programs.unit(UnitVerb::Reenable, "a.service").unwrap();
+    assert!(units.join("basic.target.wants/a.service").is_symlink());
+    assert!(!units.join("multi-user.target.wants/a.service").is_symlink());
+    fs::write(units.join("s.service"), "[Service]\nExecStart=/bin/true\n").unwrap();
+    programs.unit(UnitVerb::Enable, "s.service").unwrap();
+    assert_eq!(programs.unit_state("s.service").unwrap(), UnitState::Static, "and no failure");
     std::os::unix::fs::symlink("/dev/null", units.join("m.service")).unwrap();
     assert_eq!(programs.unit_state("m.service").unwrap(), UnitState::Neither, "masked");
     assert!(programs.unit(UnitVerb::Enable, "none.service").is_err());
