@@ -144,7 +144,7 @@ fn listening(server: Server) -> String {
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let listener = server.listen(0).await.unwrap();
+            let listener = server.listen(0, apiserver::Access::Everybody).await.unwrap();
             tell.send(listener.address().to_string()).unwrap();
             // Ends with the test.
             let _ = listener.run().await;
