@@ -146,12 +146,11 @@ impl Change {
         let ours = HostPath::parse(&format!("{UNITS}/{name}"))
             .is_ok_and(|path| old.entries.contains_key(&path));
         let verb = match (said, found) {
-            (Starting::Unsaid, _) => return,
             (Starting::Enabled, Some(UnitState::Enabled)) if !touched => return,
             (Starting::Enabled, Some(UnitState::Enabled)) => UnitVerb::Reenable,
             (Starting::Disabled, Some(UnitState::Enabled)) => UnitVerb::Enable,
             (Starting::Enabled, Some(_)) => return self.leaving.push(name.to_owned()),
-            (Starting::Disabled, Some(_)) => return,
+            (Starting::Disabled, Some(_)) | (Starting::Unsaid, _) => return,
             // Nobody knows: it came with the host's first configuration. It is left alone where the unit is still named.
             (_, None) if new.units.contains_key(name) => return,
             (Starting::Enabled, None) if ours => return self.leaving.push(name.to_owned()),

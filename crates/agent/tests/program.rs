@@ -144,7 +144,7 @@ fn listening(server: Server) -> String {
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let listener = server.listen(0).await.unwrap();
+            let listener = server.listen(0, apiserver::Access::Everybody).await.unwrap();
             tell.send(listener.address().to_string()).unwrap();
             // Ends with the test.
             let _ = listener.run().await;
@@ -260,7 +260,8 @@ fn program_of_the_host_is_run_within_its_root() {
 const MEBIBYTE: u64 = 1 << 20;
 
 /// What is loaded of the program is what a stripped one holds. It is built without optimisation and with what all tests need, so it is
-/// larger than the one that ships: that one was 7.9 MiB.
+/// larger than the one that ships: that one was 7.9 MiB. Half a MiB was added for what no machine takes (NODE-3), for deadlines and for the
+/// sign of life, and it is there once for hosts and once for rehearsals.
 #[test]
 fn the_program_is_small_on_disk() {
     let file = fs::read(env!("CARGO_BIN_EXE_tidegate-agent")).unwrap();
@@ -273,7 +274,7 @@ fn the_program_is_small_on_disk() {
     let loaded = (0..count).map(|nth| headers + nth * size).filter(|at| number(*at, 4) == 1);
     let loaded: u64 = loaded.map(|at| number(at + 32, 8)).sum();
     assert!(loaded > MEBIBYTE, "{loaded} bytes would be a miracle");
-    assert!(loaded <= 12 * MEBIBYTE, "{loaded} bytes");
+    assert!(loaded <= 12 * MEBIBYTE + MEBIBYTE / 2, "{loaded} bytes");
 }
 
 /// At its largest, after a few changes. Most of it is the program itself, which is larger here than the one that ships.

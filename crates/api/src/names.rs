@@ -73,6 +73,22 @@ pub const INITIATING: &str = "Initiating";
 /// Reason of [`CHANGES_PENDING`] when something waits, may start, and does not, because the resource itself says so.
 pub const STOPPED: &str = "Stopped";
 
+/// Reason of [`CHANGES_PENDING`] when nothing waits any more, and what was initiated has not ended.
+pub const UNDER_WAY: &str = "UnderWay";
+
+/// Reason of [`READY`] when the policy is understood and its windows never come (TIME-7).
+pub const NEVER_FIRES: &str = "NeverFires";
+
+/// Condition of a gated resource: something refuses what its gate holds (GATE-13).
+pub const ENFORCED: &str = "Enforced";
+
+/// Condition of a gated resource, and reason of an event: the newest change that was seen began while the gate was shut, whoever
+/// began it (GATE-13). It appears with the first such change.
+pub const INITIATED_OUTSIDE_WINDOW: &str = "InitiatedOutsideWindow";
+
+/// Reason of [`INITIATED_OUTSIDE_WINDOW`] when it is so.
+pub const GATE_SHUT: &str = "GateShut";
+
 /// Annotation on a gated resource: why somebody overrode its policy, in their own words.
 pub const OVERRIDE_REASON: &str = "changemanagement.openshift.io/override-reason";
 

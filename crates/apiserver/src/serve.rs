@@ -1,19 +1,25 @@
 //! The front door for kubectl: HTTP on loopback, and a kubeconfig that leads there.
 //!
-//! There is no authentication, so there is no way to listen anywhere else, and requests that a web page could have sent
-//! (with an `Origin`, or under another host name) are refused. Every answer is dated by the server's own clock, which may not be the
-//! machine's: whoever counts from `now` asks the server, as they would ask a real one.
+//! Everybody who comes in is an administrator, so there is no way to listen anywhere else, requests that a web page could have sent
+//! (with an `Origin`, or under another host name) are refused, and so are those of other users of the machine, who do not know the token
+//! ([`Access::Token`]). kubectl sends no credentials over plain HTTP, so the token is the first part of every path: the address in the
+//! kubeconfig ends in it. Every answer is dated by the server's own clock, which may not be the machine's: whoever counts from `now` asks
+//! the server, as they would ask a real one.
 
 use std::{
+    convert::Infallible,
     io,
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
 };
 
-use http::{HeaderValue, Request, Response, header};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header, uri::PathAndQuery};
+use http_body_util::Full;
 use hyper::{body::Incoming as HyperBody, server::conn::http1};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
+use ring::digest::{SHA256, digest};
 use tokio::net::{TcpListener, TcpStream};
 use tower::Service as _;
 
@@ -28,21 +34,41 @@ use crate::{
 /// A client that does not even send its headers in this time is let go.
 const HEADER_PATIENCE: Duration = Duration::from_secs(10);
 
+/// Who may come in.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Access {
+    /// Whoever reaches the port: every user of this machine. For tests.
+    Everybody,
+    /// Whoever knows this token: it is the first part of the path, or a bearer token.
+    Token(String),
+}
+
+/// The token is in no log.
+impl std::fmt::Debug for Access {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Everybody => "Everybody",
+            Self::Token(_) => "Token",
+        })
+    }
+}
+
 /// A listening server.
 #[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
+    access: Access,
     service: Service,
     server: Server,
 }
 
 impl Server {
     /// Listens on a loopback port; 0 takes a free one.
-    pub async fn listen(&self, port: u16) -> io::Result<Listener> {
+    pub async fn listen(&self, port: u16, access: Access) -> io::Result<Listener> {
         let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = socket.local_addr()?;
-        Ok(Listener { socket, address, service: self.service(), server: self.clone() })
+        Ok(Listener { socket, address, access, service: self.service(), server: self.clone() })
     }
 }
 
@@ -52,37 +78,81 @@ impl Listener {
         self.address
     }
 
-    /// A kubeconfig for this server.
+    /// A kubeconfig for this server. Whoever can read it can do everything here.
     pub fn kubeconfig(&self) -> String {
-        format!(
-            "apiVersion: v1\nkind: Config\nclusters:\n- name: embedded\n  cluster:\n    server: http://{}\ncontexts:\n- name: embedded\n  context:\n    cluster: embedded\n    user: admin\n    namespace: default\ncurrent-context: embedded\nusers:\n- name: admin\n  user: {{}}\n",
-            self.address
-        )
+        kubeconfig(self.address, &self.access)
     }
 
     /// Serves until the future is dropped.
     pub async fn run(self) -> io::Result<()> {
+        let Self { socket, access, service, server, .. } = self;
         loop {
-            let stream = match self.socket.accept().await {
-                Ok((stream, _)) => stream,
-                // A client that left before it was accepted is not our failure; running out of descriptors passes.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
-                Err(_) => {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                    continue;
-                }
-            };
-            tokio::spawn(connection(stream, self.service.clone(), self.server.clone()));
+            let stream = accepted(&socket).await;
+            tokio::spawn(connection(stream, access.clone(), service.clone(), server.clone()));
         }
     }
 }
 
-async fn connection(stream: TcpStream, service: Service, server: Server) {
+/// The kubeconfig of a server at an address: always these very bytes, so that one who finds it can tell that it is nothing else.
+pub fn kubeconfig(address: SocketAddr, access: &Access) -> String {
+    let token = match access {
+        Access::Everybody => String::new(),
+        Access::Token(token) => format!("/{token}"),
+    };
+    format!(
+        "apiVersion: v1\nkind: Config\nclusters:\n- name: embedded\n  cluster:\n    server: http://{address}{token}\ncontexts:\n- name: embedded\n  context:\n    cluster: embedded\n    user: admin\n    namespace: default\ncurrent-context: embedded\nusers:\n- name: admin\n  user: {{}}\n"
+    )
+}
+
+/// Answers local clients by a function until the future is dropped; requests that a web page could have sent never reach it.
+pub async fn answer_locally<A>(socket: TcpListener, answer: A) -> io::Result<()>
+where
+    A: Fn(&Request<HyperBody>) -> Response<Full<Bytes>> + Clone + Send + 'static,
+{
+    loop {
+        let stream = accepted(&socket).await;
+        let answer = answer.clone();
+        let answer = hyper::service::service_fn(move |request: Request<HyperBody>| {
+            let answered = match suspicious(request.headers()) {
+                Some(refusal) => {
+                    let mut response = Response::new(Full::from(format!("{}\n", refusal.message)));
+                    *response.status_mut() = StatusCode::FORBIDDEN;
+                    response
+                }
+                None => answer(&request),
+            };
+            async move { Ok::<_, Infallible>(answered) }
+        });
+        tokio::spawn(async move {
+            // A connection that ends badly is the client's business.
+            let _ = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEADER_PATIENCE)
+                .serve_connection(TokioIo::new(stream), answer)
+                .await;
+        });
+    }
+}
+
+/// The next who comes.
+async fn accepted(socket: &TcpListener) -> TcpStream {
+    loop {
+        match socket.accept().await {
+            Ok((stream, _)) => return stream,
+            // A client that left before it was accepted is not our failure; running out of descriptors passes.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, access: Access, service: Service, server: Server) {
     let _ = stream.set_nodelay(true);
-    let answer = hyper::service::service_fn(move |request: Request<HyperBody>| {
+    let answer = hyper::service::service_fn(move |mut request: Request<HyperBody>| {
         let (mut service, server) = (service.clone(), server.clone());
+        let refused = suspicious(request.headers()).or_else(|| access.admit(&mut request).err());
         async move {
-            let mut answer = match suspicious(&request) {
+            let mut answer = match refused {
                 Some(refusal) => refusal_response(&refusal),
                 None => service.call(request).await?,
             };
@@ -98,19 +168,54 @@ async fn connection(stream: TcpStream, service: Service, server: Server) {
         .await;
 }
 
+impl Access {
+    /// Takes the token off a request, or refuses one that has none.
+    fn admit<B>(&self, request: &mut Request<B>) -> Result<(), Refusal> {
+        let Self::Token(token) = self else { return Ok(()) };
+        if let Some(rest) = behind(token, request.uri()) {
+            *request.uri_mut() = rest;
+            return Ok(());
+        }
+        let given = request.headers().get(header::AUTHORIZATION).and_then(|v| v.to_str().ok());
+        if given.and_then(|given| given.strip_prefix("Bearer ")).is_some_and(|g| same(g, token)) {
+            return Ok(());
+        }
+        let why = format!("{SERVER_NAME} answers those who have its kubeconfig");
+        Err(Refusal::new(401, "Unauthorized", why))
+    }
+}
+
+/// What a path asks for behind its first part, if that is the token.
+fn behind(token: &str, uri: &Uri) -> Option<Uri> {
+    let asked = uri.path_and_query()?.as_str().strip_prefix('/')?;
+    let end = asked.find(['/', '?']).unwrap_or(asked.len());
+    let (given, rest) = asked.split_at(end);
+    if !same(given, token) {
+        return None;
+    }
+    let rest = if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(PathAndQuery::try_from(rest).ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+/// Compares without telling by the time it takes how much of a guess was right.
+fn same(given: &str, token: &str) -> bool {
+    digest(&SHA256, given.as_bytes()).as_ref() == digest(&SHA256, token.as_bytes()).as_ref()
+}
+
 /// An instant as HTTP writes it; none if it is before or after all that HTTP can write.
 fn date(now: Timestamp) -> Option<HeaderValue> {
     let written = DateTimePrinter::new().timestamp_to_rfc9110_string(&now).ok()?;
     HeaderValue::try_from(written).ok()
 }
 
-fn suspicious(request: &Request<HyperBody>) -> Option<Refusal> {
-    let text =
-        |name| request.headers().get(name).and_then(|v: &header::HeaderValue| v.to_str().ok());
+fn suspicious(headers: &HeaderMap) -> Option<Refusal> {
+    let text = |name| headers.get(name).and_then(|v: &HeaderValue| v.to_str().ok());
     let host = text(header::HOST).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     let local = matches!(name, "127.0.0.1" | "localhost" | "");
-    if local && text(header::ORIGIN).is_none() {
+    if local && !headers.contains_key(header::ORIGIN) {
         return None;
     }
     let why = format!("{SERVER_NAME} answers local clients only, not web pages");

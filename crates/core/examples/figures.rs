@@ -113,6 +113,7 @@ fn plan_row(
         base: &Base::default(),
         operator_node: None,
         refusals: &Refusals::new(),
+        held_back: None,
         waits_for: None,
         control_plane_update: None,
         seconds_ahead: 0,

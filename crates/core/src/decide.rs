@@ -12,16 +12,20 @@ use schedule::Instant;
 use serde_json::{Value, json};
 
 pub mod disruption;
+pub mod outside;
 
 use crate::{
     behavior::{Before, recorded},
+    enforced::{self, Enforcement},
     explain,
     gate::{Gate, problem_text},
-    pending::Course,
+    pending::{Course, Pending, Stage},
     plan::{Note, Plan, StatusPatch, Weight, made_from},
     pool::{Action, PoolPlan},
+    problem::{Code, Problem},
     seen::{Conditions, Identity, Presence, SeenGated, SeenPolicy, StanzaReading},
     strategy,
+    verdict::Verdict,
 };
 
 /// What is to be done about a policy (POL-3 to POL-8).
@@ -37,11 +41,18 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
     };
     let behavior = recorded(&seen.set(), &|at| seen.reason(at), before, now);
     let generation = Some(seen.identity.generation);
-    let ready = match usable {
-        Some(_) => {
+    let scheduled =
+        usable.is_some_and(|policy| policy.lowered.strategy == Strategy::MaintenanceSchedule);
+    let never = never_fires(&seen.judged.problems).filter(|_| scheduled);
+    let ready = match (usable, &never) {
+        (Some(_), Some(never)) => {
+            let message = format!("the policy is understood, but {never}");
+            (ConditionStatus::True, names::NEVER_FIRES, Some(message))
+        }
+        (Some(_), None) => {
             (ConditionStatus::True, names::AS_EXPECTED, Some("the policy is understood".into()))
         }
-        None => (ConditionStatus::False, names::INVALID_SPEC, Some(wrong.clone())),
+        (None, _) => (ConditionStatus::False, names::INVALID_SPEC, Some(wrong.clone())),
     };
     let paused = match usable {
         None => {
@@ -49,7 +60,11 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
         }
         Some(policy) => {
             let reason = strategy::row(policy.lowered.strategy).map_or("Unknown", |row| row.name);
-            (of_state(behavior.current.state), reason, Some(message(&behavior)))
+            let message = match &never {
+                Some(never) => format!("{}; {never}", message(&behavior)),
+                None => message(&behavior),
+            };
+            (of_state(behavior.current.state), reason, Some(message))
         }
     };
     let status = PolicyStatus {
@@ -87,8 +102,28 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
     Plan { status: patch, notes, wake, ..Plan::default() }
 }
 
-/// What is to be done about a resource under change management (GATE-1 to GATE-6).
-pub fn gated(seen: &SeenGated, gate: &Gate, now: Instant) -> Plan {
+/// What is to be done about a resource under change management (GATE-1 to GATE-6), given what is known of who keeps its gate
+/// (GATE-13).
+pub fn gated(seen: &SeenGated, gate: &Gate, kept: Enforcement, now: Instant) -> Plan {
+    about(seen, gate, kept, Newest::Recorded, now)
+}
+
+/// What tells how the newest change of a resource began.
+#[derive(Clone, Copy)]
+enum Newest<'a> {
+    /// The record of whoever began it.
+    Recorded,
+    /// Its machines: those that no permitted write told to go.
+    Machines(&'a [String]),
+}
+
+fn about(
+    seen: &SeenGated,
+    gate: &Gate,
+    kept: Enforcement,
+    newest: Newest<'_>,
+    now: Instant,
+) -> Plan {
     let known = &seen.conditions;
     let paused_before = known.get(names::CHANGES_PAUSED);
     let absent = seen.stanza == StanzaReading::Absent;
@@ -112,10 +147,18 @@ pub fn gated(seen: &SeenGated, gate: &Gate, now: Instant) -> Plan {
         known.ours(),
         now,
     );
-    let pending = made(names::CHANGES_PENDING, pending(seen, &behavior), None, known.ours(), now);
+    let verdict = gate.verdict(now);
+    let pending =
+        made(names::CHANGES_PENDING, pending(seen, &behavior, verdict), None, known.ours(), now);
+    let enforced = enforced(seen, kept, now);
+    let outside = match newest {
+        _ if absent => None,
+        Newest::Recorded => outside::condition(seen, &behavior, now),
+        Newest::Machines(unrecorded) => outside::of_machines(seen, unrecorded, verdict, now),
+    };
     let mut notes: Vec<Note> = Vec::new();
     let changed_word = paused_before.is_none_or(|before| before.reason != word);
-    if changed_word && (absent || gate.doubt_at(now).is_some()) {
+    if changed_word && (absent || verdict == Verdict::CannotTell) {
         notes.push(Note {
             weight: Weight::Warning,
             reason: word,
@@ -132,7 +175,10 @@ pub fn gated(seen: &SeenGated, gate: &Gate, now: Instant) -> Plan {
             message: pending.message.clone().unwrap_or_default(),
         });
     }
-    let status = status_patch(seen, &behavior, &[paused, pending]);
+    notes.extend(outside.as_ref().and_then(|outside| outside::note(known, outside)));
+    let conditions: Vec<Condition> =
+        [Some(paused), Some(pending), enforced, outside].into_iter().flatten().collect();
+    let status = status_patch(seen, &behavior, &conditions);
     let wake = explain::gate::explain(seen, gate, now).holds_until();
     Plan { status, notes, wake, ..Plan::default() }
 }
@@ -140,8 +186,10 @@ pub fn gated(seen: &SeenGated, gate: &Gate, now: Instant) -> Plan {
 /// What is to be done about a pool whose machines are rolled out here: what the rollout wants, and the status as one write. What waits
 /// is what the rollout says waits (POOL-6).
 pub fn pool(seen: &SeenGated, planned: PoolPlan, gate: &Gate, now: Instant) -> Plan {
-    let PoolPlan { actions, status, pending, mut notes, wake, .. } = planned;
-    let about = gated(&SeenGated { pending, ..seen.clone() }, gate, now);
+    let PoolPlan { actions, status, pending, mut notes, wake, enforcement, unrecorded, .. } =
+        planned;
+    let seen = SeenGated { pending, ..seen.clone() };
+    let about = about(&seen, gate, enforcement, Newest::Machines(&unrecorded), now);
     let wake = wake.into_iter().chain(about.wake).min();
     if actions.iter().any(Action::comes_before_status) {
         // Transitions are told with the status.
@@ -155,38 +203,61 @@ pub fn pool(seen: &SeenGated, planned: PoolPlan, gate: &Gate, now: Instant) -> P
     Plan { actions, status, notes, wake }
 }
 
-type Verdict = (ConditionStatus, &'static str, Option<String>);
+type Said = (ConditionStatus, &'static str, Option<String>);
 
-fn pending(seen: &SeenGated, behavior: &Behavior) -> Verdict {
-    let what = seen.pending.waiting.join("; ");
-    match (seen.pending.is_empty(), behavior.current.state) {
-        (false, State::ChangesPaused) if let Course::Anyway(right) = &seen.pending.course => {
-            let message = format!("goes on although changes are held: {what} ({right})");
-            (ConditionStatus::True, names::INITIATING, Some(message))
+fn pending(seen: &SeenGated, behavior: &Behavior, verdict: Verdict) -> Said {
+    let Pending { waiting, begun, course, .. } = &seen.pending;
+    let (what, begun) = (waiting.join("; "), begun.join("; "));
+    let stage = seen.pending.stage(verdict);
+    let message = match (stage, course) {
+        (Stage::Nothing, _) => "nothing waits".into(),
+        (Stage::UnderWay, _) => format!("nothing waits; under way: {begun}"),
+        (Stage::Initiating, Course::Anyway(right)) => {
+            format!("goes on although changes are held: {what} ({right})")
         }
-        (false, State::ChangesUnpaused) if let Course::Stopped(why) = &seen.pending.course => {
-            let message = format!("changes are permitted, but {why}: {what}");
-            (ConditionStatus::True, names::STOPPED, Some(message))
+        (Stage::Initiating, _) => format!("may start now: {what}"),
+        (Stage::Stopped, Course::Stopped(why)) => {
+            format!("changes are permitted, but {why}: {what}")
         }
-        (true, _) => {
-            let message = match seen.pending.begun.join("; ") {
-                begun if begun.is_empty() => "nothing waits".into(),
-                begun => format!("nothing waits; under way: {begun}"),
+        (Stage::Stopped | Stage::Held, _) => {
+            let when = match (&behavior.current.end_time, verdict) {
+                (_, Verdict::CannotTell) => "and nobody can tell until when",
+                (Some(end), _) => &format!("until {end}"),
+                (None, _) => "with no end in sight",
             };
-            (ConditionStatus::False, names::NOTHING_PENDING, Some(message))
+            format!("held {when}: {what} ({})", behavior.current.reason)
         }
-        (false, State::ChangesUnpaused) => {
-            (ConditionStatus::True, names::INITIATING, Some(format!("may start now: {what}")))
-        }
-        (false, State::ChangesPaused) => {
-            let when = match &behavior.current.end_time {
-                Some(end) => format!("until {end}"),
-                None => "with no end in sight".into(),
-            };
-            let why = &behavior.current.reason;
-            (ConditionStatus::True, names::HELD, Some(format!("held {when}: {what} ({why})")))
-        }
-    }
+    };
+    let status = match stage {
+        Stage::Nothing => ConditionStatus::False,
+        Stage::UnderWay | Stage::Initiating | Stage::Held | Stage::Stopped => ConditionStatus::True,
+    };
+    (status, stage.reason(), Some(message))
+}
+
+/// Whether something refuses what the gate holds (GATE-13). What was not tried since this program started keeps what was seen
+/// before, so that a restart writes nothing (STAT-3).
+fn enforced(seen: &SeenGated, kept: Enforcement, now: Instant) -> Option<Condition> {
+    let known = enforced::recorded(seen);
+    let found = match (kept, known) {
+        (Enforcement::NotTried, Some(known)) => known,
+        (found, _) => found,
+    };
+    let said = if seen.stanza == StanzaReading::Absent {
+        // There is no gate that anybody could keep.
+        known?;
+        let message = "there is no spec.changeManagement, so nothing is held".to_owned();
+        (ConditionStatus::Unknown, names::STANZA_REMOVED, Some(message))
+    } else {
+        (found.status(), found.reason(), Some(found.about(seen.kind.name)))
+    };
+    Some(made(names::ENFORCED, said, None, seen.conditions.ours(), now))
+}
+
+/// What is said of a policy whose windows never come (TIME-7).
+fn never_fires(problems: &[Problem]) -> Option<String> {
+    let problem = problems.iter().find(|problem| problem.code == Code::NeverFires)?;
+    Some(format!("no window ever opens: {}: {}", problem.field, problem.detail))
 }
 
 fn of_state(state: State) -> ConditionStatus {
@@ -225,7 +296,7 @@ fn condition<'a>(conditions: &'a [Condition], kind: &str) -> Option<&'a Conditio
 /// A condition that keeps the instant of its last transition as long as its status stays.
 fn made<'a>(
     kind: &str,
-    (status, reason, message): Verdict,
+    (status, reason, message): Said,
     observed_generation: Option<i64>,
     known: impl IntoIterator<Item = &'a Condition>,
     now: Instant,

@@ -4,7 +4,9 @@
 //! tried the first write of a change where a gate was shut and saw it refused, saw it pass, or never tried. What was not seen is not
 //! claimed.
 
-use api::meta::ConditionStatus;
+use api::{meta::ConditionStatus, names};
+
+use crate::seen::SeenGated;
 
 /// What is known of who keeps a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,12 +60,37 @@ impl Enforcement {
         }
     }
 
+    /// The value of `change_management_enforced`.
+    pub fn figure(self) -> i64 {
+        match self.status() {
+            ConditionStatus::True => 1,
+            ConditionStatus::False => 0,
+            ConditionStatus::Unknown => -1,
+        }
+    }
+
+    /// What it means for a resource of a kind: the message of the condition.
+    pub fn about(self, kind: &str) -> String {
+        let who = match kind {
+            names::CLUSTER_VERSION => "the cluster version operator begins updates",
+            names::MACHINE_CONFIG_POOL => "the machine config operator begins machines",
+            names::HOSTED_CLUSTER | names::NODE_POOL => "HyperShift begins updates",
+            _ => "others begin changes",
+        };
+        match self {
+            Self::Advisory => {
+                format!("nothing in this cluster obeys this gate yet: {who} without asking it")
+            }
+            told => told.sentence().to_owned(),
+        }
+    }
+
     /// What it means, as one sentence for people, without a full stop.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Proven => "the API server refuses what this gate holds: it was tried",
             Self::Advisory => {
-                "nothing in this cluster obeys this gate yet: the controllers that start these changes do not ask it"
+                "nothing in this cluster obeys this gate yet: whoever begins these changes does not ask it"
             }
             Self::PolicyMissing => {
                 "the admission policy that refuses what this gate holds is not installed or not bound: apply it again from the chart or the manifests"
@@ -79,6 +106,12 @@ impl Enforcement {
             }
         }
     }
+}
+
+/// What a controller wrote on a resource; none if none did, or if there is no gate.
+pub fn recorded(seen: &SeenGated) -> Option<Enforcement> {
+    let condition = seen.conditions.get(names::ENFORCED)?;
+    Enforcement::ALL.into_iter().find(|known| known.reason() == condition.reason)
 }
 
 #[cfg(test)]

@@ -16,34 +16,11 @@ use crate::{
     problem::Object,
     read::Policy,
     strategy,
+    verdict::Verdict,
 };
 
 pub mod gate;
 pub mod rule;
-
-/// What a reason says about changes at the instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// They may be initiated.
-    Permitted,
-    /// They may not.
-    Paused,
-}
-
-impl Verdict {
-    /// The verdict of a set about an instant inside it or not.
-    pub fn of(set: &TimeSet, at: Instant) -> Self {
-        if set.contains(at) { Self::Permitted } else { Self::Paused }
-    }
-
-    /// The word for it, as a predicate of "changes are".
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Permitted => "permitted",
-            Self::Paused => "paused",
-        }
-    }
-}
 
 /// One node of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +29,7 @@ pub struct Reason {
     pub verdict: Verdict,
     /// What it is about.
     pub fact: Fact,
-    /// Until when it says so; none if for ever.
+    /// Until when it says so; none if it has no end, or if nobody can tell.
     pub until: Option<Instant>,
     /// The reasons it rests on.
     pub because: Vec<Reason>,
@@ -179,12 +156,7 @@ fn exclusion_node(scheduled: &Scheduled, at: Instant) -> Reason {
     if let Cause::Exclusion { from, until, reason } = set.why(at).cause {
         let reason = reason.map(str::to_owned);
         let fact = Fact::Excluded { from, until, reason };
-        return Reason {
-            verdict: Verdict::Paused,
-            fact,
-            until: Some(edge(until)),
-            because: vec![],
-        };
+        return Reason { verdict: Verdict::Held, fact, until: Some(edge(until)), because: vec![] };
     }
     let next =
         exclusions.iter().map(|exclusion| exclusion.from).filter(|from| edge(*from) > at).min();
@@ -197,7 +169,9 @@ pub fn sentence(lowered: &Lowered, at: Instant) -> String {
     let tree = strategy_node(lowered, at);
     let deciding = match tree.verdict {
         // An exclusion is listed last and beats permission (TIME-10).
-        Verdict::Paused => tree.because.iter().rev().find(|part| part.verdict == Verdict::Paused),
+        Verdict::Held | Verdict::CannotTell => {
+            tree.because.iter().rev().find(|part| part.verdict == Verdict::Held)
+        }
         Verdict::Permitted => tree.because.first(),
     };
     deciding.unwrap_or(&tree).brief()

@@ -8,9 +8,9 @@ use schedule::Instant;
 
 use crate::{
     gate::{Form, Gate},
-    pending::Course,
     seen::SeenGated,
     strategy::STRATEGIES,
+    verdict::Verdict,
 };
 
 /// Nobody can tell.
@@ -21,7 +21,7 @@ const FOR_EVER: i64 = -1;
 /// The five metrics of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gauges {
-    /// 0 nothing pending; 1 pending and being initiated; 2 pending and held.
+    /// 0 nothing pending; 1 being initiated, or under way; 2 pending and held back.
     pub change_pending: i64,
     /// -2 cannot tell; -1 paused with no end; 0 permitted now; else the seconds until changes are permitted.
     pub next_change_eta: i64,
@@ -37,23 +37,20 @@ pub struct Gauges {
 pub fn gauges(seen: &SeenGated, gate: &Gate, now: Instant) -> Gauges {
     let stretch = gate.set.stretch(now);
     let until = |end: Option<Instant>| end.map_or(FOR_EVER, |end| end.unix() - now.unix());
-    let doubtful = gate.doubt_at(now).is_some();
-    let (next_change_eta, permissive_remaining) = match (doubtful, stretch.inside) {
-        (true, _) => (CANNOT_TELL, CANNOT_TELL),
-        (false, true) => (0, until(stretch.end)),
-        (false, false) => (until(stretch.end), 0),
-    };
-    let goes_on = stretch.inside || matches!(seen.pending.course, Course::Anyway(_));
-    let change_pending = match (seen.pending.is_empty(), goes_on) {
-        (true, _) => i64::from(!seen.pending.begun.is_empty()),
-        (false, true) => 1,
-        (false, false) => 2,
+    let verdict = gate.verdict(now);
+    let (next_change_eta, permissive_remaining) = match verdict {
+        Verdict::CannotTell => (CANNOT_TELL, CANNOT_TELL),
+        Verdict::Permitted => (0, until(stretch.end)),
+        Verdict::Held => (until(stretch.end), 0),
     };
     Gauges {
-        change_pending,
+        change_pending: seen.pending.stage(verdict).figure(),
         next_change_eta,
         permissive_remaining,
-        last_change: if stretch.inside { 0 } else { last_permitted(seen, gate, now) },
+        last_change: match verdict {
+            Verdict::Permitted => 0,
+            Verdict::Held | Verdict::CannotTell => last_permitted(seen, gate, now),
+        },
         strategy: (gate.form != Form::NoStanza).then(|| gate.strategy(now)),
     }
 }
@@ -72,7 +69,8 @@ fn last_permitted(seen: &SeenGated, gate: &Gate, now: Instant) -> i64 {
     let permitted = recorded.filter(|end| *end <= now).or_else(|| gate.set.previous_change(now));
     let initiated = seen.pending.initiated.filter(|at| *at <= now);
     let last = permitted.max(initiated);
-    last.map_or(FOR_EVER, |last| now.unix() - last.unix())
+    // 0 is the word for "permitted now", and this second is not.
+    last.map_or(FOR_EVER, |last| (now.unix() - last.unix()).max(1))
 }
 
 impl Gauges {

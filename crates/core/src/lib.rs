@@ -53,4 +53,5 @@ pub mod seen;
 pub mod shape;
 pub mod simulate;
 pub mod strategy;
+pub mod verdict;
 pub mod world;

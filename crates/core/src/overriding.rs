@@ -5,14 +5,16 @@
 
 use std::sync::Arc;
 
-use api::{names, stanza::StanzaStrategy};
+use api::{machine::names::MASTER, names, stanza::StanzaStrategy};
 use schedule::Instant;
 use serde_json::{Value, json};
 
 use crate::{
     gate::{Form, Gate, gate},
     seen::{SeenGated, SeenPolicy, StanzaReading},
+    world::World,
 };
+
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
@@ -37,6 +39,20 @@ pub struct Change {
     pub undo: Value,
     /// What it will mean, in a sentence without its full stop.
     pub meaning: String,
+}
+
+/// Why a resource's own stanza is not the place for an override; none if it is. The pool of the masters follows `ClusterVersion`, so
+/// that what is written on the pool itself is put back at once (CV-2).
+pub fn led_elsewhere(seen: &SeenGated, world: &World) -> Option<String> {
+    let object = &seen.identity.object;
+    let masters =
+        object.kind == names::MACHINE_CONFIG_POOL && object.name.as_deref() == Some(MASTER);
+    let mut versions = world.gated().filter(|seen| seen.kind.name == names::CLUSTER_VERSION);
+    let version = versions.next().filter(|_| masters)?.identity.object.name.as_deref()?.to_owned();
+    Some(format!(
+        "{object} follows ClusterVersion/{version}, so its own stanza decides nothing\n  \
+         hint: tidegate override clusterversion/{version}, which holds or permits the masters too"
+    ))
 }
 
 /// The change of a resource's stanza that gives what is wanted; or why there is none.
@@ -220,5 +236,29 @@ mod tests {
         // Without a stanza, taking it back is taking it away.
         let made = change(&bare, None, Wanted::Restrictive, None, at(NOW)).unwrap();
         assert_eq!(made.undo["spec"], json!({"changeManagement": null}));
+    }
+
+    /// CV-2
+    #[test]
+    fn the_pool_of_the_masters_is_overridden_by_way_of_the_cluster_version() {
+        let world = |objects: &[(usize, &str)]| {
+            let mut world = World::default();
+            for (kind, name) in objects {
+                world.add(&GATED[*kind], &json!({"metadata": {"name": name}}));
+            }
+            world
+        };
+        let check = |world: &World, pool: &str, expected: Option<&str>| {
+            let pools =
+                world.gated().find(|seen| seen.identity.object.name.as_deref() == Some(pool));
+            let said = led_elsewhere(pools.unwrap(), world);
+            assert_eq!(said.is_some(), expected.is_some(), "{said:?}");
+            assert!(said.unwrap_or_default().contains(expected.unwrap_or_default()));
+        };
+        let whole = world(&[(0, "version"), (1, "master"), (1, "worker")]);
+        check(&whole, "master", Some("tidegate override clusterversion/version"));
+        check(&whole, "worker", None);
+        // Without a cluster version the pool has nobody to follow.
+        check(&world(&[(1, "master")]), "master", None);
     }
 }

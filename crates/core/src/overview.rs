@@ -5,35 +5,16 @@ use api::policy::{Behavior, Strategy};
 use schedule::Instant;
 
 use crate::{
+    decide::outside,
+    enforced::{self, Enforcement},
     gate::{Form, Gate},
     pending::Pending,
     problem::Object,
     seen::{SeenGated, SeenPolicy},
     strategy,
+    verdict::Verdict,
     world::{World, as_recorded},
 };
-
-/// Whether something may change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It may.
-    Open,
-    /// It may not.
-    Held,
-    /// Nobody can tell, so it may not.
-    Unknown,
-}
-
-impl Standing {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Held => "held",
-            Self::Unknown => "unknown",
-        }
-    }
-}
 
 /// A policy or a resource at an instant.
 #[derive(Clone, Debug)]
@@ -41,7 +22,9 @@ pub struct Row {
     /// Which object.
     pub object: Object,
     /// Whether changes may be initiated.
-    pub standing: Standing,
+    pub verdict: Verdict,
+    /// The same for the state after the present one, if there is one.
+    pub next: Option<Verdict>,
     /// How that is decided, as it is spelled in the object; none without a stanza.
     pub strategy: Option<&'static str>,
     /// The policy that a resource names.
@@ -52,6 +35,10 @@ pub struct Row {
     pub behavior: Behavior,
     /// What would be initiated; nothing for a policy.
     pub pending: Pending,
+    /// Whether anything refuses what the gate holds, where a controller said so (GATE-13).
+    pub enforced: Option<Enforcement>,
+    /// When the newest change began, if the gate was shut then (GATE-13).
+    pub outside: Option<Instant>,
 }
 
 /// Whether a resource sets its policy aside.
@@ -69,21 +56,16 @@ pub fn resource(world: &World, seen: &SeenGated, at: Instant) -> Row {
     let behavior = world.behavior(seen, at);
     Row {
         object: seen.identity.object.clone(),
-        standing: if gate.doubt_at(at).is_some() {
-            Standing::Unknown
-        } else {
-            open_or_held(&gate, at)
-        },
+        verdict: gate.verdict(at),
+        next: next(&behavior, |at| gate.verdict(at)),
         strategy: form_name(&gate),
         policy: seen.policy(),
         overridden: if gate.overrides(seen, at) { Overridden::Yes } else { Overridden::No },
         behavior,
         pending: seen.pending.clone(),
+        enforced: enforced::recorded(seen),
+        outside: outside::recorded(seen),
     }
-}
-
-fn open_or_held(gate: &Gate, at: Instant) -> Standing {
-    if gate.set.contains(at) { Standing::Open } else { Standing::Held }
 }
 
 fn form_name(gate: &Gate) -> Option<&'static str> {
@@ -103,19 +85,25 @@ pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
     let set = seen.set();
     let strategy = usable.map_or(Strategy::Restrictive, |policy| policy.lowered.strategy);
     let known = seen.status.behavior.as_ref();
+    let behavior = as_recorded(&set, &|at| seen.reason(at), known, strategy, at);
     Row {
         object: seen.identity.object.clone(),
-        standing: match seen.ready() {
-            Err(_) => Standing::Unknown,
-            Ok(()) if set.contains(at) => Standing::Open,
-            Ok(()) => Standing::Held,
-        },
+        verdict: seen.verdict(at),
+        next: next(&behavior, |at| seen.verdict(at)),
         strategy: usable
             .and_then(|policy| strategy::row(policy.lowered.strategy))
             .map(|row| row.name),
         policy: None,
         overridden: Overridden::No,
-        behavior: as_recorded(&set, &|at| seen.reason(at), known, strategy, at),
+        behavior,
         pending: Pending::default(),
+        enforced: None,
+        outside: None,
     }
+}
+
+/// What is said about the beginning of the next state.
+fn next(behavior: &Behavior, verdict: impl Fn(Instant) -> Verdict) -> Option<Verdict> {
+    let start = behavior.next.as_ref()?.start_time.as_deref()?;
+    Instant::parse(start).ok().map(verdict)
 }

@@ -7,7 +7,10 @@ use api::{machine::names::LEDGER, names, schema::Kind};
 use schedule::Instant;
 use serde_json::Value;
 
-use crate::pool::ledger::Ledger;
+use crate::{
+    pool::{ledger::Ledger, status::UPDATING},
+    verdict::Verdict,
+};
 
 /// What waits, and what is under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,11 +37,110 @@ pub enum Course {
     Stopped(String),
 }
 
+/// How far a resource is with what it has pending: the one answer behind the condition `ChangesPending` and its metric (GATE-6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing waits, and nothing is under way.
+    Nothing,
+    /// Nothing waits, and what was initiated has not ended.
+    UnderWay,
+    /// Something waits and may start now.
+    Initiating,
+    /// Something waits for the gate.
+    Held,
+    /// Something waits, and would not start if the gate were open.
+    Stopped,
+}
+
+impl Stage {
+    /// The value of `change_management_change_pending`.
+    pub fn figure(self) -> i64 {
+        match self {
+            Self::Nothing => 0,
+            Self::UnderWay | Self::Initiating => 1,
+            Self::Held | Self::Stopped => 2,
+        }
+    }
+
+    /// The reason of the condition `ChangesPending`, which holds exactly when the figure is not 0.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Nothing => names::NOTHING_PENDING,
+            Self::UnderWay => names::UNDER_WAY,
+            Self::Initiating => names::INITIATING,
+            Self::Held => names::HELD,
+            Self::Stopped => names::STOPPED,
+        }
+    }
+}
+
 impl Pending {
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
+
+    /// How far it is, with what the gate says.
+    pub fn stage(&self, verdict: Verdict) -> Stage {
+        match (self.is_empty(), &self.course, verdict) {
+            (true, ..) if self.begun.is_empty() => Stage::Nothing,
+            (true, ..) => Stage::UnderWay,
+            (false, Course::Anyway(_), _) | (false, Course::Gate, Verdict::Permitted) => {
+                Stage::Initiating
+            }
+            (false, Course::Stopped(_), Verdict::Permitted) => Stage::Stopped,
+            (false, Course::Gate | Course::Stopped(_), Verdict::Held | Verdict::CannotTell) => {
+                Stage::Held
+            }
+        }
+    }
+}
+
+/// A change that was initiated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Began {
+    /// What, in a few words.
+    pub what: String,
+    /// When, by the record of who initiated it.
+    pub at: Instant,
+}
+
+/// The newest change of a resource that was initiated, where whoever did it records the instant. Node pools record none.
+pub(crate) fn began(kind: &Kind, document: &Value) -> Option<Began> {
+    match kind.name {
+        names::CLUSTER_VERSION => updated(document, "/status/history"),
+        names::HOSTED_CLUSTER => updated(document, "/status/version/history"),
+        names::MACHINE_CONFIG_POOL => updating(document),
+        _ => None,
+    }
+}
+
+/// The newest entry of a history of releases. The first of all is the installation, which nobody holds.
+fn updated(document: &Value, history: &str) -> Option<Began> {
+    let [newest, _, ..] = document.pointer(history)?.as_array()?.as_slice() else { return None };
+    let text = |field: &str| newest.get(field).and_then(Value::as_str);
+    let release =
+        text("version").filter(|version| !version.is_empty()).or_else(|| text("image"))?;
+    Some(Began {
+        what: format!("release {release}"),
+        at: Instant::parse(text("startedTime")?).ok()?,
+    })
+}
+
+/// Where others roll a pool out, its condition `Updating` says since when.
+fn updating(document: &Value) -> Option<Began> {
+    let conditions = document.pointer("/status/conditions")?.as_array()?;
+    let text = |condition: &Value, field: &str| {
+        condition.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let updating = conditions.iter().find(|condition| {
+        text(condition, "type") == UPDATING && text(condition, "status") == "True"
+    })?;
+    let target = document.pointer("/spec/configuration/name").and_then(Value::as_str)?;
+    Some(Began {
+        what: target.to_owned(),
+        at: Instant::parse(&text(updating, "lastTransitionTime")).ok()?,
+    })
 }
 
 /// What a resource has pending.

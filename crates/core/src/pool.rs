@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use api::machine::names;
 
 use crate::{
+    enforced::Enforcement,
     gate::{Gate, Permit},
     pending::Pending,
     plan::{Note, StatusPatch, Weight, made_from},
@@ -29,6 +30,7 @@ pub mod bypass;
 pub mod capacity;
 pub mod consent;
 mod digest;
+mod held;
 mod ignition;
 pub mod ledger;
 pub mod master;
@@ -82,6 +84,8 @@ pub struct PoolView<'a> {
     pub waits_for: Option<&'a str>,
     /// Machines that the server refused to give a configuration.
     pub refusals: &'a Refusals,
+    /// Why whoever carries plans out would start nothing now, whatever the gate says (GATE-11); none if nothing is in the way.
+    pub held_back: Option<&'a str>,
     /// The update of the control plane, as `ClusterVersion` and the record on it tell. Its machines belong to it (CV-1).
     pub control_plane_update: Option<&'a SeenUpdate>,
     /// How many seconds our clock is ahead of the server's, as far as is known; less than nothing if it is behind.
@@ -114,6 +118,10 @@ pub struct PoolPlan {
     pub problems: Vec<Problem>,
     /// What people should be told.
     pub notes: Vec<Note>,
+    /// Whether anything refuses what its gate holds: not known here, and given by whoever asked the server (GATE-13).
+    pub enforcement: Enforcement,
+    /// Machines that were told to go by a write that left no record, each in a few words: not known here either (GATE-13).
+    pub unrecorded: Vec<String>,
     /// When the answer changes by itself.
     pub wake: Option<Instant>,
 }
@@ -196,6 +204,7 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
     let shelf = Shelf::new(view.pool, view.rendered.iter().copied());
     let mut blocked = view.pool.problems.clone();
     let target = Target::of(view.pool, &shelf, &mut blocked);
+    blocked.extend(held::problem(view, target.as_ref()));
     let mut problems = Vec::new();
     let bypass = Bypass::new(view.sources, target.as_ref(), &mut problems);
     problems.extend(refusal::problems(view, target.as_ref()));
@@ -215,6 +224,7 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
     plan.pending.course = report::course(view, ways.as_ref(), &blocked);
     if !writes_pool {
         let may = blocked.is_empty()
+            && view.held_back.is_none()
             && view.pool.stays()
             && view.pool.paused == Pause::Running
             && view.waits_for.is_none();

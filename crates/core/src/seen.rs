@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::{
     drain::node::Node,
     node::disruption::{self, Wanted},
-    pending::{self, Pending},
+    pending::{self, Began, Pending},
     pool::{
         seen::{SeenNode, SeenPool},
         source::SeenConfig,
@@ -120,6 +120,8 @@ pub struct SeenGated {
     pub override_reason: Option<String>,
     /// What would be initiated if there were no change management.
     pub pending: Pending,
+    /// The newest change that was initiated, by whomever, where its instant is recorded.
+    pub began: Option<Began>,
     /// What its status says about change management.
     pub behavior: Option<Behavior>,
     /// Where its conditions stand.
@@ -262,10 +264,16 @@ impl SeenGated {
                 .and_then(Value::as_str)
                 .map(str::to_owned),
             pending: pending::pending(kind, document),
+            began: pending::began(kind, document),
             behavior: decoded(document.pointer("/status/changeManagement/behavior")),
             conditions: Conditions::of(
                 document,
-                &[api::names::CHANGES_PAUSED, api::names::CHANGES_PENDING],
+                &[
+                    api::names::CHANGES_PAUSED,
+                    api::names::CHANGES_PENDING,
+                    api::names::ENFORCED,
+                    api::names::INITIATED_OUTSIDE_WINDOW,
+                ],
             ),
             pool: (kind.name == api::names::MACHINE_CONFIG_POOL)
                 .then(|| Box::new(SeenPool::new(document))),

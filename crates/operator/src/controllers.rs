@@ -2,12 +2,13 @@
 
 use api::schema::{GATED, KINDS, MACHINES};
 use runtime::{
-    reconcile::Controller,
+    reconcile::{Controller, no_gate},
     store::{Store, policy_of},
 };
 use schedule::Instant;
 use tidegate_core::{
     decide,
+    enforced::Enforcement,
     gate::{self, Gate},
     plan::Plan,
     seen::{Seen, SeenGated},
@@ -17,12 +18,12 @@ use crate::rollout;
 
 /// Every controller, policies first.
 pub const CONTROLLERS: &[Controller] = &[
-    Controller { kind: &KINDS[0], reads: &[], decide: of_policy },
-    Controller { kind: &KINDS[1], reads: &[], decide: of_policy },
-    Controller { kind: &GATED[0], reads: &[], decide: of_gated },
-    Controller { kind: &GATED[1], reads: &[], decide: of_gated },
-    Controller { kind: &GATED[2], reads: &[], decide: of_gated },
-    Controller { kind: &GATED[3], reads: &[], decide: of_gated },
+    Controller { kind: &KINDS[0], reads: &[], decide: of_policy, rests_on: no_gate },
+    Controller { kind: &KINDS[1], reads: &[], decide: of_policy, rests_on: no_gate },
+    Controller { kind: &GATED[0], reads: &[], decide: of_gated, rests_on: no_gate },
+    Controller { kind: &GATED[1], reads: &[], decide: of_gated, rests_on: no_gate },
+    Controller { kind: &GATED[2], reads: &[], decide: of_gated, rests_on: no_gate },
+    Controller { kind: &GATED[3], reads: &[], decide: of_gated, rests_on: no_gate },
 ];
 
 /// The same, for a cluster in which nobody else rolls configurations out to machines.
@@ -35,10 +36,11 @@ pub const MANAGING_POOLS: &[Controller] = &[
         // What the control plane does decides about its machines, and pools wait for each other.
         reads: &[&MACHINES[0], &MACHINES[1], &GATED[0], &GATED[1]],
         decide: of_pool,
+        rests_on: rollout::rests_on,
     },
     CONTROLLERS[4],
     CONTROLLERS[5],
-    Controller { kind: &MACHINES[2], reads: &[], decide: of_disruption },
+    Controller { kind: &MACHINES[2], reads: &[], decide: of_disruption, rests_on: no_gate },
 ];
 
 fn of_policy(seen: &Seen, _: &Store, now: Instant) -> Plan {
@@ -51,7 +53,10 @@ fn of_policy(seen: &Seen, _: &Store, now: Instant) -> Plan {
 fn of_gated(seen: &Seen, store: &Store, now: Instant) -> Plan {
     match seen {
         Seen::Policy(_) | Seen::Part(_) => Plan::default(),
-        Seen::Gated(gated) => decide::gated(gated, &gate_of(seen, gated, store), now),
+        Seen::Gated(gated) => {
+            // Nobody in the cluster asks these gates before they begin (GATE-13).
+            decide::gated(gated, &gate_of(seen, gated, store), Enforcement::Advisory, now)
+        }
     }
 }
 
@@ -62,8 +67,12 @@ fn of_pool(seen: &Seen, store: &Store, now: Instant) -> Plan {
     }
     let gate = rollout::gate_of_pool(seen, gated, store);
     match rollout::planned(gated, &gate, store, now) {
-        Some(planned) => decide::pool(gated, planned, &gate, now),
-        None => decide::gated(gated, &gate, now),
+        Some(mut planned) => {
+            planned.enforcement = store.enforcement();
+            planned.unrecorded = rollout::unrecorded(gated, store);
+            decide::pool(gated, planned, &gate, now)
+        }
+        None => decide::gated(gated, &gate, store.enforcement(), now),
     }
 }
 

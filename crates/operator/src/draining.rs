@@ -57,6 +57,7 @@ pub async fn run(
         let asking = if leads { asking(&caches) } else { BTreeMap::new() };
         due.retain(|name, (asked, _)| asking.get(name) == Some(asked));
         told.retain(|name: &String, _: &mut String| asking.contains_key(name));
+        drainer_now.keep(|name| asking.contains_key(name));
         let now = clock.now();
         for (name, asked) in in_turn(asking, &due, now) {
             if passes.len() >= AT_ONCE {
@@ -142,6 +143,8 @@ fn tell(name: &str, passed: Result<Passed, CallError>, told: &mut BTreeMap<Strin
                 tracing::warn!(node = name, why, "a machine is not emptied");
             }
         }
+        // Somebody else wrote the node meanwhile: its agent, most likely, and the next look shows what.
+        Err(error) if error.code() == Some(409) => return 1,
         Err(error) => {
             tracing::warn!(node = name, %error, cause = ?error, "a pass over a machine failed");
         }

@@ -7,8 +7,11 @@ pub mod controllers;
 pub mod draining;
 pub mod metrics;
 pub mod node_config;
+pub mod proof;
 pub mod rollout;
 pub mod run;
 pub mod serve;
+
+pub use runtime::reconcile::Proof;
 
 pub use run::{Election, Operator, Pools, RunError, Settings, View};

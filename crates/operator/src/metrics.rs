@@ -14,7 +14,10 @@ use runtime::{
     store::Store,
     telemetry::page::{Page, written},
 };
+use schedule::Instant;
 use tidegate_core::{
+    decide::outside,
+    enforced::{self, Enforcement},
     gate::{Form, Gate},
     gauge::{self, Gauges},
     seen::{Seen, SeenGated, StanzaReading},
@@ -44,6 +47,9 @@ pub fn page(view: &View) -> String {
                     governed: gate.form != Form::NoStanza || resource.behavior.is_some(),
                     overridden: gate.overrides(resource, now),
                     removed: is_removed(resource),
+                    enforced: (gate.form != Form::NoStanza)
+                        .then(|| enforced::recorded(resource).unwrap_or_default()),
+                    outside: outside::recorded(resource),
                 });
             }
         }
@@ -63,6 +69,13 @@ pub fn page(view: &View) -> String {
             page.prepared(&metrics::STRATEGY_ENABLED, &labels, value);
         }
     }
+    page.begin(&metrics::ENFORCED);
+    for row in &gated {
+        if let Some(enforced) = row.enforced {
+            let labels = [&*row.object, row.system, &*row.namespace, "}"];
+            page.prepared(&metrics::ENFORCED, &labels, enforced.figure());
+        }
+    }
     build(&mut page, view);
     view.telemetry.write(&mut page);
     ages(&mut page, view, &store);
@@ -73,6 +86,13 @@ pub fn page(view: &View) -> String {
     }
     flags(&mut page, &metrics::OVERRIDE_IN_FORCE, &gated, |row| row.overridden);
     flags(&mut page, &metrics::STANZA_REMOVED, &gated, |row| row.removed);
+    let outside = &metrics::INITIATED_OUTSIDE_WINDOW_TIMESTAMP_SECONDS;
+    page.begin(outside);
+    for row in &gated {
+        if let Some(began) = row.outside {
+            page.prepared(outside, &[&*row.object, &*row.namespace, "}"], began.unix());
+        }
+    }
     drop(store);
     page.begin(&metrics::STATUS_PRUNED);
     for key in view.progress.all_pruned() {
@@ -119,6 +139,9 @@ struct Row {
     governed: bool,
     overridden: bool,
     removed: bool,
+    /// What its condition says, so that every replica says the same.
+    enforced: Option<Enforcement>,
+    outside: Option<Instant>,
 }
 
 fn object(key: &Key) -> [&str; 3] {

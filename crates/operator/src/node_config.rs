@@ -67,7 +67,7 @@ impl NodeConfig {
         }
         let pool = match request.uri().path() {
             "/healthz" => return probe(self.view.health()),
-            "/readyz" => return probe(self.view.ready()),
+            "/readyz" => return probe(self.view.knows()),
             path => path.strip_prefix("/config/").filter(|pool| is_name(pool)),
         };
         let Some(pool) = pool else {
@@ -104,7 +104,8 @@ impl NodeConfig {
         headers: &HeaderMap,
         asker: &Asker,
     ) -> Response<Full<Bytes>> {
-        if let Err(why) = self.view.ready() {
+        // Whether rollouts may go on is another question: a machine that starts is none.
+        if let Err(why) = self.view.knows() {
             return later(&format!("this replica is not ready: {why}; ask again in a moment"));
         }
         let store = self.view.caches.store();

@@ -9,10 +9,14 @@ use api::{
     names,
     schema::gated_named,
 };
-use runtime::{key::Key, store::Store};
+use runtime::{
+    key::Key,
+    store::{Store, policy_of},
+};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    decide::outside,
     gate::Gate,
     pool::{
         self, Action, PoolPlan, PoolView, Topology, master, membership,
@@ -44,6 +48,7 @@ pub fn planned(gated: &SeenGated, gate: &Gate, store: &Store, now: Instant) -> O
         base: &base,
         operator_node: store.host(),
         refusals: store.refusals(),
+        held_back: Key::of(&gated.identity.object).and_then(|key| store.held_back(&key)),
         waits_for: waits_for(pool, store),
         control_plane_update: update,
         seconds_ahead: store.seconds_ahead(),
@@ -90,6 +95,17 @@ pub fn gate_of_pool(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
     }
 }
 
+/// The objects that the gate of a pool rests on: the pool, what decides in its stead if it is that of the masters, and the policy that is
+/// named (GATE-11).
+pub fn rests_on(seen: &Seen, store: &Store) -> Vec<Key> {
+    let Seen::Gated(gated) = seen else { return Vec::new() };
+    let master = gated.pool.as_ref().is_some_and(|pool| pool.name == MASTER);
+    let version = control_plane(store).filter(|_| master).map(|(seen, _)| seen);
+    let objects = [Some(seen), version].into_iter().flatten();
+    let policy = policy_of(version.unwrap_or(seen));
+    objects.filter_map(|seen| Key::of(&seen.identity().object)).chain(policy).collect()
+}
+
 /// The change that lets the master pool follow `ClusterVersion`; none if it does, or if nobody can read what it should follow.
 pub fn follow(gated: &SeenGated, store: &Store) -> Option<Action> {
     let pool = gated.pool.as_deref().filter(|pool| pool.name == MASTER)?;
@@ -128,6 +144,15 @@ fn configs(store: &Store) -> (Vec<&Source>, Vec<&Rendered>) {
         }
     }
     (sources, rendered)
+}
+
+/// The machines of a pool that somebody told to go without asking (GATE-13).
+pub fn unrecorded(gated: &SeenGated, store: &Store) -> Vec<String> {
+    let Some(pool) = gated.pool.as_deref() else { return Vec::new() };
+    let names: Vec<&str> =
+        members(&pool.name, store).iter().map(|node| node.name.as_str()).collect();
+    let machines = store.machines().filter(|machine| names.contains(&machine.node.name.as_str()));
+    outside::unrecorded(pool, machines)
 }
 
 /// Voters of two kinds are never away together.

@@ -15,11 +15,12 @@ use runtime::{
     lease::{Candidate, Elector, Leadership},
     observe::Observer,
     progress::Progress,
-    reconcile::{Controller, Parts, Reconciler},
+    reconcile::{Controller, Parts, Proof, Reconciler},
     report::{Reports, Speaker},
     telemetry::Telemetry,
     tempo::Tempo,
 };
+use tidegate_core::enforced::Enforcement;
 use tokio::{
     sync::{oneshot, watch},
     task::JoinSet,
@@ -29,6 +30,8 @@ use crate::{
     controllers::{CONTROLLERS, MANAGING_POOLS},
     draining,
     node_config::NodeConfig,
+    proof,
+    serve::Scraped,
 };
 
 /// How an operator runs.
@@ -44,6 +47,8 @@ pub struct Settings {
     pub controllers: &'static [Controller],
     /// The machine it runs on, if that is one of the cluster's: among masters it is changed last.
     pub host: Option<String>,
+    /// Whether it rolls out only where the server was seen refusing what nobody permitted (GATE-13).
+    pub proof: Proof,
 }
 
 /// Whether an operator rolls configurations out to the machines of pools.
@@ -78,6 +83,7 @@ impl Settings {
             tempo: Tempo::default(),
             controllers: CONTROLLERS,
             host: None,
+            proof: Proof::Required,
         }
     }
 
@@ -114,6 +120,8 @@ pub struct View {
     pub progress: Arc<Progress>,
     leadership: watch::Receiver<Leadership>,
     tempo: Tempo,
+    proof: Proof,
+    pub(crate) scraped: Scraped,
 }
 
 /// Why an operator ended by itself.
@@ -145,6 +153,8 @@ impl Operator {
             progress: Arc::default(),
             leadership: seen,
             tempo: settings.tempo,
+            proof: settings.proof,
+            scraped: Scraped::default(),
         };
         Self { settings, view, cluster, leadership }
     }
@@ -162,7 +172,7 @@ impl Operator {
     /// Runs until `ended`, then gives the lease back.
     pub async fn run(self, ended: impl Future<Output = ()>) -> Result<(), RunError> {
         let Self { settings, view, cluster, leadership } = self;
-        let Settings { identity, election, tempo, controllers, host: _ } = settings;
+        let Settings { identity, election, tempo, controllers, host: _, proof } = settings;
         let reports = Reports::default();
         let mut parts = JoinSet::new();
         for kind in view.caches.observed().iter().copied() {
@@ -192,10 +202,11 @@ impl Operator {
             progress: Arc::clone(&view.progress),
             reports,
             tempo,
+            proof,
+            leadership: view.leadership.clone(),
         });
-        let leading = view.leadership.clone();
         parts.spawn(async move {
-            reconciler.run(leading).await;
+            reconciler.run().await;
             "the loop"
         });
         if view.caches.observed().iter().any(|kind| kind.role == Role::Part) {
@@ -205,6 +216,13 @@ impl Operator {
                 draining.await;
                 "the drainer"
             });
+            if proof == Proof::Required {
+                let trying = proof::run(cluster.clone(), Arc::clone(&view.caches), tempo);
+                parts.spawn(async move {
+                    trying.await;
+                    "whoever tries what the server refuses"
+                });
+            }
         }
         let (end_election, election_ends) = oneshot::channel::<()>();
         let elected = match election {
@@ -282,8 +300,21 @@ impl View {
     }
 
     /// Whether it knows what it has to know; if not, what is missing.
-    pub fn ready(&self) -> Result<(), String> {
+    pub fn knows(&self) -> Result<(), String> {
         self.health()?;
         self.caches.doubt(self.tempo.stale).map_or(Ok(()), Err)
+    }
+
+    /// Whether it can do all that it is there for; if not, why.
+    pub fn ready(&self) -> Result<(), String> {
+        self.knows()?;
+        let store = self.caches.store();
+        // Only where pools are managed are machines known.
+        let tried = self.proof == Proof::Waived || store.machines().next().is_none();
+        match store.enforcement() {
+            Enforcement::Proven => Ok(()),
+            _ if tried => Ok(()),
+            unproven => Err(format!("nothing is rolled out: {}", unproven.sentence())),
+        }
     }
 }

@@ -11,7 +11,10 @@ mod suite {
     mod kinds;
     mod leaders;
     mod poison;
+    mod proof;
     mod rollout;
     mod scrape;
+    mod silence;
     mod statuses;
+    mod stop;
 }

@@ -11,7 +11,7 @@ use std::{
     thread::JoinHandle,
 };
 
-use apiserver::{RuntimeClock, Settings};
+use apiserver::{Access, RuntimeClock, Settings};
 use jiff::Timestamp;
 use serde_json::json;
 use tempfile::TempDir;
@@ -43,7 +43,7 @@ impl Embedded {
             runtime.block_on(async {
                 let clock = RuntimeClock::starting_at(Timestamp::now());
                 let server = apiserver::Server::new(clock, Settings::default());
-                match server.listen(0).await {
+                match server.listen(0, Access::Everybody).await {
                     Ok(listener) => {
                         // Nobody hears this when the starter is gone; then the end is near too.
                         let _ = tell.send(Ok(listener.address()));

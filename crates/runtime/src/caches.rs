@@ -8,18 +8,14 @@ use std::{
 };
 
 use api::schema::Kind;
-use schedule::Instant;
 use serde_json::Value;
-use tidegate_core::{
-    gate::{self, Hold, Permit},
-    seen::Seen,
-};
+use tidegate_core::seen::Seen;
 use tokio::sync::Notify;
 
 use crate::{
     changes::{Changes, Follower},
     key::Key,
-    store::{State, Store, Trust, policy_of},
+    store::{State, Store, Trust},
 };
 
 /// What is known, shared by those who learn and those who decide.
@@ -32,9 +28,6 @@ pub struct Caches {
     changes: Changes,
     rebuild: Changes,
 }
-
-/// The reason of a hold that rests on knowledge too old to rely on.
-pub const STALE: &str = "StaleCache";
 
 impl Caches {
     /// Caches of these kinds, which nobody has been heard about yet.
@@ -87,6 +80,15 @@ impl Caches {
         }
     }
 
+    /// An object was told of, at this version; none if nobody could read it. What it says now nobody can tell then, so what it said
+    /// before counts for nothing: a policy that is missing closes (GATE-2).
+    pub fn heard(&self, key: &Key, version: &str, read: Option<Seen>) {
+        match read {
+            Some(seen) => self.learn(key, seen),
+            None => self.forget(key, version),
+        }
+    }
+
     /// What a request of ours was answered.
     pub fn answered(&self, key: &Key, seen: Seen) {
         // No news: whoever asked knows it.
@@ -103,6 +105,20 @@ impl Caches {
     /// An object was deleted.
     pub fn forget(&self, key: &Key, version: &str) {
         if self.store().forget(key, version) {
+            self.tell([key.clone()]);
+        }
+    }
+
+    /// An object was read by its name. A read by name is consistent: what it shows is so, and what it does not find is gone. `known` is
+    /// the version that was known when it was asked for.
+    pub fn looked_up(&self, key: &Key, found: Option<Seen>, known: Option<u64>) {
+        let mut store = self.store();
+        let news = match found {
+            Some(seen) => store.learn(key, seen),
+            None => store.vanished(key, known),
+        };
+        drop(store);
+        if news {
             self.tell([key.clone()]);
         }
     }
@@ -140,6 +156,7 @@ impl Caches {
 
     /// The store behind the server went back in time: everything is to be learned anew.
     pub fn went_back(&self) {
+        self.store().went_back();
         self.rebuild.tell();
     }
 
@@ -166,23 +183,9 @@ impl Caches {
         })
     }
 
-    /// Asks the gate of a resource. Knowledge that is too old to rely on mints no permits, whatever it says (GATE-7).
-    pub fn permit(&self, key: &Key, now: Instant, stale: Duration) -> Result<Permit, Hold> {
-        let fresh = |kind: &str| self.age(kind).is_none_or(|age| age <= stale);
-        let unsure = Hold { reason: STALE, until: None };
-        let store = self.store();
-        let Some(seen @ Seen::Gated(gated)) = store.get(key) else { return Err(unsure) };
-        let policy = policy_of(seen);
-        let asked = policy.as_ref().map(|policy| policy.kind().name);
-        let (gate, settled) = (
-            gate::gate(gated, policy.as_ref().and_then(|policy| store.policy(policy))),
-            asked.is_none_or(|kind| store.is_settled(kind)),
-        );
-        drop(store);
-        if !settled || !fresh(key.kind().name) || !asked.is_none_or(fresh) {
-            return Err(unsure);
-        }
-        gate.permit(now)
+    /// Wakes whoever takes the news, without any: something else that they look at is different now.
+    pub fn nudge(&self) {
+        self.told.notify_one();
     }
 
     fn tell(&self, changed: impl IntoIterator<Item = Key>) {
@@ -194,7 +197,15 @@ impl Caches {
 
 /// Reads a document. One that makes the reader panic is left out and logged: it must not take the others with it (LIVE-3).
 pub fn read(kind: &'static Kind, document: &Value) -> Option<(Key, Seen)> {
-    let seen = catch_unwind(AssertUnwindSafe(|| Seen::new(kind, document)));
+    read_by(Seen::new, kind, document)
+}
+
+fn read_by(
+    reader: fn(&'static Kind, &Value) -> Seen,
+    kind: &'static Kind,
+    document: &Value,
+) -> Option<(Key, Seen)> {
+    let seen = catch_unwind(AssertUnwindSafe(|| reader(kind, document)));
     let Ok(seen) = seen else {
         let name = document.pointer("/metadata/name").and_then(Value::as_str);
         tracing::error!(kind = kind.name, name, "an object could not be read: the reader panicked");
@@ -202,4 +213,42 @@ pub fn read(kind: &'static Kind, document: &Value) -> Option<(Key, Seen)> {
     };
     let key = Key::of(&seen.identity().object)?;
     Some((key, seen))
+}
+
+#[cfg(test)]
+mod tests {
+    use api::schema::KINDS;
+    use serde_json::json;
+
+    use super::*;
+
+    /// GATE-2, LIVE-3: an object whose new version makes the reader panic loses its old meaning, and takes no other with it.
+    #[test]
+    fn what_cannot_be_read_any_more_means_nothing_any_more() {
+        fn buggy(kind: &'static Kind, document: &Value) -> Seen {
+            assert_eq!(document["spec"]["odd"], Value::Null, "as a bug would");
+            Seen::new(kind, document)
+        }
+        let document = |name: &str, version: &str, odd: Value| {
+            json!({"apiVersion": KINDS[0].api_version, "kind": KINDS[0].name,
+                "metadata": {"name": name, "resourceVersion": version},
+                "spec": {"strategy": "Permissive", "odd": odd}})
+        };
+        let caches = Caches::of(vec![&KINDS[0]]);
+        let key = |name: &str| Key::new(&KINDS[0], None, name).unwrap();
+        let hear = |name: &str, version: &str, odd: Value| {
+            let read = read_by(buggy, &KINDS[0], &document(name, version, odd));
+            caches.heard(&key(name), version, read.map(|(_, seen)| seen));
+        };
+        let quiet = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        hear("a", "5", Value::Null);
+        hear("b", "6", Value::Null);
+        caches.news();
+        hear("a", "7", json!(true));
+        std::panic::set_hook(quiet);
+        assert!(caches.store().get(&key("a")).is_none());
+        assert!(caches.store().get(&key("b")).is_some());
+        assert_eq!(caches.news(), [key("a")].into(), "whoever names it is decided anew");
+    }
 }

@@ -24,6 +24,9 @@ pub struct Cluster {
     patience: Duration,
 }
 
+const JSON: &str = "application/json";
+const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
 /// What is asked: the label `verb` of the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
@@ -84,6 +87,14 @@ pub enum CallError {
     /// There was no answer in time.
     #[error("there was no answer within {} s", .0.as_secs())]
     Late(Duration),
+    /// There was an answer, and it is older than what is known.
+    #[error("the answer is of version {found}, and {known} was seen before")]
+    Stale {
+        /// The version of the answer.
+        found: u64,
+        /// The version that is known.
+        known: u64,
+    },
     /// There was an answer, and it makes no sense.
     #[error("the answer cannot be read")]
     Garbled(#[source] serde_json::Error),
@@ -102,7 +113,7 @@ impl CallError {
     /// Whether the request may have been carried out. A server that failed inside may have failed after the commit.
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Unspeakable { .. } => Outcome::NotDone,
+            Self::Unspeakable { .. } | Self::Stale { .. } => Outcome::NotDone,
             Self::Refused { code, .. } if *code < 500 => Outcome::NotDone,
             Self::Refused { .. } | Self::Lost(_) | Self::Late(_) | Self::Garbled(_) => {
                 Outcome::Unknown
@@ -114,7 +125,11 @@ impl CallError {
     pub fn code(&self) -> Option<u16> {
         match self {
             Self::Refused { code, .. } => Some(*code),
-            Self::Unspeakable { .. } | Self::Lost(_) | Self::Late(_) | Self::Garbled(_) => None,
+            Self::Unspeakable { .. }
+            | Self::Stale { .. }
+            | Self::Lost(_)
+            | Self::Late(_)
+            | Self::Garbled(_) => None,
         }
     }
 
@@ -125,6 +140,7 @@ impl CallError {
             Self::Refused { retry_after: Some(wanted), .. } => (*wanted).min(AT_MOST),
             Self::Refused { retry_after: None, .. }
             | Self::Unspeakable { .. }
+            | Self::Stale { .. }
             | Self::Lost(_)
             | Self::Late(_)
             | Self::Garbled(_) => Duration::ZERO,
@@ -204,8 +220,23 @@ impl Cluster {
         ask: Ask,
         patience: Duration,
     ) -> Result<T, CallError> {
+        self.call_for(verb, ask, JSON, patience).await
+    }
+
+    /// Lists what all objects have in common, their names and versions among it: a fraction of a list.
+    pub async fn list_metadata<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, CallError> {
+        self.call_for(Verb::List, ask, METADATA, self.patience).await
+    }
+
+    async fn call_for<T: DeserializeOwned>(
+        &self,
+        verb: Verb,
+        ask: Ask,
+        accept: &'static str,
+        patience: Duration,
+    ) -> Result<T, CallError> {
         let began = self.clock.exact();
-        let answered = timeout(patience, self.answer(verb, ask)).await;
+        let answered = timeout(patience, self.answer(verb, ask, accept)).await;
         let answered = answered.unwrap_or(Err(CallError::Late(patience)));
         let code = match &answered {
             Ok(answer) => answer.code.as_u16(),
@@ -220,7 +251,7 @@ impl Cluster {
     /// Asks for a stream. The deadline is that of the first byte; the reader has to bound the rest.
     pub async fn stream(&self, ask: Ask) -> Result<Body, CallError> {
         let opened = timeout(self.patience, async {
-            let response = self.send(Verb::Watch, ask).await?;
+            let response = self.send(Verb::Watch, ask, JSON).await?;
             accepted(response).await.map(Response::into_body)
         });
         let opened = opened.await.unwrap_or(Err(CallError::Late(self.patience)));
@@ -229,8 +260,13 @@ impl Cluster {
         opened
     }
 
-    async fn answer(&self, verb: Verb, ask: Ask) -> Result<Answer, CallError> {
-        let response = accepted(self.send(verb, ask).await?).await?;
+    async fn answer(
+        &self,
+        verb: Verb,
+        ask: Ask,
+        accept: &'static str,
+    ) -> Result<Answer, CallError> {
+        let response = accepted(self.send(verb, ask, accept).await?).await?;
         let code = response.status();
         let stamp = dated(response.headers());
         let body = response.into_body().collect().await;
@@ -238,12 +274,17 @@ impl Cluster {
         Ok(Answer { code, stamp, body })
     }
 
-    async fn send(&self, verb: Verb, ask: Ask) -> Result<Response<Body>, CallError> {
+    async fn send(
+        &self,
+        verb: Verb,
+        ask: Ask,
+        accept: &'static str,
+    ) -> Result<Response<Body>, CallError> {
         let Ask { path, content_type, body } = ask;
         let mut request = Request::builder()
             .method(verb.method())
             .uri(&path)
-            .header(header::ACCEPT, "application/json")
+            .header(header::ACCEPT, accept)
             // Compressed watches have been unreadable for clients before; nothing here is large enough to need it.
             .header(header::ACCEPT_ENCODING, "identity");
         if !content_type.is_empty() {
@@ -260,16 +301,24 @@ impl Cluster {
         self.telemetry.skew().map_or(0, |ahead| ahead.round() as i64)
     }
 
+    /// How many seconds our clock is ahead of the server's, if that is known.
+    pub(crate) fn skew(&self) -> Option<f64> {
+        self.telemetry.skew()
+    }
+
     /// The `Date` of an answer is cut to the second and somewhere between question and answer: compared with the middle of both. An
-    /// answer that took long says too little about the clock.
+    /// answer that took long says within which bounds the clock is, and no more.
     fn compare_clocks(&self, stamp: Option<Timestamp>, began: Timestamp) {
         let ended = self.clock.exact();
         let (Some(stamp), took) = (stamp, began.duration_until(ended).as_secs_f64()) else {
             return;
         };
+        let ahead = stamp.duration_until(began).as_secs_f64();
         if (0.0..1.0).contains(&took) {
-            let ahead = stamp.duration_until(began).as_secs_f64();
             self.telemetry.clock_skew(ahead + took / 2.0 - 0.5);
+        } else if took >= 1.0 {
+            let known = self.telemetry.skew().unwrap_or(0.0);
+            self.telemetry.clock_skew(known.clamp(ahead - 1.0, ahead + took));
         }
     }
 }

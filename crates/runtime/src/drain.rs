@@ -100,6 +100,11 @@ impl Drainer {
         Self { cluster, caches, settings, work: Mutex::default(), under_way: Mutex::default() }
     }
 
+    /// Forgets what is known of nodes that ask for nothing any more, or are gone.
+    pub fn keep(&self, asks: impl Fn(&str) -> bool) {
+        lock(&self.work).retain(|name, _| asks(name));
+    }
+
     /// Takes one node a step further. Passes over several nodes may go side by side, over one node they may not.
     pub async fn pass(&self, name: &str, now: Instant) -> Result<Passed, CallError> {
         let path = format!("/api/v1/nodes/{name}");

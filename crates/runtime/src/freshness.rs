@@ -3,6 +3,9 @@
 //! After a restored backup a watch from a version that the store has not reached is accepted and stays silent: nothing tells the
 //! watcher. So the newest version of a collection, read consistently, is compared with the newest seen. A version that went back
 //! means that everything known may be wrong, and is learned anew.
+//!
+//! A list can also be old by itself, and then nothing went back. What was written last of all that is known is read by its name before
+//! anything is given up; and a list that stays behind is believed in the end.
 
 use std::sync::Arc;
 
@@ -36,7 +39,9 @@ impl HighWater {
 
 /// Looks every now and then, for ever.
 pub async fn watch(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
-    let mut highest = HighWater::default();
+    /// So many looks in a row: an old list is over by then.
+    const IN_A_ROW: u32 = 3;
+    let mut behind = 0;
     loop {
         sleep(tempo.freshness).await;
         let known = |kind: &&'static Kind| {
@@ -46,23 +51,42 @@ pub async fn watch(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
         // One counter for the whole store, so one kind tells for all.
         let Some(kind) = kinds().find(known) else { continue };
         let path = format!("{}?limit=1", collection(kind, None));
-        let seen = caches.store().highest();
+        let seen = caches.store().newest();
         // A server that does not answer is noticed by the watches.
-        if let Ok(list) = cluster.call::<List>(Verb::List, Ask::path(path)).await {
-            highest.highest = highest.highest.max(seen);
-            if highest.went_back(&list.metadata.resource_version) {
-                tracing::error!(
-                    "the store behind the API server went back in time: learning everything anew"
-                );
-                caches.went_back();
-            }
+        let Ok(list) = cluster.call::<Document>(Verb::List, Ask::path(path)).await else {
+            continue;
+        };
+        let is_behind = list.version().is_some_and(|listed| listed < seen);
+        behind = if is_behind { behind + 1 } else { 0 };
+        if is_behind && (behind >= IN_A_ROW || is_gone(&cluster, &caches).await) {
+            behind = 0;
+            tracing::error!(
+                "the store behind the API server went back in time: learning everything anew"
+            );
+            caches.went_back();
         }
     }
 }
 
+/// Whether what was written last, as far as is known, was never written as far as the server goes.
+async fn is_gone(cluster: &Cluster, caches: &Caches) -> bool {
+    let last = caches.store().last_written().map(|(key, version)| (key.clone(), version));
+    let Some((key, known)) = last else { return false };
+    match cluster.call::<Document>(Verb::Get, Ask::path(key.path())).await {
+        Ok(found) => found.version().is_some_and(|found| found < known),
+        Err(error) => error.code() == Some(404),
+    }
+}
+
 #[derive(Deserialize)]
-struct List {
+struct Document {
     metadata: Metadata,
+}
+
+impl Document {
+    fn version(&self) -> Option<u64> {
+        self.metadata.resource_version.parse().ok()
+    }
 }
 
 #[derive(Deserialize)]

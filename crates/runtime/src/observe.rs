@@ -4,13 +4,17 @@
 //! of a watch is tried again for ever, a store that went back in time is not noticed, and one object that cannot be decoded fails
 //! a whole list (docs/design/0009).
 //!
+//! - GATE-11: opening a watch confirms nothing. An event, a bookmark or a consistent list does; a watch that says nothing for a while
+//!   ([`Tempo::silence`]) is not believed, and the server is asked which versions there are.
+//! - A list that is older than what was known when it was asked for takes nothing back and confirms nothing.
 //! - A watch that says nothing for longer than its server should keep it open is given up ([`Tempo::watch`], [`Tempo::grace`]).
 //! - 410, as an event or as a status, and versions that go back lead to a new list.
 //! - A kind that the server does not have is no error: it is asked for again, by itself and with no further rights.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use api::schema::Kind;
+use api::schema::{Kind, Role};
+use futures_util::FutureExt as _;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -59,8 +63,12 @@ impl Observer {
         let mut trust = Trust::Newer;
         let mut backoff = Backoff::new(self.tempo.retry, self.tempo.retry_at_most, self.kind.name);
         let mut missed = 0;
+        let mut rebuilds = self.caches.rebuilds();
         loop {
-            let mut rebuilds = self.caches.rebuilds();
+            // Said while nobody watched: between two tries of a list.
+            if rebuilds.changed().now_or_never().is_some() {
+                trust = Trust::Nothing;
+            }
             let mut version = match self.list(trust).await {
                 Ok(version) => {
                     missed = 0;
@@ -106,6 +114,8 @@ impl Observer {
                     // 410 as a status is as good as in the stream; 404 is for the list to judge.
                     match error.code() {
                         Some(404 | 410) => Next::List,
+                        // Where watches fail and lists do not, lists have to do.
+                        _ if self.silent_at() <= Instant::now() => Next::List,
                         _ => Next::Watch,
                     }
                 });
@@ -125,21 +135,84 @@ impl Observer {
     async fn list(&self, trust: Trust) -> Result<String, CallError> {
         let mut listed = BTreeMap::new();
         let mut more = String::new();
+        let known = self.caches.store().newest();
         loop {
-            let path = collection(self.kind, None);
-            let page = format!("{path}?limit={}{more}", self.tempo.page);
-            let page: Page = self.cluster.call(Verb::List, Ask::path(page)).await?;
+            let page: Page<Value> = self.cluster.call(Verb::List, self.page(&more)).await?;
             for mut document in page.items {
                 name_kind(self.kind, &mut document);
                 listed.extend(read(self.kind, &document));
             }
             let Some(token) = page.metadata.continues.filter(|token| !token.is_empty()) else {
                 let version = page.metadata.resource_version;
+                if trust == Trust::Newer {
+                    refuse_old(&version, known)?;
+                }
                 self.caches.replace(self.kind, listed, &version, trust);
                 return Ok(version);
             };
             more = format!("&continue={}", percent_encoded(&token));
         }
+    }
+
+    /// Asks which versions there are, and confirms what is known if they are the known ones. Otherwise something was missed.
+    async fn look(&self, version: &mut String) -> Result<Next, CallError> {
+        let mut listed = BTreeMap::new();
+        let mut more = String::new();
+        let known = self.caches.store().newest();
+        loop {
+            let page: Page<GlimpseObject> = match self.cluster.list_metadata(self.page(&more)).await
+            {
+                Ok(page) => page,
+                // A server that tells less than everything only as a whole.
+                Err(error) if error.code() == Some(406) => return Ok(Next::List),
+                Err(error) => return Err(error),
+            };
+            for GlimpseObject { metadata: Metadata { name, namespace, resource_version } } in
+                page.items
+            {
+                let name = name.unwrap_or_default();
+                let Some(key) = Key::new(self.kind, namespace.as_deref(), &name) else {
+                    return Ok(Next::List);
+                };
+                listed.insert(key, resource_version);
+            }
+            let Some(token) = page.metadata.continues.filter(|token| !token.is_empty()) else {
+                let listed_at = page.metadata.resource_version;
+                refuse_old(&listed_at, known)?;
+                return Ok(self.compare(&listed, listed_at, version));
+            };
+            more = format!("&continue={}", percent_encoded(&token));
+        }
+    }
+
+    fn compare(&self, listed: &BTreeMap<Key, String>, at: String, version: &mut String) -> Next {
+        let mut store = self.caches.store();
+        let listed_at: Option<u64> = at.parse().ok();
+        let all = listed.iter().all(|(key, version)| store.has(key, version));
+        let gone = store
+            .of_kind(self.kind)
+            .any(|(key, _)| !listed.contains_key(key) && store.version(key) <= listed_at);
+        if !all || gone {
+            return Next::List;
+        }
+        store.heard_of(&at);
+        store.confirm(self.kind);
+        *version = at;
+        Next::Watch
+    }
+
+    fn page(&self, more: &str) -> Ask {
+        Ask::path(format!("{}?limit={}{more}", collection(self.kind, None), self.tempo.page))
+    }
+
+    /// When the silence has lasted too long.
+    fn silent_at(&self) -> Instant {
+        let silence = match self.kind.role {
+            Role::Policy | Role::Gated { .. } => self.tempo.silence,
+            Role::Part => self.tempo.silence_of_parts,
+        };
+        let about = self.caches.store().on(self.kind.name);
+        about.map_or_else(Instant::now, |about| about.confirmed) + silence
     }
 
     /// Follows what happens from a version on, until the watch ends one way or another.
@@ -152,11 +225,19 @@ impl Observer {
             watch.as_secs(),
         );
         let mut lines = Lines::new(self.cluster.stream(Ask::path(path)).await?);
-        // Whatever happened since the version will be told now.
-        self.caches.store().confirm(self.kind);
         loop {
-            // Past the deadline the connection is dead, whatever it looks like: on from the version that is known.
-            let Ok(line) = timeout_at(deadline, lines.next()).await else { return Ok(Next::Watch) };
+            let silent_at = self.silent_at();
+            let Ok(line) = timeout_at(deadline.min(silent_at), lines.next()).await else {
+                if deadline <= silent_at {
+                    // The connection is dead, whatever it looks like: on from the version that is known.
+                    return Ok(Next::Watch);
+                }
+                match self.look(version).await? {
+                    // Nothing was missed: the silence means that nothing happened.
+                    Next::Watch => continue,
+                    next => return Ok(next),
+                }
+            };
             let Some(line) = line.map_err(|error| CallError::Lost(error.into()))? else {
                 return Ok(Next::Watch);
             };
@@ -186,19 +267,27 @@ impl Observer {
                 } else if !self.caches.store().has(&key, &resource_version) {
                     // Only what is news is read whole: our own writes come back here, and are known.
                     let whole = serde_json::from_slice::<Whole>(line).ok();
-                    if let Some((key, seen)) =
-                        whole.and_then(|whole| read(self.kind, &whole.object))
-                    {
-                        self.caches.learn(&key, seen);
-                    }
+                    let read = whole.and_then(|whole| read(self.kind, &whole.object));
+                    self.caches.heard(&key, &resource_version, read.map(|(_, seen)| seen));
                 }
             }
         }
+        let mut store = self.caches.store();
+        store.heard_of(&resource_version);
+        store.confirm(self.kind);
+        drop(store);
         if !resource_version.is_empty() {
             *version = resource_version;
         }
-        self.caches.store().confirm(self.kind);
         Next::Watch
+    }
+}
+
+/// A list that is older than what was known when it was asked for shows a cluster that is no more.
+fn refuse_old(version: &str, known: u64) -> Result<(), CallError> {
+    match version.parse() {
+        Ok(found) if found < known => Err(CallError::Stale { found, known }),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
@@ -226,10 +315,10 @@ fn percent_encoded(token: &str) -> String {
 }
 
 #[derive(Deserialize)]
-struct Page {
+struct Page<T> {
     metadata: PageMetadata,
-    #[serde(default)]
-    items: Vec<Value>,
+    #[serde(default = "Vec::new")]
+    items: Vec<T>,
 }
 
 #[derive(Deserialize)]

@@ -6,6 +6,8 @@
 //!   nobody knows is read back before anything else happens.
 //! - EXEC-2: nothing is remembered that is not in the cluster, so a loop that was killed after any write is carried on by the next.
 //! - LIVE-1, LIVE-2: whatever failed is tried again after a while, and whoever waits for an instant is woken then.
+//! - GATE-11: what starts a change is asked about again right before ([`Controller::rests_on`]); what is in the way of all of them is
+//!   known before a decision is made, so that the status tells it.
 //! - LIVE-3: a panic, a refusal or a pruned status delays its own object, and nobody else.
 //! - Policies first: those who name a policy are decided after its status says that it was read, so that an edit of a policy never
 //!   makes its gates flap.
@@ -43,10 +45,14 @@ use crate::{
 
 mod act;
 mod execute;
+mod fresh;
+mod hold;
 mod standing;
 
 pub use act::ROLLOUT_OWNER;
 use execute::{Again, Hands, Step, Took, Unsaid};
+pub use hold::Proof;
+use hold::Terms;
 use standing::Standing;
 
 /// A controller: a kind, and what is to be decided about its objects.
@@ -58,6 +64,14 @@ pub struct Controller {
     pub reads: &'static [&'static Kind],
     /// The decision, from an object and whatever else is known.
     pub decide: fn(&Seen, &Store, Instant) -> Plan,
+    /// The objects that the gate of an object rests on: they are read again right before a change is initiated about it (GATE-11).
+    /// Without any, nothing is ever initiated about the kind; [`no_gate`] says so.
+    pub rests_on: fn(&Seen, &Store) -> Vec<Key>,
+}
+
+/// For rows that initiate nothing.
+pub fn no_gate(_: &Seen, _: &Store) -> Vec<Key> {
+    Vec::new()
 }
 
 /// The loop.
@@ -70,6 +84,8 @@ pub struct Reconciler {
     progress: Arc<Progress>,
     reports: Reports,
     tempo: Tempo,
+    terms: Terms,
+    leadership: watch::Receiver<Leadership>,
     queue: Queue,
     troubles: BTreeMap<Key, Trouble>,
     standings: BTreeMap<Key, Standing>,
@@ -108,13 +124,17 @@ pub struct Parts {
     pub reports: Reports,
     /// How patient it is.
     pub tempo: Tempo,
+    /// Whether the server must have been seen refusing.
+    pub proof: Proof,
+    /// Whether it writes.
+    pub leadership: watch::Receiver<Leadership>,
 }
 
 impl Reconciler {
     /// A loop that has not looked at anything yet.
     pub fn new(parts: Parts) -> Self {
-        let Parts { controllers, cluster, caches, clock, telemetry, progress, reports, tempo } =
-            parts;
+        let Parts { controllers, cluster, caches, clock, telemetry, progress, reports, .. } = parts;
+        let Parts { tempo, proof, leadership, .. } = parts;
         let looked = clock.now();
         Self {
             controllers,
@@ -125,6 +145,8 @@ impl Reconciler {
             progress,
             reports,
             tempo,
+            terms: Terms { stale: tempo.stale, proof },
+            leadership,
             queue: Queue::default(),
             troubles: BTreeMap::new(),
             standings: BTreeMap::new(),
@@ -134,7 +156,8 @@ impl Reconciler {
     }
 
     /// Reconciles for ever, while this replica leads.
-    pub async fn run(mut self, mut leadership: watch::Receiver<Leadership>) {
+    pub async fn run(mut self) {
+        let mut leadership = self.leadership.clone();
         let mut leading = false;
         let mut recompute = tokio::time::Instant::now() + self.tempo.recompute;
         loop {
@@ -158,6 +181,7 @@ impl Reconciler {
                     self.add_all();
                 }
                 self.wake();
+                self.look_at_held();
                 self.work().await;
             }
             self.telemetry.queue_length(self.queue.len());
@@ -250,6 +274,22 @@ impl Reconciler {
         self.looked = now;
     }
 
+    /// What was held back for another reason than there is now, or for none that is left, is decided anew.
+    fn look_at_held(&mut self) {
+        let store = self.caches.store();
+        let skew = self.cluster.skew();
+        let differ = store.all_held_back().filter(|(key, why)| {
+            let now = self
+                .row(key)
+                .zip(store.get(key))
+                .and_then(|(row, seen)| self.terms.held_back(row, seen, &store, skew));
+            now.as_deref() != Some(why)
+        });
+        let differ: Vec<Key> = differ.map(|(key, _)| key.clone()).collect();
+        drop(store);
+        differ.into_iter().for_each(|key| self.queue.hurry(key));
+    }
+
     /// Begins as much as there are hands for.
     async fn work(&mut self) {
         /// After so many decisions others have their turn: the lease must be renewed while ten thousand objects are looked at.
@@ -289,11 +329,15 @@ impl Reconciler {
             Ok(plan) => {
                 tracing::info!(object = %key, generation = seen.identity().generation, actions = plan.actions.len(), "something is to be done");
                 self.queue.wake_at(key, plan.wake);
+                let Some(row) = self.row(key) else { return self.queue.release(key) };
                 let hands = Hands {
                     cluster: self.cluster.clone(),
                     caches: Arc::clone(&self.caches),
                     reports: self.reports.clone(),
-                    stale: self.tempo.stale,
+                    row,
+                    terms: self.terms,
+                    led: *self.leadership.borrow(),
+                    leadership: self.leadership.clone(),
                 };
                 self.writing.push(execute::carry_out(hands, key.clone(), seen, plan, began));
             }
@@ -311,6 +355,8 @@ impl Reconciler {
         let mut store = self.caches.store();
         store.set_seconds_ahead(self.cluster.seconds_ahead());
         let seen = store.get(key)?.clone();
+        let held = self.terms.held_back(controller, &seen, &store, self.cluster.skew());
+        store.hold_back(key, held);
         // Until the policies have been listed, a missing one is not known to be missing.
         let mut needed = asked_by(key.kind()).into_iter().chain(controller.reads.iter().copied());
         if needed.any(|kind| !store.is_settled(kind.name)) {
@@ -359,6 +405,13 @@ impl Reconciler {
                     self.queue.hurry(key.clone());
                 }
                 Verdict::Written
+            }
+            Step::Stopped { before, notes } => {
+                tracing::info!(object = %key, "a change is not initiated any more: deciding anew");
+                self.reports.say(&key, before.identity(), notes, self.clock.exact());
+                // Once at once: the next decision knows why, and says so. Never in a circle.
+                self.once_more(&key, self.tempo.retry_at_most, Duration::ZERO);
+                Verdict::Refused
             }
             Step::HeldBack { why } => {
                 tracing::warn!(object = %key, why, "a change was not initiated after all");
@@ -420,6 +473,16 @@ impl Reconciler {
             self.fail(key, at_most, error.retry_after());
         }
         verdict
+    }
+
+    /// An object is looked at again: at once if nothing was wrong with it before, after a while otherwise.
+    fn once_more(&mut self, key: &Key, at_most: Duration, at_least: Duration) {
+        if self.troubles.contains_key(key) {
+            return self.fail(key, at_most, at_least);
+        }
+        self.troubles.insert(key.clone(), Trouble { failures: 1, ..Trouble::default() });
+        self.queue.release(key);
+        self.queue.hurry(key.clone());
     }
 
     /// An object is left alone for a while.

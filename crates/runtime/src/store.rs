@@ -17,6 +17,7 @@ use api::{
     schema::{self, Kind, MACHINES, Role},
 };
 use tidegate_core::{
+    enforced::Enforcement,
     pool::{
         merge::Base,
         refusal::{Refusal, Refusals},
@@ -43,7 +44,11 @@ pub struct Store {
     renderings: Renderings,
     host: Option<String>,
     refusals: Refusals,
+    enforcement: Enforcement,
     seconds_ahead: i64,
+    held_back: BTreeMap<Key, String>,
+    enforcement: Option<Enforcement>,
+    newest: u64,
 }
 
 /// What is known about a kind as a whole.
@@ -117,9 +122,48 @@ impl Store {
         self.seconds_ahead = seconds;
     }
 
+    /// Why nothing is initiated about an object, whatever is decided; none if nothing is in the way. Without words if that is over in
+    /// a moment (GATE-11).
+    pub fn held_back(&self, key: &Key) -> Option<&str> {
+        self.held_back.get(key).map(String::as_str)
+    }
+
+    /// Everything about which nothing is initiated.
+    pub fn all_held_back(&self) -> impl Iterator<Item = (&Key, &str)> {
+        self.held_back.iter().map(|(key, why)| (key, why.as_str()))
+    }
+
+    /// Something is in the way of initiating anything about an object, or nothing is any more.
+    pub fn hold_back(&mut self, key: &Key, why: Option<String>) {
+        match why {
+            Some(why) => self.held_back.insert(key.clone(), why),
+            None => self.held_back.remove(key),
+        };
+    }
+
+    /// Whether the server refuses a change that nobody permitted, as far as anybody tried (GATE-13).
+    pub fn enforcement(&self) -> Enforcement {
+        self.enforcement.unwrap_or_default()
+    }
+
+    /// Whether anybody has tried, whatever came of it.
+    pub fn is_enforcement_tried(&self) -> bool {
+        self.enforcement.is_some()
+    }
+
+    /// Somebody tried.
+    pub fn set_enforcement(&mut self, enforcement: Enforcement) {
+        self.enforcement = Some(enforcement);
+    }
+
     /// Machines that the server refused to give a configuration.
     pub fn refusals(&self) -> &Refusals {
         &self.refusals
+    }
+
+    /// Whether the server was seen to refuse what gates of pools hold (GATE-13).
+    pub fn enforcement(&self) -> Enforcement {
+        self.enforcement
     }
 
     /// The server refused to give a machine a configuration. Whether that was news.
@@ -181,9 +225,46 @@ impl Store {
         self.seen.is_empty()
     }
 
-    /// The newest version of any object.
-    pub fn highest(&self) -> u64 {
-        self.seen.values().filter_map(version_of).max().unwrap_or(0)
+    /// The newest version that the server told of, whatever it was about: one counter for its whole store.
+    pub fn newest(&self) -> u64 {
+        self.newest
+    }
+
+    /// The server told of a version.
+    pub fn heard_of(&mut self, version: &str) {
+        self.newest = self.newest.max(version.parse().unwrap_or(0));
+    }
+
+    /// The store behind the server went back in time: versions are counted anew.
+    pub fn went_back(&mut self) {
+        self.newest = 0;
+    }
+
+    /// The object that was written last of all that are known, and its version.
+    pub fn last_written(&self) -> Option<(&Key, u64)> {
+        let versions = self.seen.iter().filter_map(|(key, seen)| Some((key, version_of(seen)?)));
+        versions.max_by_key(|(_, version)| *version)
+    }
+
+    /// What is missing before knowledge of these kinds can be relied on, in words that stay the same for as long as it is; none if
+    /// nothing is.
+    pub fn doubt<'a>(
+        &self,
+        kinds: impl IntoIterator<Item = &'a str>,
+        stale: Duration,
+    ) -> Option<String> {
+        kinds.into_iter().find_map(|name| {
+            let Some(about) = self.on(name) else {
+                return Some(format!("{name} has not been listed yet"));
+            };
+            let old = about.state == State::Known && about.confirmed.elapsed() > stale;
+            old.then(|| {
+                format!(
+                    "the server has not confirmed what is known of {name} for {} s",
+                    stale.as_secs()
+                )
+            })
+        })
     }
 
     /// Those who name a policy.
@@ -218,6 +299,7 @@ impl Store {
         if self.has(key, &seen.identity().resource_version) {
             return false;
         }
+        self.heard_of(&seen.identity().resource_version);
         let news = self.seen.get(key).is_none_or(|before| !seen.repeats(before));
         self.put(key.clone(), seen);
         news
@@ -230,9 +312,21 @@ impl Store {
 
     /// An object was deleted, at this version. Whether that was news.
     pub fn forget(&mut self, key: &Key, version: &str) -> bool {
+        self.heard_of(version);
         let known = self.seen.get(key).and_then(version_of);
         let newer = known.zip(version.parse().ok()).is_some_and(|(known, gone)| known > gone);
         !newer && self.remove(key)
+    }
+
+    /// An object of which this version was known is not there any more. Whether that was news.
+    pub fn vanished(&mut self, key: &Key, known: Option<u64>) -> bool {
+        // Another version came meanwhile: it is there again.
+        self.version(key) == known && self.remove(key)
+    }
+
+    /// The version of an object that is known.
+    pub fn version(&self, key: &Key) -> Option<u64> {
+        self.seen.get(key).and_then(version_of)
     }
 
     /// All objects of a kind, as a list of this version has them. Returns the keys of which something changed.
@@ -243,6 +337,7 @@ impl Store {
         version: &str,
         trust: Trust,
     ) -> BTreeSet<Key> {
+        self.heard_of(version);
         let mut changed = BTreeSet::new();
         let listed_at: Option<u64> = version.parse().ok();
         let gone: Vec<Key> = self
@@ -318,6 +413,7 @@ impl Store {
     fn remove(&mut self, key: &Key) -> bool {
         let Some(before) = self.seen.remove(key) else { return false };
         self.renderings.forget(&before);
+        self.held_back.remove(key);
         if key.kind().name == NODE {
             self.refusals.remove(&*key.name);
         }

@@ -14,9 +14,19 @@ pub struct Tempo {
     pub watch: Duration,
     /// How much longer than that a watch may say nothing.
     pub grace: Duration,
+    /// After how long a silence the server is asked whether nothing was missed of policies and of what names them. A watch that says
+    /// nothing looks like a cluster in which nothing happens, and servers send bookmarks once a minute or less: so a hold that was
+    /// written behind a dead watch is seen after this long, and after twice or thrice as long if the first answers are old ones or
+    /// none, which is still within 65 seconds (GATE-11).
+    pub silence: Duration,
+    /// The same for machines and configurations, which close no gate and are larger. Machines are heard of all the time; a bookmark, where
+    /// servers send one, spares the rest.
+    pub silence_of_parts: Duration,
+    /// How often it is tried whether the server refuses a change that nobody permitted (GATE-13).
+    pub proof: Duration,
     /// How often the store is asked whether it went back in time.
     pub freshness: Duration,
-    /// From which age on a cache is stale: longer than a watch that dies right after it was opened.
+    /// From which age on a cache is stale, and starts nothing: longer than the longer silence and a failed call after it.
     pub stale: Duration,
     /// How often a kind that is not served is asked for.
     pub absent: Duration,
@@ -58,8 +68,11 @@ impl Default for Tempo {
             call: seconds(10),
             watch: seconds(60),
             grace: seconds(5),
+            silence: seconds(20),
+            silence_of_parts: seconds(60),
+            proof: seconds(300),
             freshness: seconds(30),
-            stale: seconds(120),
+            stale: seconds(90),
             absent: seconds(15),
             recompute: seconds(300),
             beat: seconds(5),

@@ -190,3 +190,46 @@ async fn clocks_are_compared_by_the_date_of_an_answer() {
     telemetry.write(&mut page);
     assert!(page.finish().contains("\ntidegate_clock_skew_seconds 299.5\n"));
 }
+
+/// A long answer says only within which bounds the clock is, and says that.
+#[tokio::test(start_paused = true)]
+async fn a_slow_answer_still_shows_a_clock_that_is_far_off() {
+    let service = tower::service_fn(|_: Request<Body>| async {
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        let response = Response::builder()
+            .header("Date", "Sun, 15 Nov 2026 12:00:00 GMT")
+            .body(Body::from(b"{}".to_vec()));
+        Ok::<_, Infallible>(response.unwrap())
+    });
+    for (at, skew) in
+        [("12:05:00", Some(299.0)), ("11:55:00", Some(-296.0)), ("11:59:57", Some(0.0))]
+    {
+        let clock = SetClock::starting_at(Instant::parse(&format!("2026-11-15T{at}Z")).unwrap());
+        let telemetry = Arc::new(Telemetry::default());
+        let client = kube::Client::new(service, "default");
+        let cluster =
+            Cluster::new(client, Arc::new(clock), Arc::clone(&telemetry), Duration::from_secs(10));
+        cluster.call::<Value>(Verb::Get, Ask::path("/x")).await.unwrap();
+        assert_eq!(telemetry.skew(), skew, "{at}");
+    }
+}
+
+/// GATE-11: a list that is older than what is known confirms nothing.
+#[tokio::test(start_paused = true)]
+async fn an_old_list_confirms_nothing() {
+    for (later, fresh) in [(9, true), (4, false)] {
+        let lists = Arc::new(AtomicUsize::new(0));
+        let cluster = answered(move |path| {
+            if path.contains("watch=") {
+                return (500, json!({}));
+            }
+            let version = if lists.fetch_add(1, Ordering::SeqCst) == 0 { 5 } else { later };
+            (200, json!({"metadata": {"resourceVersion": version.to_string()}, "items": []}))
+        });
+        let caches = Arc::new(Caches::of(kinds().collect()));
+        let observer = Observer::new(&KINDS[0], cluster, Arc::clone(&caches), Tempo::default());
+        let _ = tokio::time::timeout(Duration::from_secs(110), observer.run()).await;
+        let age = caches.age(KINDS[0].name).unwrap().as_secs();
+        assert_eq!(age < 60, fresh, "{later}: {age}");
+    }
+}

@@ -14,7 +14,10 @@ use runtime::{
 use schedule::Instant;
 use serde_json::{Map, Value, json};
 
-use crate::mirror::{Mirror, text};
+use crate::{
+    mirror::{Mirror, text},
+    pace::{LEAP, TICK, Work},
+};
 
 /// The namespace of the clock.
 pub const NAMESPACE: &str = "tidegate-sandbox";
@@ -42,6 +45,13 @@ pub const STEP: &str = "step";
 
 /// Why the last request was refused. Only told.
 pub const REFUSED: &str = "refused";
+
+/// The most seconds that pass in one.
+pub const FASTEST: u32 = 3_600;
+
+/// Up to this speed the clock runs, and a permit of five minutes has five seconds of the machine's time. Beyond it the clock leaps
+/// ([`crate::pace`]).
+const STEADY: u32 = 60;
 
 /// What is asked of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +89,8 @@ struct Setting {
 impl Dial {
     /// A hand on a clock that runs at this speed from now on.
     pub(crate) fn new(clock: SetClock, speed: u32) -> Self {
-        clock.speed(speed);
+        let speed = speed.min(FASTEST);
+        clock.speed(steady(speed));
         let setting = Setting { at: clock.now(), speed, resume: speed.max(1), turns: 0 };
         let setting = Arc::new(std::sync::Mutex::new(setting));
         Self { clock, setting, turned: Changes::default() }
@@ -106,10 +117,10 @@ impl Dial {
         match turn {
             Turn::Set(at) => self.clock.set(at),
             Turn::Step(seconds) => self.clock.step(seconds),
-            Turn::Speed(speed) => setting.speed = speed,
+            Turn::Speed(speed) => setting.speed = speed.min(FASTEST),
             Turn::Resume => setting.speed = setting.resume,
         }
-        self.clock.speed(setting.speed);
+        self.clock.speed(steady(setting.speed));
         setting.at = self.clock.now();
         setting.resume = if setting.speed > 0 { setting.speed } else { setting.resume };
         setting.turns += 1;
@@ -121,6 +132,35 @@ impl Dial {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Setting> {
         self.setting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Moves the clock where it does not run by itself, for ever: some seconds at a time, and only while nothing is under way.
+    pub(crate) async fn pace(self, work: Work) {
+        let (mut setting, mut since) = (self.setting(), tokio::time::Instant::now());
+        loop {
+            if setting.speed <= STEADY {
+                // Ends when somebody turns the clock.
+                self.clock.wait(Instant::MAX).await;
+            } else {
+                tokio::time::sleep(TICK).await;
+                work.rest().await;
+            }
+            let now = self.lock();
+            if now.turns != setting.turns || now.speed <= STEADY {
+                (setting, since) = (*now, tokio::time::Instant::now());
+                continue;
+            }
+            // Whole seconds; what is left of one counts for the next leap. Whoever was late does not make up for it in one.
+            let due = since.elapsed().saturating_mul(now.speed).as_secs();
+            if due > LEAP {
+                since = tokio::time::Instant::now();
+            } else {
+                since += Duration::from_secs(due) / now.speed;
+            }
+            if due > 0 {
+                self.clock.step(due.min(LEAP).cast_signed());
+            }
+        }
     }
 
     /// Follows what people write, and tells what the clock was set to, for ever.
@@ -212,6 +252,11 @@ impl Dial {
     }
 }
 
+/// How fast the clock runs by itself at a speed; beyond what is steady it stands, and leaps.
+fn steady(speed: u32) -> u32 {
+    if speed <= STEADY { speed } else { 0 }
+}
+
 fn object(version: &str, fields: &Map<String, Value>) -> Value {
     let mut metadata = json!({"namespace": NAMESPACE, "name": NAME});
     if !version.is_empty() {
@@ -254,7 +299,8 @@ fn asked(found: &Value, told: Setting) -> (Vec<Turn>, Option<String>) {
     }
     if let Some(speed) = field(SPEED).filter(|speed| *speed != told.speed.to_string()) {
         match speed.parse() {
-            Ok(speed) => turns.push(Turn::Speed(speed)),
+            Ok(speed) if speed <= FASTEST => turns.push(Turn::Speed(speed)),
+            Ok(_) => refused = Some(format!("{SPEED}: {FASTEST} is the most")),
             Err(_) => refused = Some(format!("{SPEED}: {speed:?} is no whole number")),
         }
     }
@@ -326,6 +372,8 @@ mod tests {
             &[Turn::Set(other), Turn::Speed(600)],
             None,
         );
+        check(json!({"speed": "3600"}), &[Turn::Speed(3_600)], None);
+        check(json!({"speed": "3601"}), &[], Some("speed: 3600 is the most"));
         check(json!({"speed": "fast"}), &[], Some("speed: \"fast\" is no whole number"));
         check(json!({"step": "soon"}), &[], Some("step: \"soon\" is no length of time such as 2h"));
     }

@@ -13,8 +13,10 @@ mod lengths;
 pub mod machine;
 mod machines;
 mod mirror;
+mod pace;
 pub mod pods;
 mod sandbox;
+mod shipped;
 pub mod stock;
 
 pub use lengths::Lengths;

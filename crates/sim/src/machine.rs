@@ -16,6 +16,10 @@ use api::machine::{
     MachineConfig,
     names::{CURRENT_CONFIG, DESIRED_CONFIG, NodeState, STATE},
 };
+use operator::{
+    View,
+    rollout::{self, Given},
+};
 use runtime::{
     call::{Ask, CallError, Cluster, Verb},
     clock::Clock,
@@ -37,14 +41,18 @@ use crate::{
 pub(crate) struct Machine {
     /// The name of its node.
     pub(crate) name: String,
-    /// The cluster, as the machine reaches it.
-    pub(crate) cluster: Cluster,
+    /// The cluster, as the machine's kubelet reaches it.
+    pub(crate) kubelet: Cluster,
+    /// The cluster, as the machine's agent reaches it.
+    pub(crate) agent: Cluster,
     /// How long things take.
     pub(crate) lengths: Arc<Lengths>,
     /// The nodes, its own among them.
     pub(crate) nodes: Mirror,
     /// The pools, one of which it belongs to.
     pub(crate) pools: Mirror,
+    /// The operator, which says what a new machine gets.
+    pub(crate) operator: View,
 }
 
 /// The users that every host has.
@@ -65,12 +73,12 @@ impl Machine {
         let mut host = self.installed().await;
         for boot in 1.. {
             self.insist(Ready::Up).await;
-            let mut agent = Agent::new(host, self.cluster.clone(), &self.name);
+            let mut agent = Agent::new(host, self.agent.clone(), &self.name);
             Box::pin(agent.run_until_restart()).await;
             host = std::mem::take(agent.host());
             self.insist(Ready::ShuttingDown).await;
             let length = self.lengths.draw(&self.lengths.boot, &format!("{} {boot}", self.name));
-            pass(&**self.cluster.clock(), length).await;
+            pass(&**self.kubelet.clock(), length).await;
             host.restart();
         }
     }
@@ -79,15 +87,17 @@ impl Machine {
     /// down waits until somebody brings it up.
     async fn installed(&self) -> Recording {
         let (mut nodes, mut pools) = (self.nodes.changes(), self.pools.changes());
+        let mut known = self.operator.caches.changes();
         loop {
             nodes.mark_seen();
             pools.mark_seen();
+            known.mark_seen();
             if let Some(name) = self.first_configuration() {
                 match self.install(&name).await {
                     Ok(host) => return host,
                     Err(error) => {
                         tracing::warn!(node = self.name, %error, "a machine cannot be installed");
-                        pass(&**self.cluster.clock(), 5).await;
+                        pass(&**self.kubelet.clock(), 5).await;
                         continue;
                     }
                 }
@@ -96,12 +106,13 @@ impl Machine {
                 biased;
                 () = nodes.changed() => {}
                 () = pools.changed() => {}
+                () = known.changed() => {}
             }
         }
     }
 
-    /// The configuration that the machine runs, as its node says, or that its pool gives to new ones: what all machines last had, or
-    /// else the newest. None while that is unknown, or while the machine is down.
+    /// The configuration that the machine runs, as its node says, or that the operator gives to new ones of its pool (POOL-4). None while
+    /// that is unknown, or while the machine is down.
     fn first_configuration(&self) -> Option<String> {
         let nodes = self.nodes.objects();
         let node = nodes.get(&(String::new(), self.name.clone()))?;
@@ -115,8 +126,11 @@ impl Machine {
         let pools: Vec<SeenPool> =
             self.pools.objects().values().map(|pool| SeenPool::new(pool)).collect();
         let Membership::Of(name) = membership(&node, &pools) else { return None };
-        let pool = pools.iter().find(|pool| pool.name == name)?;
-        pool.converged.clone().or_else(|| pool.newest.clone())
+        let store = self.operator.caches.store();
+        match rollout::given(&name, &store, self.kubelet.clock().now()) {
+            Given::Config(config, _) => Some(config.name.clone()),
+            Given::NothingYet | Given::NoPool => None,
+        }
     }
 
     async fn install(&self, config: &str) -> Result<Recording, CallError> {
@@ -128,7 +142,7 @@ impl Machine {
         put(&mut host, ANNOTATIONS_FILE, &note.to_string());
         let path = format!("/apis/machineconfiguration.openshift.io/v1/machineconfigs/{config}");
         let found: Result<MachineConfig, CallError> =
-            self.cluster.call(Verb::Get, Ask::path(path)).await;
+            self.kubelet.call(Verb::Get, Ask::path(path)).await;
         let spec = match found {
             Ok(config) => config.spec,
             // Nobody knows what it runs; the agent says so better than anybody here could.
@@ -156,7 +170,7 @@ impl Machine {
 
     async fn say(&self, ready: Ready) -> Result<(), CallError> {
         let path = format!("/api/v1/nodes/{}", self.name);
-        let node: Value = self.cluster.call(Verb::Get, Ask::path(&*path)).await?;
+        let node: Value = self.kubelet.call(Verb::Get, Ask::path(&*path)).await?;
         let (status, reason, message) = match ready {
             Ready::Up => ("True", "KubeletReady", "kubelet is posting ready status"),
             Ready::ShuttingDown => ("False", "KubeletNotReady", "node is shutting down"),
@@ -164,7 +178,7 @@ impl Machine {
         if condition(&node) == Some(status) {
             return Ok(());
         }
-        let now = self.cluster.clock().now().to_string();
+        let now = self.kubelet.clock().now().to_string();
         let ready = json!({"type": "Ready", "status": status, "reason": reason, "message": message,
             "lastHeartbeatTime": now, "lastTransitionTime": now});
         let known = node.pointer("/status/conditions").and_then(Value::as_array);
@@ -178,7 +192,7 @@ impl Machine {
             content_type: "application/merge-patch+json",
             body: change.to_string().into_bytes(),
         };
-        self.cluster.call::<Value>(Verb::Patch, ask).await.map(drop)
+        self.kubelet.call::<Value>(Verb::Patch, ask).await.map(drop)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use apiserver::Server;
+use apiserver::{Server, Service};
 use kube::Client;
+use operator::View;
 use runtime::{call::Cluster, clock::Clock, telemetry::Telemetry};
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -11,6 +12,7 @@ use crate::{
     lengths::Lengths,
     machine::Machine,
     mirror::{Mirror, text},
+    shipped::{ACCOUNTS, AGENT},
 };
 
 /// Where machines stand.
@@ -21,6 +23,8 @@ pub(crate) struct Site {
     pub(crate) lengths: Arc<Lengths>,
     pub(crate) nodes: Mirror,
     pub(crate) pools: Mirror,
+    /// The operator, which says what a new machine gets.
+    pub(crate) operator: View,
 }
 
 /// How long one request may take.
@@ -29,7 +33,11 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 impl Site {
     /// The cluster as somebody reaches it.
     pub(crate) fn cluster(&self, user: &str, groups: &[&str]) -> Cluster {
-        let client = Client::new(self.server.service_as(user, groups), "default");
+        self.reached(self.server.service_as(user, groups))
+    }
+
+    fn reached(&self, service: Service) -> Cluster {
+        let client = Client::new(service, "default");
         Cluster::new(client, Arc::clone(&self.clock), Arc::new(Telemetry::default()), PATIENCE)
     }
 
@@ -72,10 +80,12 @@ impl Site {
         let user = format!("system:node:{name}");
         Machine {
             name: name.to_owned(),
-            cluster: self.cluster(&user, &["system:nodes", "system:authenticated"]),
+            kubelet: self.cluster(&user, &["system:nodes", "system:authenticated"]),
+            agent: self.reached(self.server.service_as(AGENT, ACCOUNTS).on_node(name)),
             lengths: Arc::clone(&self.lengths),
             nodes: self.nodes.clone(),
             pools: self.pools.clone(),
+            operator: self.operator.clone(),
         }
     }
 }

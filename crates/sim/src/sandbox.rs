@@ -10,7 +10,7 @@ use api::{
 };
 use apiserver::Server;
 use kube::Client;
-use operator::{Operator, Pools, View};
+use operator::{Operator, Pools, Proof, View};
 use runtime::clock::{Clock as _, SetClock};
 use schedule::Instant;
 use serde_json::Value;
@@ -25,7 +25,9 @@ use crate::{
     lengths::Lengths,
     machines::Site,
     mirror::Mirror,
+    pace::Work,
     pods::Nursery,
+    shipped::{self, ACCOUNTS, OPERATOR},
     stock::{self, Item, Refused, Stocked},
 };
 
@@ -34,7 +36,7 @@ use crate::{
 pub struct Settings {
     /// What time it is when it starts.
     pub at: Instant,
-    /// How many seconds pass in one; 0 stands still.
+    /// How many seconds pass in one, [`crate::dial::FASTEST`] at most; 0 stands still.
     pub speed: u32,
     /// How long things take.
     pub lengths: Lengths,
@@ -60,8 +62,8 @@ impl Settings {
 /// Why there is no cluster.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The server refused our own definitions.
-    #[error("the server refused a definition: {0}")]
+    /// The server refused what the product installs.
+    #[error("the server refused what the product installs: {0}")]
     Definition(Refused),
     /// The clock could not be told.
     #[error("the server refused the clock")]
@@ -80,9 +82,6 @@ pub struct Sandbox {
     stocked: Stocked,
     parts: JoinSet<&'static str>,
 }
-
-/// Who the operator is to the server: the account that the manifests name.
-const OPERATOR: &str = "system:serviceaccount:tidegate-system:tidegate";
 
 /// How long the machines may take to join before the clock starts all the same: some may have no pool that knows them.
 const JOINING: Duration = Duration::from_secs(3);
@@ -118,12 +117,22 @@ impl Sandbox {
         let Settings { at, speed, lengths, server, tempo } = settings;
         let (server, clock) = Self::server(at, server)?;
         let stocked = stock::stock(&server, &clock, items).map_err(StartError::Refused)?;
+        // After the objects, which stand for what has happened before the product was installed.
+        shipped::install(&server).map_err(StartError::Definition)?;
+        let work = Work::default();
+        let client = Client::new(work.attend(server.service_as(OPERATOR, ACCOUNTS)), "default");
+        // Whether the sandbox has the admission policy is for people to try.
+        let proof = Proof::Waived;
+        let alone = operator::Settings { tempo, proof, ..operator::Settings::alone("sandbox") };
+        let operator = Operator::new(client, Arc::new(clock.clone()), alone.with(Pools::Managed));
+        let view = operator.view();
         let site = Site {
             server: server.clone(),
             clock: Arc::new(clock.clone()),
             lengths: Arc::new(lengths),
             nodes: Mirror::default(),
             pools: Mirror::default(),
+            operator: view.clone(),
         };
         let mut parts = JoinSet::new();
         let (pods, maps) = (Mirror::default(), Mirror::default());
@@ -137,10 +146,6 @@ impl Sandbox {
             let keeping = mirror.clone().keep(site.cluster("tidegate-sandbox", &masters), path);
             parts.spawn(ending(keeping, "a mirror"));
         }
-        let client = Client::new(server.service_as(OPERATOR, &["system:authenticated"]), "default");
-        let alone = operator::Settings { tempo, ..operator::Settings::alone("sandbox") };
-        let operator = Operator::new(client, Arc::new(clock.clone()), alone.with(Pools::Managed));
-        let view = operator.view();
         parts.spawn(async {
             match operator.run(std::future::pending()).await {
                 Ok(()) => {}
@@ -162,6 +167,7 @@ impl Sandbox {
         let cluster = site.cluster("tidegate-sandbox", &masters);
         let told = dial.tell(&cluster).await.map_err(StartError::Clock)?;
         parts.spawn(ending(dial.clone().follow(cluster, maps, told), "the hand on the clock"));
+        parts.spawn(ending(dial.clone().pace(work), "the pace of the clock"));
         Ok(Self { server, dial, view, stocked, parts })
     }
 

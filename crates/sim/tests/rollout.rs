@@ -26,6 +26,10 @@ impl Play {
     }
 
     async fn start_with(at: &str, seed: u64) -> Self {
+        Self::start_at_speed(at, seed, 1).await
+    }
+
+    async fn start_at_speed(at: &str, seed: u64, speed: u32) -> Self {
         let at = instant(at);
         let policy = json!({"apiVersion": "changemanagement.openshift.io/v1alpha1",
             "kind": "ChangeManagementPolicy", "metadata": {"name": "weekend"},
@@ -34,7 +38,7 @@ impl Play {
         let mut items = vec![Item { origin: "test".into(), object: policy }];
         items.extend(example::objects(at, &["weekend".to_owned()]));
         let lengths = Lengths { seed, ..Lengths::default() };
-        let settings = Settings { lengths, ..Settings::starting_at(at) };
+        let settings = Settings { lengths, speed, ..Settings::starting_at(at) };
         Self(Sandbox::start(settings, items).await.unwrap())
     }
 
@@ -49,6 +53,19 @@ impl Play {
         let answer: Value = serde_json::from_slice(&answer).unwrap();
         assert!(code < 300, "{method} {path}: {answer}");
         answer
+    }
+
+    /// What the server says to an order that somebody gives a machine.
+    async fn order(&self, user: &str, groups: &[&str], path: &str) -> Result<(), String> {
+        let annotations = json!({"machineconfiguration.openshift.io/desiredConfig": "rendered-x"});
+        let change = json!({"metadata": {"annotations": annotations}}).to_string();
+        let request = http::Request::patch(path)
+            .header("content-type", "application/merge-patch+json")
+            .body(change.into_bytes())
+            .unwrap();
+        let service = self.0.api_server().service_as(user, groups);
+        let client = kube::Client::new(service, "default");
+        client.request::<Value>(request).await.map(drop).map_err(|error| error.to_string())
     }
 
     fn get(&self, path: &str) -> Value {
@@ -221,7 +238,82 @@ async fn a_machine_that_joins_runs_what_the_others_do_and_rolls_with_them() {
     let change = json!({"spec": {"maxUnavailable": 7}});
     play.ask(&Method::PATCH, &format!("{POOLS}/worker"), &change);
     play.edit("server%20ntp.example.com");
-    play.pass(Duration::from_mins(15)).await;
+    play.pass(Duration::from_mins(30)).await;
     assert_ne!(play.pool("worker")["spec"]["configuration"]["name"], first);
     assert!(play.is_done("worker"), "{:?}", play.away("worker"));
+}
+
+/// POOL-4: whoever pins a configuration may say that new machines begin with it at once.
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_joins_gets_what_the_operator_would_give_it() {
+    let play = Play::start("2026-11-16T12:00:00Z").await;
+    let first = play.pool("worker")["spec"]["configuration"]["name"].clone();
+    play.edit("server%20ntp.example.com");
+    play.pass(Duration::from_mins(5)).await;
+    let newest = play.pool("worker")["spec"]["configuration"]["name"].clone();
+    assert_ne!(newest, first);
+    let join = async |name: &str| {
+        let node = json!({"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": {"node-role.kubernetes.io/worker": ""}}});
+        play.ask(&Method::POST, "/api/v1/nodes", &node);
+        play.pass(Duration::from_secs(5)).await;
+        let node = play.get(&format!("/api/v1/nodes/{name}"));
+        annotation(&node, "machineconfiguration.openshift.io/currentConfig").to_owned()
+    };
+    let pin = |when: &str| {
+        let pin = json!({"spec": {"machineConfig": {"name": newest, "validAfter": when}}});
+        play.ask(&Method::PATCH, &format!("{POOLS}/worker"), &pin);
+    };
+    assert_eq!(join("worker-one").await, first, "nobody runs the newest yet");
+    pin("CanaryUpgrade");
+    assert_eq!(join("worker-two").await, first);
+    pin("Immediate");
+    assert_eq!(join("worker-three").await, newest);
+}
+
+/// GATE-7: the server of the sandbox refuses what it refuses where the product was installed, and nobody's work stops for it.
+#[tokio::test(start_paused = true)]
+async fn only_the_operator_orders_machines_about() {
+    let play = Play::start("2026-11-21T12:00:00Z").await;
+    let people = ["system:masters", "system:authenticated"];
+    let node = "/api/v1/nodes/worker-0";
+    let said = play.order("alice", &people, node).await.unwrap_err();
+    assert!(said.contains("only the operator gives a machine its desired configuration"), "{said}");
+    let agent = "system:serviceaccount:tidegate-system:tidegate-agent";
+    let said = play.order(agent, &["system:authenticated"], node).await.unwrap_err();
+    assert!(said.contains("denied request"), "{said}");
+    assert!(play.away("worker").is_empty());
+    play.edit("server%20ntp.example.com");
+    play.pass(Duration::from_mins(60)).await;
+    assert!(play.is_done("worker"), "{:?}", play.away("worker"));
+    assert_eq!(refused(&play), Vec::<String>::new());
+}
+
+/// GATE-7: an hour a second, and a server that takes up to a fifth of a second for an answer: a permit of five minutes would be over
+/// before it is used.
+#[tokio::test(start_paused = true)]
+async fn at_the_highest_speed_no_order_comes_too_late() {
+    let play = Play::start_at_speed("2026-11-21T00:00:00Z", 1, sim::dial::FASTEST).await;
+    let slow = apiserver::Profile { latency: Duration::from_millis(200), ..Default::default() };
+    play.0.api_server().draw_faults(slow, 7);
+    play.edit("server%20ntp.example.com");
+    for _ in 0..600 {
+        play.pass(Duration::from_millis(100)).await;
+        if play.is_done("worker") && play.is_done("infra") {
+            break;
+        }
+    }
+    assert!(play.is_done("worker") && play.is_done("infra"), "{:?}", play.away(""));
+    assert_eq!(refused(&play), Vec::<String>::new());
+    assert!(play.0.clock().now() < instant("2026-11-23T00:00:00Z"), "{}", play.0.clock().now());
+}
+
+/// What the operator asked for and the server would not have.
+fn refused(play: &Play) -> Vec<String> {
+    let counted = operator::metrics::page(play.0.view());
+    let refused = |line: &&str| {
+        line.starts_with("tidegate_api_requests_total{")
+            && ["code=\"403\"", "code=\"422\""].iter().any(|code| line.contains(code))
+    };
+    counted.lines().filter(refused).map(str::to_owned).collect()
 }

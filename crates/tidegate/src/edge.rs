@@ -2,8 +2,7 @@
 
 use std::{
     ffi::OsString,
-    io::{Read, Write},
-    path::PathBuf,
+    io::{self, Read, Write},
 };
 
 use schedule::Instant;
@@ -35,8 +34,10 @@ pub(crate) struct Edge {
     pub(crate) stdout: Box<dyn Write>,
     /// Standard error, for the same.
     pub(crate) stderr: Box<dyn Write>,
-    /// The folder for temporary files.
-    pub(crate) temporary: PathBuf,
+    /// The number of the user who runs the command.
+    pub(crate) user: u32,
+    /// Fills a place with what nobody can guess.
+    pub(crate) chance: fn(&mut [u8]) -> io::Result<()>,
     /// Looks up a variable of the environment.
     pub(crate) variables: fn(&str) -> Option<OsString>,
 }

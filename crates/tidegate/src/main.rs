@@ -1,6 +1,6 @@
 //! The one command people install: `tidegate <verb>`.
 //!
-//! This file is the edge. The clock, the environment, the terminal and the exit code are read and written here and nowhere else;
+//! This file is the edge. The clock, chance, the environment, the terminal and the exit code are read and written here and nowhere else;
 //! the verbs are functions from arguments and an [`edge::Edge`] to an [`output::Output`].
 
 mod args;
@@ -22,6 +22,7 @@ use std::{
 use clap::ArgMatches;
 use edge::{Edge, Seat};
 use output::{Colour, Exit, Output};
+use ring::rand::{SecureRandom as _, SystemRandom};
 use schedule::Instant;
 
 fn main() -> ExitCode {
@@ -41,12 +42,13 @@ fn main() -> ExitCode {
         stdin: Box::new(io::stdin().lock()),
         stdout: Box::new(io::stdout()),
         stderr: Box::new(io::stderr()),
-        temporary: std::env::temp_dir(),
+        user: rustix::process::geteuid().as_raw(),
+        chance,
         variables: |name| std::env::var_os(name),
     };
     let output = verbs::run(&matches, &mut edge).unwrap_or_else(|error| Output {
         text: String::new(),
-        talk: format!("tidegate: {error:#}\n"),
+        talk: output::printable_lines(&format!("tidegate: {error:#}\n")),
         exit: Exit::Failure,
     });
     // What was found wrong comes first, so that it is not lost behind a page of output.
@@ -75,6 +77,11 @@ fn now() -> Instant {
         Err(before) => -i64::try_from(before.duration().as_secs()).unwrap_or(i64::MAX),
     };
     Instant::EPOCH.saturating_add(seconds)
+}
+
+/// The only chance.
+fn chance(place: &mut [u8]) -> io::Result<()> {
+    SystemRandom::new().fill(place).map_err(|_| io::Error::other("the system gives none"))
 }
 
 fn seat() -> Seat {

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use tidegate_core::problem::Object;
+use tidegate_core::{problem::Object, verdict::Verdict};
 
 use crate::{
     source::{Finding, Loaded},
@@ -52,6 +52,16 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// What is answered to "may all of this change?" (GATE-12): one that nobody can tell beats one that is held, because somebody has
+    /// to look at it.
+    pub(crate) fn of(verdicts: impl IntoIterator<Item = Verdict>) -> Self {
+        verdicts.into_iter().fold(Self::Done, |worst, verdict| match (worst, verdict) {
+            (Self::Failure, _) | (_, Verdict::CannotTell) => Self::Failure,
+            (Self::No, _) | (_, Verdict::Held) => Self::No,
+            (Self::Done, Verdict::Permitted) => Self::Done,
+        })
+    }
+
     /// The number.
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -66,12 +76,12 @@ impl Exit {
 pub(crate) fn problems(findings: &[Finding]) -> String {
     let mut text = String::new();
     for Finding { file, place, problem } in findings {
-        let _ = write!(text, "{file}:{}:{}: ", place.line, place.column);
+        let _ = write!(text, "{}:{}:{}: ", printable(file), place.line, place.column);
         if !problem.is_error() {
             text.push_str("warning: ");
         }
         if !problem.field.steps().is_empty() {
-            let _ = write!(text, "{}: ", problem.field);
+            let _ = write!(text, "{}: ", printable(&problem.field.to_string()));
         }
         text.push_str(&printable(&problem.detail));
         text.push('\n');
@@ -82,9 +92,33 @@ pub(crate) fn problems(findings: &[Finding]) -> String {
     text
 }
 
-/// A text from a file without whatever could move the cursor of a terminal.
+/// A text from a file or a cluster, in one line, without whatever could move the cursor of a terminal or turn words around.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if c.is_control() || is_invisible(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// The same for a text of several lines.
+pub(crate) fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a sign is not seen and changes how others are: it ends lines, or reverses the order in which they are shown.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// A document of JSON, or of YAML as [`yaml::write`] has it, with the same signs escaped. They stand in quotes there, so that it is the
+/// same data; what JSON escapes anyway, and line ends between values, stays.
+pub(crate) fn escaped(document: &str) -> String {
+    let mut text = String::with_capacity(document.len());
+    for c in document.chars() {
+        if c != '\n' && c.is_control() || is_invisible(c) {
+            let _ = write!(text, "\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 /// What a verb lists for programs.
@@ -121,12 +155,12 @@ impl From<&Object> for Named {
 
 /// JSON, indented, with a newline at its end.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(value)? + "\n")
+    Ok(escaped(&serde_json::to_string_pretty(value)?) + "\n")
 }
 
 /// The same as YAML.
 pub(crate) fn yaml(value: &impl Serialize) -> anyhow::Result<String> {
-    Ok(yaml::write(&serde_json::to_value(value)?))
+    Ok(escaped(&yaml::write(&serde_json::to_value(value)?)))
 }
 
 /// Whether output is coloured.
@@ -177,5 +211,64 @@ impl Colour {
             Self::On if !text.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
             Self::On | Self::Off => text.to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tidegate_core::problem::{Code, FieldPath, Problem};
+
+    use super::*;
+    use crate::source::{Place, tree};
+
+    /// What moves a cursor, clears a screen or turns words around: C0, delete, C1, ends of lines, directions.
+    const NASTY: &[char] = &[
+        '\u{7}', '\u{8}', '\u{1b}', '\r', '\u{7f}', '\u{80}', '\u{9b}', '\u{9f}', '\u{61c}',
+        '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}', '\u{202a}', '\u{202e}', '\u{2066}',
+        '\u{2069}', '\u{feff}',
+    ];
+
+    #[test]
+    fn no_format_prints_what_could_mislead_a_terminal_and_data_stays_what_it_is() {
+        for c in NASTY {
+            let value = json!({"reason": format!("a{c}b"), "list": [[format!("{c}")]], format!("key{c}"): "x"});
+            let (json, yaml) = (json(&value).unwrap(), yaml(&value).unwrap());
+            for text in
+                [&json, &yaml, &printable(&format!("a{c}b")), &printable_lines(&format!("a{c}\nb"))]
+            {
+                assert!(!text.contains(*c), "{c:?} in {text:?}");
+            }
+            assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), value);
+            assert_eq!(tree::parse(&yaml, 1).unwrap().unwrap().root.value(), value, "{yaml}");
+        }
+        let words = json!({"reason": "Größe: 5 µs, 終わり, עברית"});
+        assert_eq!(json(&words).unwrap(), serde_json::to_string_pretty(&words).unwrap() + "\n");
+    }
+
+    #[test]
+    fn names_of_files_are_printed_like_everything_else_that_others_wrote() {
+        let problem = Problem::new(&FieldPath::of("spec"), Code::Empty, "no\u{9b}thing");
+        let finding =
+            Finding { file: "a\u{202e}\u{1b}[2J\nb.yaml".into(), place: Place::START, problem };
+        assert_eq!(
+            problems(&[finding]),
+            "a\u{fffd}\u{fffd}[2J\u{fffd}b.yaml:1:1: spec: no\u{fffd}thing\n"
+        );
+    }
+
+    /// GATE-12
+    #[test]
+    fn exit_codes_tell_the_three_verdicts_apart() {
+        use Verdict::{CannotTell, Held, Permitted};
+        let check = |verdicts: &[Verdict], code: u8| {
+            assert_eq!(Exit::of(verdicts.iter().copied()).code(), code, "{verdicts:?}");
+        };
+        check(&[], 0);
+        check(&[Permitted, Permitted], 0);
+        check(&[Permitted, Held], 1);
+        check(&[CannotTell], 2);
+        check(&[Held, CannotTell], 2);
+        check(&[CannotTell, Held, Permitted], 2);
     }
 }

@@ -9,9 +9,14 @@
 #[path = "support/sandbox.rs"]
 mod sandbox;
 
-use std::{path::Path, process::Command};
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _, chown, symlink},
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use sandbox::Sandbox;
+use sandbox::{Sandbox, send};
 use serde_json::Value;
 
 const POLICIES: &str = "/apis/changemanagement.openshift.io/v1alpha1/changemanagementpolicies";
@@ -86,7 +91,7 @@ fn interrupt_ends_it_and_takes_the_kubeconfig_away() {
 #[test]
 fn kubeconfig_of_somebody_else_is_not_written_over() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("somebody.kubeconfig");
-    std::fs::write(&path, "apiVersion: v1\n").unwrap();
+    fs::write(&path, "apiVersion: v1\n").unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_tidegate"))
         .args(["sandbox", "--empty", "--kubeconfig"])
         .arg(&path)
@@ -94,7 +99,189 @@ fn kubeconfig_of_somebody_else_is_not_written_over() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("was not written by a sandbox"));
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "apiVersion: v1\n");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "apiVersion: v1\n");
+}
+
+/// What a sandbox at an address writes into its kubeconfig.
+fn kubeconfig(address: &str) -> String {
+    let token = "5e".repeat(32);
+    format!(
+        "# Written by tidegate sandbox; it is taken away when the sandbox ends.\napiVersion: v1\nkind: Config\nclusters:\n- name: embedded\n  cluster:\n    server: http://{address}/{token}\ncontexts:\n- name: embedded\n  context:\n    cluster: embedded\n    user: admin\n    namespace: default\ncurrent-context: embedded\nusers:\n- name: admin\n  user: {{}}\n"
+    )
+}
+
+/// A new folder that is the session's of whoever runs this test, with the folder of sandboxes in it, and a file there.
+fn session(name: &str, mode: u32, content: &str) -> (PathBuf, PathBuf) {
+    let session = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&session);
+    let ours = session.join("tidegate");
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&ours).unwrap();
+    let file = ours.join("sandbox-1.kubeconfig");
+    fs::write(&file, content).unwrap();
+    fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+    (session, file)
+}
+
+/// `tidegate sandbox clock show`, for somebody who names no sandbox.
+fn show(session: &Path) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+        .args(["sandbox", "clock", "show"])
+        .env_clear()
+        .env("XDG_RUNTIME_DIR", session)
+        .env("TMPDIR", session)
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(said).unwrap())
+}
+
+#[test]
+fn a_sandbox_is_found_by_its_user_and_shut_to_others() {
+    let (session, _) = session("found", 0o600, &kubeconfig("127.0.0.1:1"));
+    let runtime = session.to_str().unwrap();
+    let (sandbox, _) =
+        Sandbox::start_in(runtime, &["--at", "2026-12-24T12:00:00Z", "--speed", "0"]);
+    // The other file is older, and nobody answers there.
+    assert_eq!(show(&session), (Some(0), "2026-12-24T12:00:00Z, stands still\n".into()));
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+    let folder = sandbox.kubeconfig.parent().unwrap();
+    assert_eq!(folder, session.join("tidegate"));
+    assert_eq!((mode(folder), mode(&sandbox.kubeconfig)), (0o700, 0o600));
+    for path in ["/version", POLICIES, "/api/v1/secrets"] {
+        let answer = send(&sandbox.address, &format!("GET {path}"), "Host: localhost\r\n", "");
+        assert!(answer.starts_with("HTTP/1.1 401"), "{path}: {answer}");
+        assert!(answer.contains("answers those who have its kubeconfig"), "{path}: {answer}");
+    }
+}
+
+/// Whoever planted it: no program that a file names is run, and a file that others could have written is not believed.
+#[test]
+fn what_was_planted_where_sandboxes_are_looked_for_is_refused() {
+    let pwned = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pwned");
+    let _ = fs::remove_file(&pwned);
+    let exec = format!(
+        "user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: touch, args: [{}]}}}}",
+        pwned.display()
+    );
+    let planted = kubeconfig("127.0.0.1:1").replace("user: {}", &exec);
+    let fine = kubeconfig("127.0.0.1:1");
+    let check = |name: &str, content: &str, mode: u32, meddle: fn(&Path), why: &str| {
+        let (session, file) = session(&format!("planted-{name}"), mode, content);
+        meddle(&file);
+        let (code, said) = show(&session);
+        assert_eq!(code, Some(2), "{name}: {said}");
+        assert!(said.contains(why), "{name}: {said}");
+        assert!(!pwned.exists(), "{name}: a program was run: {said}");
+    };
+    let nothing: fn(&Path) = |_| {};
+    check("fine", &fine, 0o600, nothing, "no sandbox runs here\n  hint:");
+    let other = "holds something else than a sandbox writes";
+    check("exec", &planted, 0o600, nothing, other);
+    check("elsewhere", &kubeconfig("10.0.0.1:80"), 0o600, nothing, other);
+    check("more", &format!("{fine}- name: more\n"), 0o600, nothing, other);
+    check("endless", &fine.repeat(99), 0o600, nothing, other);
+    check("bytes", "\u{0}", 0o600, nothing, other);
+    check("readable", &fine, 0o644, nothing, "is open to other users (mode 0644)");
+    check("writable", &fine, 0o622, nothing, "is open to other users (mode 0622)");
+    let link: fn(&Path) = |file| {
+        let target = file.with_extension("target");
+        fs::rename(file, &target).unwrap();
+        symlink(&target, file).unwrap();
+    };
+    check("link", &fine, 0o600, link, "sandbox-1.kubeconfig is a link");
+    let folder: fn(&Path) = |file| {
+        fs::remove_file(file).unwrap();
+        fs::create_dir(file).unwrap();
+    };
+    check("folder", &fine, 0o600, folder, "sandbox-1.kubeconfig is no file");
+    let open: fn(&Path) = |file| {
+        fs::set_permissions(file.parent().unwrap(), Permissions::from_mode(0o755)).unwrap();
+    };
+    check("open", &fine, 0o600, open, "tidegate is open to other users (mode 0755)");
+    let moved: fn(&Path) = |file| {
+        let folder = file.parent().unwrap();
+        fs::rename(folder, folder.with_extension("moved")).unwrap();
+        symlink(folder.with_extension("moved"), folder).unwrap();
+    };
+    check("moved", &planted, 0o600, moved, "tidegate is a link, or no folder");
+    // Only the administrator can give a file away, so only they can try these.
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        let given: fn(&Path) = |file| chown(file, Some(1), None).unwrap();
+        check("given", &fine, 0o600, given, "belongs to user 1, and you are user 0");
+        let folder_given: fn(&Path) = |file| chown(file.parent().unwrap(), Some(1), None).unwrap();
+        check("folder-given", &fine, 0o600, folder_given, "belongs to user 1, and you are user 0");
+    }
+    // Where they were looked for once: the folder for temporary files.
+    let (session, file) = session("planted-shared", 0o600, &planted);
+    fs::rename(&file, session.join("tidegate-sandbox-1.kubeconfig")).unwrap();
+    let (code, said) = show(&session);
+    assert_eq!((code, pwned.exists()), (Some(2), false), "{said}");
+    assert!(said.contains("no sandbox runs here"), "{said}");
+}
+
+#[test]
+fn a_kubeconfig_is_not_written_through_a_link_nor_into_a_folder_of_others() {
+    let (session, file) = session("written", 0o600, "theirs");
+    let link = session.join("link");
+    symlink(&file, &link).unwrap();
+    let start = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+            .args(["sandbox", "--empty"])
+            .args(arguments)
+            .env_clear()
+            .env("XDG_RUNTIME_DIR", &session)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = start(&["--kubeconfig", link.to_str().unwrap()]);
+    assert!(said.contains("link is a link\n  hint: name another file"), "{said}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "theirs");
+    fs::set_permissions(session.join("tidegate"), Permissions::from_mode(0o770)).unwrap();
+    let said = start(&[]);
+    assert!(said.contains("is open to other users (mode 0770)"), "{said}");
+    let nowhere = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+        .args(["sandbox", "--empty"])
+        .env_clear()
+        .output()
+        .unwrap();
+    let said = String::from_utf8(nowhere.stderr).unwrap();
+    assert!(said.contains("no folder of your own") && said.contains("--kubeconfig"), "{said}");
+}
+
+#[test]
+fn metrics_are_for_local_clients_only() {
+    let at = ["--at", "2026-12-24T12:00:00Z"];
+    let (_sandbox, told) = Sandbox::start_in(env!("CARGO_TARGET_TMPDIR"), &at);
+    let shown = told.iter().find_map(|line| line.trim().strip_prefix("metrics: http://"));
+    let address = shown.unwrap().strip_suffix("/metrics").unwrap();
+    let get = |host: &str, more: &str| {
+        send(address, "GET /metrics", &format!("Host: {host}\r\n{more}"), "")
+    };
+    assert!(get("localhost", "").contains("tidegate_"));
+    for (host, more) in [("evil.example", ""), ("localhost", "Origin: http://evil.example\r\n")] {
+        let answer = get(host, more);
+        assert!(answer.starts_with("HTTP/1.1 403") && !answer.contains("tidegate_"), "{answer}");
+    }
+}
+
+/// GATE-7: what people try here is what they get, in the words of the policies that are shipped.
+#[test]
+fn an_order_by_hand_is_refused_as_it_is_where_the_product_was_installed() {
+    let sandbox = Sandbox::start(&["--at", "2026-11-21T12:00:00Z", "--speed", "0"]);
+    let patch = |path: &str, body: &str| {
+        let merge = "Host: localhost\r\nContent-Type: application/merge-patch+json\r\n";
+        send(&sandbox.address, &format!("PATCH /{}{path}", sandbox.token), merge, body)
+    };
+    let order = r#"{"metadata":{"annotations":{"machineconfiguration.openshift.io/desiredConfig":"rendered-worker-x"}}}"#;
+    let answer = patch("/api/v1/nodes/worker-0", order);
+    assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+    let why = "denied request: only the operator gives a machine its desired configuration";
+    assert!(answer.contains(why), "{answer}");
+    let label = r#"{"metadata":{"labels":{"rack":"7"}}}"#;
+    let answer = patch("/api/v1/nodes/worker-0", label);
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
 #[test]
@@ -117,11 +304,11 @@ fn sandbox_keeps_statuses_true() {
 /// A folder of this test's own.
 fn folder(name: &str, files: &[(&str, &str)]) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&folder);
+    let _ = fs::remove_dir_all(&folder);
     for (file, text) in files {
         let path = folder.join(file);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
     folder.to_str().unwrap().to_owned()
 }
@@ -260,7 +447,7 @@ fn a_bad_object_is_named_with_file_and_field_and_nothing_is_loaded() {
 fn tour_leads_through_every_step() {
     let output = Command::new(env!("CARGO_BIN_EXE_tidegate"))
         .args(["sandbox", "--tour"])
-        .env("TMPDIR", env!("CARGO_TARGET_TMPDIR"))
+        .env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"))
         .output()
         .unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
@@ -271,6 +458,7 @@ fn tour_leads_through_every_step() {
         "0/6  to rendered-worker-",
         "on 6 of 6 machines",
         "none is open, the next opens at 2026-11-21T00:00:00Z",
+        "denied request: only the operator gives a machine its desired configuration",
         "open until 2026-11-21T08:00:00Z",
         "held: spec.changeManagement is Restrictive: latency is up",
         "6/6  to rendered-worker-",

@@ -17,6 +17,21 @@ use std::{
 use sandbox::Sandbox;
 use serde_json::{Value, json};
 
+/// CV-2: what is written on the pool of the masters is put back at once, so nothing is promised there.
+#[test]
+fn the_pool_of_the_masters_is_held_by_way_of_the_cluster_version() {
+    let sandbox = Sandbox::start(&["--at", "2026-11-16T12:00:00Z"]);
+    for arguments in [
+        ["worker-nodes", "pause", "--pool", "master"].as_slice(),
+        &["worker-nodes", "resume", "--pool", "master"],
+        &["override", "mcp/master", "--restrictive", "--reason", "x"],
+        &["override", "mcp/master", "--clear"],
+    ] {
+        let said = refused(&sandbox, arguments);
+        assert!(said.contains("tidegate override clusterversion/version"), "{arguments:?}: {said}");
+    }
+}
+
 /// GATE-3
 #[test]
 fn override_of_a_live_resource_keeps_the_policy_and_is_taken_back() {

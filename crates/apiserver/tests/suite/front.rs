@@ -1,5 +1,6 @@
 //! The TCP front: loopback only, unimpressed by clients that are broken, slow or web pages.
 
+use apiserver::Access;
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -24,7 +25,7 @@ fn get(path: &str, host: &str, more: &str) -> String {
 #[tokio::test]
 async fn hundred_broken_clients_do_not_disturb_the_others() {
     let server = server();
-    let listener = server.listen(0).await.unwrap();
+    let listener = server.listen(0, Access::Everybody).await.unwrap();
     let address = listener.address();
     assert!(address.ip().is_loopback());
     assert!(listener.kubeconfig().contains(&format!("server: http://{address}")));
@@ -71,10 +72,10 @@ async fn hundred_broken_clients_do_not_disturb_the_others() {
 #[tokio::test]
 async fn web_pages_are_refused() {
     let server = server();
-    let listener = server.listen(0).await.unwrap();
+    let listener = server.listen(0, Access::Everybody).await.unwrap();
     let address = listener.address();
     let serving = tokio::spawn(listener.run());
-    for (host, more) in [("evil.example", ""), ("127.0.0.1", "Origin: http://evil.example\r\n")] {
+    for (host, more) in PAGES {
         let answer = exchange(address, &get("/api/v1/secrets", host, more)).await;
         assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
         assert!(
@@ -82,5 +83,66 @@ async fn web_pages_are_refused() {
             "{answer}"
         );
     }
+    serving.abort();
+}
+
+/// How requests look that a web page can send.
+const PAGES: &[(&str, &str)] = &[
+    ("evil.example", ""),
+    ("127.0.0.1", "Origin: http://evil.example\r\n"),
+    ("127.0.0.1", "Origin: \u{e4}\r\n"),
+    ("127.0.0.1.evil.example:80", ""),
+];
+
+#[tokio::test]
+async fn web_pages_do_not_reach_what_is_answered_beside_the_server_either() {
+    let socket = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = socket.local_addr().unwrap();
+    let serving = tokio::spawn(apiserver::answer_locally(socket, |request| {
+        http::Response::new(format!("this is {}", request.uri().path()).into())
+    }));
+    for (host, more) in PAGES {
+        let answer = exchange(address, &get("/metrics", host, more)).await;
+        assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+        assert!(!answer.contains("this is"), "{answer}");
+    }
+    let answer = exchange(address, &get("/metrics", "localhost:9", "")).await;
+    assert!(answer.contains("this is /metrics"), "{answer}");
+    serving.abort();
+}
+
+#[tokio::test]
+async fn who_does_not_know_the_token_is_not_let_in() {
+    const TOKEN: &str = "0123456789abcdef";
+    let server = server();
+    let listener = server.listen(0, Access::Token(TOKEN.into())).await.unwrap();
+    let address = listener.address();
+    let kubeconfig = listener.kubeconfig();
+    assert!(kubeconfig.contains(&format!("server: http://{address}/{TOKEN}\n")), "{kubeconfig}");
+    assert!(!format!("{listener:?}").contains(TOKEN), "it is in no log");
+    let serving = tokio::spawn(listener.run());
+    let bearer = |token: &str| format!("Authorization: Bearer {token}\r\n");
+    for (path, more, expected) in [
+        ("/api/v1/namespaces", String::new(), "401"),
+        ("/version", String::new(), "401"),
+        ("/", String::new(), "401"),
+        ("/0123456789abcde/api/v1/namespaces", String::new(), "401"),
+        ("/0123456789abcdef0/api/v1/namespaces", String::new(), "401"),
+        ("/api/0123456789abcdef/v1/namespaces", String::new(), "401"),
+        ("/api/v1/namespaces?token=0123456789abcdef", String::new(), "401"),
+        ("/api/v1/namespaces", bearer("0123456789abcde"), "401"),
+        ("/api/v1/namespaces", bearer(""), "401"),
+        ("/api/v1/namespaces", bearer(TOKEN), "200"),
+        ("/0123456789abcdef/api/v1/namespaces?limit=1", String::new(), "200"),
+        ("/0123456789abcdef/version", String::new(), "200"),
+        ("/0123456789abcdef", String::new(), "200"),
+        ("/0123456789abcdef/", String::new(), "200"),
+        ("/0123456789abcdef?timeout=32s", String::new(), "200"),
+    ] {
+        let answer = exchange(address, &get(path, "127.0.0.1", &more)).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")), "{path} {more}: {answer}");
+    }
+    let page = exchange(address, &get("/0123456789abcdef/version", "evil.example", "")).await;
+    assert!(page.starts_with("HTTP/1.1 403"), "{page}");
     serving.abort();
 }

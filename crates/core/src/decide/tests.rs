@@ -18,6 +18,7 @@ fn at(text: &str) -> Instant {
 struct World {
     document: Value,
     policy: Option<Arc<SeenPolicy>>,
+    kept: Enforcement,
 }
 
 impl World {
@@ -28,7 +29,7 @@ impl World {
             "spec": {"strategy": strategy, "maintenanceSchedule": {"permit": {"recurrence":
                 {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}}}},
         });
-        Self { document, policy: None }
+        Self { document, policy: None, kept: Enforcement::default() }
     }
 
     fn pool(stanza: Value) -> Self {
@@ -41,7 +42,8 @@ impl World {
         });
         let mut policy = Self::policy("MaintenanceSchedule");
         policy.settle("2026-11-02T00:00:00Z");
-        Self { document, policy: Some(Arc::new(SeenPolicy::new(&KINDS[0], &policy.document))) }
+        let policy = Some(Arc::new(SeenPolicy::new(&KINDS[0], &policy.document)));
+        Self { document, policy, kept: Enforcement::default() }
     }
 
     fn decide(&self, now: &str) -> Plan {
@@ -49,7 +51,7 @@ impl World {
             return super::policy(&SeenPolicy::new(&KINDS[0], &self.document), at(now));
         }
         let seen = SeenGated::new(&GATED[1], &self.document);
-        super::gated(&seen, &gate(&seen, self.policy.as_ref()), at(now))
+        super::gated(&seen, &gate(&seen, self.policy.as_ref()), self.kept, at(now))
     }
 
     /// Decides and executes; then there is nothing left to do (STAT-3).
@@ -465,4 +467,57 @@ fn a_bare_document_gets_its_status_from_nothing() {
         "EXEC-1"
     );
     assert_eq!(world.condition("ChangesPaused").0, "True");
+}
+
+/// TIME-7
+#[test]
+fn a_policy_whose_windows_never_come_says_so_in_the_cluster() {
+    let mut world = World::policy("MaintenanceSchedule");
+    world.edit(
+        "/spec/maintenanceSchedule/permit/recurrence",
+        json!({"frequency": "Yearly", "yearly": {"by": "Date", "date": {"datesOfMonth": [30], "month": "February"}}}),
+    );
+    world.settle("2026-11-16T00:00:00Z");
+    let (status, reason, message) = world.condition("Ready");
+    assert_eq!((status.as_str(), reason.as_str()), ("True", names::NEVER_FIRES));
+    assert!(
+        message.contains("spec.maintenanceSchedule.permit.recurrence: never fires"),
+        "{message}"
+    );
+    let (status, _, message) = world.condition("ChangesRestricted");
+    assert_eq!(status, "True");
+    assert!(message.contains("no window ever opens"), "{message}");
+    // Under another strategy the schedule decides nothing.
+    world.edit("/spec/strategy", json!("Permissive"));
+    world.settle("2026-11-17T00:00:00Z");
+    assert_eq!(world.condition("Ready").1, names::AS_EXPECTED);
+    assert!(!world.condition("ChangesRestricted").2.contains("never"));
+}
+
+/// GATE-13
+#[test]
+fn a_gate_that_nothing_keeps_says_so_and_a_restart_writes_nothing() {
+    let mut world = World::pool(json!({"strategy": "Restrictive"}));
+    for kept in Enforcement::ALL {
+        world.kept = kept;
+        world.settle("2026-11-16T00:00:00Z");
+        let expected = match kept {
+            // Nobody has tried since the program started: what was seen before stands.
+            Enforcement::NotTried => Enforcement::NotRefused,
+            kept => kept,
+        };
+        let (status, reason, message) = world.condition("Enforced");
+        assert_eq!(status, format!("{:?}", expected.status()));
+        assert_eq!(
+            (reason.as_str(), message),
+            (expected.reason(), expected.about("MachineConfigPool"))
+        );
+    }
+    // Without a gate there is nothing that anybody could keep.
+    world.edit("/spec/changeManagement", Value::Null);
+    world.settle("2026-11-17T00:00:00Z");
+    assert_eq!(world.condition("Enforced").1, names::STANZA_REMOVED);
+    let mut fresh = World::pool(json!({"strategy": "Restrictive"}));
+    fresh.settle("2026-11-16T00:00:00Z");
+    assert_eq!(fresh.condition("Enforced").0, "Unknown", "nothing is claimed unseen");
 }

@@ -39,7 +39,7 @@ pub fn elsewhere<'a>(
             "is cordoned"
         } else if !other.is_ready {
             "is not ready"
-        } else if other.is_pressed {
+        } else if other.pressure.is_some() {
             "takes no pods for now"
         } else {
             return Elsewhere::Room;

@@ -27,8 +27,8 @@ pub struct Node {
     pub is_unreachable: bool,
     /// Whether its kubelet says that it is ready, or nobody says otherwise.
     pub is_ready: bool,
-    /// Whether the cluster itself keeps pods away from it for now, short of disk for example.
-    pub is_pressed: bool,
+    /// By what the cluster itself keeps pods away from it for now, if it does: short of disk, for example.
+    pub pressure: Option<String>,
     /// What keeps pods away from it that do not tolerate it, by somebody's will.
     pub taints: BTreeSet<String>,
     /// Its operating system, if anybody says.
@@ -99,7 +99,7 @@ impl Node {
             is_cordoned: node.pointer("/spec/unschedulable") == Some(&Value::Bool(true)),
             is_unreachable: ready.is_some_and(|status| status == "Unknown"),
             is_ready: ready.is_none_or(|status| status == "True"),
-            is_pressed: fleeting.iter().any(|taint| !is_one_of(taint, SAID_ELSEWHERE)),
+            pressure: fleeting.into_iter().find(|taint| !is_one_of(taint, SAID_ELSEWHERE)),
             taints: taints.into_iter().collect(),
             system: node
                 .pointer("/metadata/labels")

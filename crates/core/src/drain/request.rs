@@ -142,7 +142,11 @@ fn not_begun(node: &Node) -> Option<Refusal> {
 
 /// What the node is made to say about a request that is not honoured: the same as long as the reason is (POL-7).
 pub fn told(node: &Node, refusal: &Refusal) -> String {
-    format!("NotHonoured: {}: {refusal}", node.asked())
+    /// What strangers write into annotations may be long, and may be anything.
+    const LONGEST: usize = 500;
+    let told = format!("NotHonoured: {}: {refusal}", node.asked());
+    let line = told.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    line.take(LONGEST).collect()
 }
 
 /// Whether anything is to be done about a node, as far as it was last seen. A request that is not honoured and that was told so needs

@@ -345,6 +345,8 @@ fn a_drain_is_looked_at_again_as_soon_as_that_is_worth_while() {
 /// DRAIN-2
 #[test]
 fn a_drain_that_nobody_can_take_gives_its_own_cordon_back() {
+    const APPLIED: &str = "machineconfiguration.openshift.io/lastAppliedDrain";
+    const BLOCKED: &str = "changemanagement.openshift.io/drain-blocked";
     let now = instant("12:00:00");
     let begin = |before: Value| {
         let document = json!({"metadata": {"annotations": {
@@ -352,8 +354,6 @@ fn a_drain_that_nobody_can_take_gives_its_own_cordon_back() {
             "spec": {"unschedulable": before}});
         patched(&document, &node(&document).cordon(now).unwrap())
     };
-    const APPLIED: &str = "machineconfiguration.openshift.io/lastAppliedDrain";
-    const BLOCKED: &str = "changemanagement.openshift.io/drain-blocked";
     for (before, after) in [(json!(true), json!(true)), (json!(false), json!(false))] {
         let waiting = begin(before.clone());
         let waiting = patched(&waiting, &node(&waiting).waits("nobody").unwrap());

@@ -1,18 +1,24 @@
 //! Why may a resource change at an instant, or why not? The tree of its stanza and its policy (GATE-9).
 
-use schedule::{Instant, TimeSet};
+use schedule::Instant;
 
 use super::{Fact, Reason, node, sentence as policy_sentence, strategy_node};
 use crate::{
     gate::{Form, Gate},
     problem::Object,
     seen::SeenGated,
+    verdict::Verdict,
 };
 
 /// The tree of reasons of a resource at an instant.
 pub fn explain(seen: &SeenGated, gate: &Gate, at: Instant) -> Reason {
     let resource = Fact::Resource(seen.identity.object.clone());
-    node(resource, &gate.set, at, vec![stanza_node(seen, gate, at)])
+    decided(resource, gate, at, vec![stanza_node(seen, gate, at)])
+}
+
+/// A reason that says what the gate says (GATE-12): where there is doubt, not even its end is known.
+fn decided(fact: Fact, gate: &Gate, at: Instant, because: Vec<Reason>) -> Reason {
+    Reason { verdict: gate.verdict(at), ..node(fact, &gate.set, at, because) }
 }
 
 fn stanza_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Reason {
@@ -21,15 +27,15 @@ fn stanza_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Reason {
         form => Fact::Stanza { form: *form, said: seen.override_reason.clone() },
     };
     let because = match gate.form {
-        Form::Unusable => doubt_node(gate, at).into_iter().collect(),
+        Form::Unusable => doubt_node(gate).into_iter().collect(),
         _ => policy_node(seen, gate, at).into_iter().collect(),
     };
-    node(fact, &gate.set, at, because)
+    decided(fact, gate, at, because)
 }
 
-fn doubt_node(gate: &Gate, at: Instant) -> Option<Reason> {
+fn doubt_node(gate: &Gate) -> Option<Reason> {
     let fact = Fact::Doubt(gate.doubt.as_ref()?.message.clone());
-    Some(node(fact, &TimeSet::never(), at, vec![]))
+    Some(Reason { verdict: Verdict::CannotTell, fact, until: None, because: vec![] })
 }
 
 /// The policy's own reasons, shown under every strategy that names one: also an override is understood by what it sets aside.
@@ -39,7 +45,7 @@ fn policy_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Option<Reason> {
         Some(lowered) => {
             Some(node(Fact::Policy(named), &lowered.set, at, vec![strategy_node(lowered, at)]))
         }
-        None => doubt_node(gate, at),
+        None => doubt_node(gate),
     }
 }
 

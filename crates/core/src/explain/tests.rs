@@ -54,7 +54,7 @@ fn each_part_of_a_schedule_says_what_it_decides() {
     assert_eq!(
         leaves(&schedule, "2026-11-21T20:00:00Z").last().unwrap(),
         &(
-            Verdict::Paused,
+            Verdict::Held,
             "the days from 2026-11-21 until before 2026-11-24 are excluded: audit".into()
         )
     );
@@ -62,7 +62,7 @@ fn each_part_of_a_schedule_says_what_it_decides() {
         leaves(&schedule, "2026-11-25T00:00:00Z"),
         [
             (
-                Verdict::Paused,
+                Verdict::Held,
                 format!(
                     "{rule}: none is open, the next opens at 2026-11-28T19:00:00Z (Sat 20:00 +01:00)"
                 )
@@ -77,10 +77,10 @@ fn schedules_without_a_permit_say_so() {
     let at = "2026-11-14T20:00:00Z";
     assert_eq!(
         leaves(&json!({}), at),
-        [(Verdict::Paused, "the maintenance schedule has neither permit nor exclude".into())]
+        [(Verdict::Held, "the maintenance schedule has neither permit nor exclude".into())]
     );
     let found = leaves(&json!({"exclude": [{"fromDate": "2026-11-14"}]}), at);
-    assert_eq!(found[1], (Verdict::Paused, "2026-11-14 is excluded".into()));
+    assert_eq!(found[1], (Verdict::Held, "2026-11-14 is excluded".into()));
 }
 
 /// POL-7

@@ -8,7 +8,13 @@ use api::schema::{GATED, KINDS};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{gate::gate, pending::Pending, seen::SeenPolicy};
+use crate::{
+    decide,
+    enforced::Enforcement,
+    gate::gate,
+    pending::{Course, Pending},
+    seen::SeenPolicy,
+};
 
 // A Sunday; windows are Saturdays.
 const NOW: &str = "2026-11-15T12:00:00Z";
@@ -69,10 +75,11 @@ fn each_state_has_its_figures() {
     check(by_policy.clone(), NOW, (2, UNTIL_SATURDAY, 0, HALF_A_DAY), "MaintenanceSchedule");
     check(by_policy.clone(), "2026-11-21T00:00:00Z", (1, 0, 86_400, 0), "MaintenanceSchedule");
     check(by_policy.clone(), "2026-11-21T23:59:59Z", (1, 0, 1, 0), "MaintenanceSchedule");
-    check(by_policy, "2026-11-22T00:00:00Z", (2, 6 * 86_400, 0, 0), "MaintenanceSchedule");
+    // 0 would say "permitted now".
+    check(by_policy, "2026-11-22T00:00:00Z", (2, 6 * 86_400, 0, 1), "MaintenanceSchedule");
     let until = json!({"strategy": "PermissiveUntil", "permissiveUntil": "2026-11-15T13:00:00Z", "byPolicy": {"name": "saturday"}});
     check(until.clone(), NOW, (1, 0, 3600, 0), "Permissive");
-    check(until, "2026-11-15T13:00:00Z", (2, UNTIL_SATURDAY - 3600, 0, 0), "MaintenanceSchedule");
+    check(until, "2026-11-15T13:00:00Z", (2, UNTIL_SATURDAY - 3600, 0, 1), "MaintenanceSchedule");
     let until = json!({"strategy": "RestrictiveUntil", "restrictiveUntil": "2026-11-15T13:00:00Z"});
     check(until.clone(), NOW, (2, 3600, 0, -1), "Restrictive");
     check(until, "2026-11-15T13:00:00Z", (1, 0, -1, 0), "Permissive");
@@ -129,4 +136,67 @@ fn what_goes_on_while_the_gate_is_shut_is_being_initiated_and_counts_as_the_last
     let by_policy = json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}});
     check(by_policy.clone(), waiting(Course::Gate, Some("2026-11-15T11:59:00Z")), (2, 60));
     check(by_policy, waiting(Course::Gate, Some("2026-11-14T11:59:00Z")), (2, HALF_A_DAY));
+}
+
+/// GATE-6: one predicate behind both.
+#[test]
+fn the_condition_and_the_metric_agree_on_what_is_pending() {
+    let now = Instant::parse(NOW).unwrap();
+    let courses = [
+        Course::Gate,
+        Course::Anyway("consent for Node/n1".into()),
+        Course::Stopped("spec.paused is true".into()),
+    ];
+    let words = |there: bool| if there { vec!["rendered-worker-b".to_owned()] } else { vec![] };
+    let mut rows = Vec::new();
+    for strategy in ["Permissive", "Restrictive", "ByPolicy"] {
+        let stanza = json!({"strategy": strategy, "byPolicy": {"name": "gone"}});
+        for course in &courses {
+            for (waits, goes) in [(false, false), (false, true), (true, false), (true, true)] {
+                let document =
+                    json!({"metadata": {"name": "worker"}, "spec": {"changeManagement": stanza}});
+                let pending = Pending {
+                    waiting: words(waits),
+                    begun: words(goes),
+                    course: course.clone(),
+                    ..Pending::default()
+                };
+                let seen = SeenGated { pending, ..SeenGated::new(&GATED[1], &document) };
+                let gate = gate(&seen, None);
+                let figure = gauges(&seen, &gate, now).change_pending;
+                let plan = decide::gated(&seen, &gate, Enforcement::Proven, now);
+                let operations = plan.status.unwrap().operations;
+                let mut values = operations.iter().map(|operation| &operation["value"]);
+                let condition = values.find(|value| value["type"] == "ChangesPending").unwrap();
+                let reason = condition["reason"].as_str().unwrap().to_owned();
+                let row = format!("{strategy} {course:?} waits {waits} goes {goes}: {condition}");
+                assert_eq!(condition["status"] == "True", figure != 0, "{row}");
+                let expected = match reason.as_str() {
+                    "NothingPending" => 0,
+                    "UnderWay" | "Initiating" => 1,
+                    "Held" | "Stopped" => 2,
+                    _ => panic!("{row}"),
+                };
+                assert_eq!(figure, expected, "{row}");
+                rows.push(reason);
+            }
+        }
+    }
+    rows.sort();
+    rows.dedup();
+    assert_eq!(rows, ["Held", "Initiating", "NothingPending", "Stopped", "UnderWay"]);
+}
+
+/// A pool that is paused, pinned or blocked initiates nothing in an open window.
+#[test]
+fn what_is_stopped_is_not_being_initiated() {
+    let document = json!({"metadata": {"name": "worker"}});
+    let pending = Pending {
+        waiting: vec!["rendered-worker-b on 1 of 2 machines".into()],
+        course: Course::Stopped("spec.paused is true".into()),
+        ..Pending::default()
+    };
+    let seen = SeenGated { pending, ..SeenGated::new(&GATED[1], &document) };
+    let found = gauges(&seen, &gate(&seen, None), Instant::parse(NOW).unwrap());
+    assert_eq!(found.change_pending, 2);
 }

@@ -146,6 +146,7 @@ impl Pool<'_> {
             waits_for: self.waits_for,
             // Here nobody refuses.
             refusals: &Refusals::default(),
+            held_back: None,
             control_plane_update: self.update.as_ref(),
             seconds_ahead: 0,
             topology: Topology::Several,

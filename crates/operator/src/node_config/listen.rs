@@ -4,9 +4,10 @@
 //! certificate are looked at again with each connection: whoever renews them restarts nothing.
 
 use std::{
+    collections::BTreeMap,
     convert::Infallible,
     fs, io,
-    net::SocketAddr,
+    net::{IpAddr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
@@ -35,6 +36,9 @@ use crate::serve::accepted;
 
 /// So many connections at once: a rack that starts, and room for strangers who only hold on.
 const AT_ONCE: usize = 256;
+/// So many of them from one address, so that one stranger cannot keep a rack from starting. Not fewer, because a whole rack may come
+/// through one address: that of a load balancer, or of the machine that forwards for a Service.
+const FROM_ONE_ADDRESS: usize = 64;
 /// A client that does not greet or send its headers in this time is let go.
 const HELLO: Duration = Duration::from_secs(10);
 /// From the first byte to the last: a configuration of a megabyte, slowly.
@@ -172,10 +176,16 @@ pub async fn serve(
     service: NodeConfig,
 ) -> io::Result<()> {
     let room = Arc::new(Semaphore::new(AT_ONCE));
+    let neighbours = Neighbours::default();
     loop {
         // Nobody closes the semaphore. Who finds no room waits to be accepted.
         let place = Arc::clone(&room).acquire_owned().await.ok();
-        let stream = accepted(&listener).await;
+        let (stream, from) = accepted(&listener).await;
+        let Some(neighbour) = neighbours.let_in(from.ip()) else {
+            // A machine that starts asks again by itself.
+            tracing::debug!(%from, "too many connections from one address");
+            continue;
+        };
         let tls = match &protection {
             Protection::Tls(certificate) => Some(TlsAcceptor::from(certificate.current())),
             Protection::Loopback => None,
@@ -184,8 +194,59 @@ pub async fn serve(
         tokio::spawn(async move {
             // A connection that ends badly or takes too long is the client's business.
             let _ = timeout(WHOLE, connection(stream, tls, service)).await;
-            drop(place);
+            drop((neighbour, place));
         });
+    }
+}
+
+/// How many connections there are from each address. Clones are one.
+#[derive(Clone, Debug, Default)]
+struct Neighbours {
+    count: Arc<Mutex<BTreeMap<IpAddr, usize>>>,
+}
+
+/// One connection; it counts until it is dropped.
+#[derive(Debug)]
+struct Neighbour {
+    all: Neighbours,
+    from: IpAddr,
+}
+
+impl Neighbours {
+    /// Lets a connection in, unless there are too many from where it comes.
+    fn let_in(&self, from: IpAddr) -> Option<Neighbour> {
+        let from = household(from);
+        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = count.entry(from).or_default();
+        if *here >= FROM_ONE_ADDRESS {
+            return None;
+        }
+        *here += 1;
+        drop(count);
+        Some(Neighbour { all: self.clone(), from })
+    }
+}
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        let mut count = self.all.count.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(here) = count.get_mut(&self.from) {
+            *here -= 1;
+            if *here == 0 {
+                count.remove(&self.from);
+            }
+        }
+    }
+}
+
+/// Whoever has one address of IPv6 has all that share its first half.
+fn household(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
+        v4 @ IpAddr::V4(_) => v4,
     }
 }
 
@@ -213,4 +274,33 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin>(stream: S, service: NodeCon
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), answering)
         .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_address_takes_a_part_of_the_room_and_gives_it_back() {
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        let neighbours = Neighbours::default();
+        let fill = |from: &str| -> Vec<Neighbour> {
+            (0..AT_ONCE).map_while(|_| neighbours.let_in(address(from))).collect()
+        };
+        let stranger = fill("192.0.2.1");
+        assert_eq!(stranger.len(), FROM_ONE_ADDRESS);
+        assert!(
+            neighbours.let_in(address("::ffff:192.0.2.1")).is_none(),
+            "the same in other words"
+        );
+        let other = fill("192.0.2.2");
+        assert_eq!(other.len(), FROM_ONE_ADDRESS, "others have room");
+        let sixes = fill("2001:db8::1");
+        assert_eq!(sixes.len(), FROM_ONE_ADDRESS);
+        assert!(neighbours.let_in(address("2001:db8::2")).is_none(), "one household");
+        assert!(neighbours.let_in(address("2001:db8:0:1::1")).is_some());
+        drop((stranger, other, sixes));
+        assert!(neighbours.let_in(address("192.0.2.1")).is_some());
+        assert!(neighbours.count.lock().unwrap().is_empty(), "nobody is remembered who is gone");
+    }
 }

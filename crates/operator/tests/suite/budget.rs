@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG};
-use operator::{Pools, Settings};
 use serde_json::{Value, json};
 
 use super::{
-    common::{POOLS, World, pass},
+    common::{POOLS, World, managing, pass},
     rollout::{NODES, WORKER, marked, newest, waiting_machines},
 };
 
@@ -55,7 +54,7 @@ fn change_pools(world: &World, away: Option<String>) -> Option<String> {
 }
 
 /// The policy that refuses marks without a live permit, as it is shipped.
-fn refuse_late_marks(world: &World) {
+pub(crate) fn refuse_late_marks(world: &World) {
     let shipped = include_str!("../../../../deploy/manifests/manage-pools/manage-pools.yaml");
     let documents: Vec<Value> = serde_saphyr::from_multiple(shipped).unwrap();
     let admission = "/apis/admissionregistration.k8s.io/v1";
@@ -89,7 +88,7 @@ async fn budget_and_window_are_kept_whatever_goes_wrong() {
             compact: 0.02,
         };
         world.server.draw_faults(profile, seed);
-        let _two = world.start_with(Settings::alone("two").with(Pools::Managed));
+        let _two = world.start_with(managing("two"));
         pass(Duration::from_mins(2)).await;
         assert!(marked(&world).is_empty(), "seed {seed}: the window is shut");
 

@@ -12,7 +12,7 @@ use api::{
 use apiserver::Server;
 use http::Method;
 use jiff::Timestamp;
-use operator::{Operator, Settings, View};
+use operator::{Operator, Pools, Proof, Settings, View};
 use runtime::clock::{Clock, SetClock};
 use schedule::Instant;
 use serde_json::{Value, json};
@@ -160,6 +160,11 @@ impl World {
         });
         said.collect()
     }
+}
+
+/// An operator that is alone and manages pools, on a server whose admission policy nobody has installed.
+pub(crate) fn managing(identity: &str) -> Settings {
+    Settings { proof: Proof::Waived, ..Settings::alone(identity).with(Pools::Managed) }
 }
 
 /// The account that the manifests name.

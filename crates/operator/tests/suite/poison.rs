@@ -21,7 +21,7 @@ async fn a_panic_is_the_trouble_of_its_own_object() {
         (CONTROLLERS[3].decide)(seen, store, now)
     }
     static ROWS: &[Controller] =
-        &[CONTROLLERS[0], Controller { kind: &GATED[1], reads: &[], decide: poisoned }];
+        &[CONTROLLERS[0], Controller { decide: poisoned, ..CONTROLLERS[3] }];
     let world = World::new();
     world.create(POLICIES, &weekend("weekend"));
     for name in ["a", "poison", "z"] {

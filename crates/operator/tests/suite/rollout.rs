@@ -7,14 +7,16 @@ use api::{
     schema::MACHINES,
 };
 use apiserver::{Fault, RequestMatch, Scripted};
-use operator::{Pools, Settings, run::Election};
+use operator::{Settings, run::Election};
 use runtime::{
     clock::{Clock as _, SetClock},
     telemetry::Verdict,
 };
 use serde_json::{Value, json};
 
-use super::common::{POLICIES, POOLS, Running, World, by_policy, pass, settle, state, weekend};
+use super::common::{
+    POLICIES, POOLS, Running, World, by_policy, managing, pass, settle, state, weekend,
+};
 
 pub(crate) const NODES: &str = "/api/v1/nodes";
 const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
@@ -47,7 +49,7 @@ pub(crate) async fn waiting_machines(count: usize) -> (World, Running) {
             "machineConfigSelector": {"matchLabels": {ROLE: "worker"}},
             "nodeSelector": {"matchLabels": {WORKER: ""}}}}),
     );
-    let operator = world.start_with(Settings::alone("one").with(Pools::Managed));
+    let operator = world.start_with(managing("one"));
     settle().await;
     let first = newest(&world);
     for number in 1..=count {
@@ -125,11 +127,11 @@ async fn a_leader_that_comes_back_looks_what_became_of_its_mark() {
     let (world, alone) = waiting().await;
     drop(alone);
     let lease = Election::Lease { namespace: "default".into(), name: "tidegate".into() };
-    let settings = Settings { election: lease, ..Settings::alone("two").with(Pools::Managed) };
+    let settings = Settings { election: lease, ..managing("two") };
     let operator = world.start_with(settings);
     // The mark does not arrive for an hour, and from then on the server answers nobody for long enough to lose the lease.
     strike(&world, "patch", 1, Fault::Latency(Duration::from_hours(1)));
-    pass(Duration::from_secs(59 * 60 + 5)).await;
+    pass(Duration::from_secs(60 * 60 + 3)).await;
     assert_eq!(marks(&world), 1);
     let down = apiserver::Profile { server_error: 1.0, ..Default::default() };
     world.server.draw_faults(down, 1);
@@ -150,13 +152,44 @@ async fn a_leader_that_comes_back_looks_what_became_of_its_mark() {
 async fn a_clock_that_is_known_to_be_ahead_opens_no_window_early() {
     let (world, right) = waiting().await;
     drop(right);
-    let ahead = SetClock::starting_at(world.clock.now().saturating_add(300));
-    let _wrong = world.start_by(&ahead, Settings::alone("two").with(Pools::Managed));
-    pass(Duration::from_secs(58 * 60)).await;
-    assert_eq!(state(&world.get(&format!("{POOLS}/worker"))), "ChangesUnpaused", "so it thinks");
-    assert_eq!(marks(&world), 0, "and yet it waits");
-    pass(Duration::from_mins(5)).await;
+    let ahead = SetClock::starting_at(world.clock.now().saturating_add(4));
+    let _wrong = world.start_by(&ahead, managing("two"));
+    pass(Duration::from_secs(59 * 60 + 56)).await;
+    let writes = world.writes();
+    assert!(writes.iter().any(|line| line.contains("/worker?")), "it reserves room: {writes:?}");
+    assert!(!writes.iter().any(|line| line.contains("tidegate-rollout")), "and yet it waits");
+    pass(Duration::from_secs(10)).await;
     assert_eq!(marked(&world), ["n1"]);
+}
+
+/// GATE-11: who knows that its clock is off initiates nothing at all, says so, and goes on when it is right again.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_off_initiates_nothing_and_says_so() {
+    for (off, side) in [(300, "ahead of"), (-300, "behind")] {
+        let (world, right) = waiting().await;
+        drop(right);
+        let wrong = SetClock::starting_at(world.clock.now().saturating_add(off));
+        let _wrong = world.start_by(&wrong, managing("two"));
+        pass(Duration::from_mins(70)).await;
+        assert_eq!(marks(&world), 0, "{off}");
+        let told = blocked(&world.get(&format!("{POOLS}/worker")));
+        assert_eq!(told[0]["status"], "True", "{told:?}");
+        let message = told[0]["message"].as_str().unwrap();
+        assert!(message.contains(&format!("more than 5 s {side} the API server's")), "{message}");
+        world.writes();
+        pass(Duration::from_mins(20)).await;
+        assert_eq!(world.writes(), [""; 0], "what is told stays the same");
+        wrong.step(-off);
+        pass(Duration::from_mins(1)).await;
+        assert_eq!(marked(&world), ["n1"], "{off}");
+        assert_eq!(blocked(&world.get(&format!("{POOLS}/worker")))[0]["status"], "False");
+    }
+}
+
+/// The conditions that say why nothing begins.
+pub(crate) fn blocked(pool: &Value) -> Vec<Value> {
+    let conditions = pool["status"]["conditions"].as_array().unwrap().iter();
+    conditions.filter(|it| it["type"] == "RolloutBlocked").cloned().collect()
 }
 
 /// What people were told for a reason.
@@ -207,12 +240,36 @@ async fn stale_knowledge_starts_nothing() {
     let (world, operator) = waiting().await;
     for nth in 1..=300 {
         strike(&world, "watch", nth, Fault::ServerError(500));
+        strike(&world, "list", nth, Fault::ServerError(500));
     }
     pass(Duration::from_mins(64)).await;
     assert!(operator.view.ready().is_err());
     assert!(marked(&world).is_empty(), "the window is open, and nobody knows the machines");
+    let told = blocked(&world.get(&format!("{POOLS}/worker")));
+    let message = told[0]["message"].as_str().unwrap();
+    assert!(message.starts_with("the server has not confirmed what is known of Node"), "{message}");
     pass(Duration::from_hours(4)).await;
     assert_eq!(operator.view.ready(), Ok(()));
+    assert_eq!(marked(&world), ["n1"]);
+}
+
+/// GATE-11, LIVE-3: what a gate does not rest on is not in its way.
+#[tokio::test(start_paused = true)]
+async fn kinds_that_nobody_needs_keep_nobody_waiting() {
+    let (world, operator) = waiting().await;
+    for verb in ["watch", "list"] {
+        for nth in 1..=1000 {
+            let matching = RequestMatch {
+                verb: Some(verb.into()),
+                resource: Some("hostedclusters".into()),
+                ..RequestMatch::default()
+            };
+            let fault = Fault::ServerError(500);
+            world.server.script_fault(Scripted { matching, nth, fault });
+        }
+    }
+    pass(Duration::from_mins(61)).await;
+    assert!(operator.view.ready().unwrap_err().starts_with("HostedCluster"));
     assert_eq!(marked(&world), ["n1"]);
 }
 
@@ -246,10 +303,6 @@ async fn a_machine_that_is_refused_keeps_neither_the_others_nor_the_status_waiti
     assert!((3..20).contains(&tried), "tried again, and not in a circle: {tried}");
 
     // People are told, once, and what they read stays the same however often it is tried.
-    let blocked = |pool: &Value| {
-        let conditions = pool["status"]["conditions"].as_array().unwrap().iter();
-        conditions.filter(|it| it["type"] == "RolloutBlocked").cloned().collect::<Vec<_>>()
-    };
     let condition = blocked(&pool);
     assert_eq!((condition.len(), &condition[0]["status"]), (1, &json!("True")), "{condition:?}");
     let message = condition[0]["message"].as_str().unwrap();
@@ -307,8 +360,8 @@ async fn the_master_under_the_operator_goes_last() {
             "machineConfigSelector": {"matchLabels": {ROLE: "worker"}},
             "nodeSelector": {"matchLabels": {role: ""}}}}),
     );
-    let settings = Settings { host: Some("m1".into()), ..Settings::alone("one") };
-    let _operator = world.start_with(settings.with(Pools::Managed));
+    let settings = Settings { host: Some("m1".into()), ..managing("one") };
+    let _operator = world.start_with(settings);
     settle().await;
     for name in ["m1", "m2"] {
         world.create(

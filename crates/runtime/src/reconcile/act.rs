@@ -1,7 +1,7 @@
 //! How is one thing done that a plan says?
 //!
 //! - GATE-7, GATE-16: what starts a change is a server-side apply with the permit's end, its window's start and the record of the change beside it. The permit is looked at again right before,
-//!   the request ends before the permit does, and knowledge that is too old starts nothing.
+//!   and the request ends before the permit does.
 //! - EXEC-1, EXEC-4: every write carries the version it was made from and is sent once.
 
 use std::time::Duration;
@@ -111,9 +111,6 @@ async fn initiate(
     let Some(object) = Key::new(&MACHINES[1], None, node) else {
         return Acted::HeldBack(format!("{node} is no name of a machine"));
     };
-    if let Some(doubt) = hands.caches.doubt(hands.stale) {
-        return Acted::HeldBack(doubt);
-    }
     let clock = hands.cluster.clock();
     let now = clock.now();
     if !permit.is_live(now) || until <= now {

@@ -2,8 +2,10 @@
 //!
 //! The first thing that fails ends it: what comes after was decided for a world in which that had worked. Machines are worlds of their
 //! own, so one that the server refuses to touch is passed over, and neither the others nor the status wait for it (LIVE-3).
+//!
+//! GATE-11: what starts a change is asked about again right before ([`fresh`]).
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use api::machine::names::NODE;
 use futures_util::future::{BoxFuture, FutureExt as _};
@@ -13,14 +15,20 @@ use tidegate_core::{
     pool::{Action, refusal::Refusal},
     seen::Seen,
 };
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 use tracing::Instrument as _;
 
-use super::act::{self, Acted};
+use super::{
+    Controller,
+    act::{self, Acted},
+    fresh::{self, Asked},
+    hold::Terms,
+};
 use crate::{
     caches::{Caches, read},
     call::{Ask, CallError, Cluster, Outcome, Verb},
     key::Key,
+    lease::Leadership,
     report::Reports,
 };
 
@@ -33,8 +41,19 @@ pub(super) struct Hands {
     pub(super) cluster: Cluster,
     pub(super) caches: Arc<Caches>,
     pub(super) reports: Reports,
-    /// From which age on what is known starts no change.
-    pub(super) stale: Duration,
+    /// What decided, and decides again.
+    pub(super) row: &'static Controller,
+    pub(super) terms: Terms,
+    /// Who led when this was decided.
+    pub(super) led: Leadership,
+    pub(super) leadership: watch::Receiver<Leadership>,
+}
+
+impl Hands {
+    /// Whether this replica still leads, without a break since it decided.
+    pub(super) fn still_leads(&self) -> bool {
+        *self.leadership.borrow() == self.led
+    }
 }
 
 /// What one step took, and brought.
@@ -52,7 +71,9 @@ pub(super) enum Step {
     Written { seen: Seen, before: Seen, patch: StatusPatch, notes: Vec<Note>, again: Again },
     /// Everything was done, and there was no status to write.
     Acted { before: Seen, notes: Vec<Note>, again: Again },
-    /// A change was not initiated: its permit or what it rests on is too old.
+    /// Changes that were decided are not right any more, and were not initiated.
+    Stopped { before: Seen, notes: Vec<Note> },
+    /// A change was not initiated: its permit has ended, or it is too early by the server's clock.
     HeldBack { why: String },
     /// An object was read; none if it is gone.
     Read { object: Key, seen: Option<Seen> },
@@ -111,7 +132,27 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
     let mut created = false;
     let mut refused = None;
     let mut news = false;
+    let mut marks = Marks::Sent;
     for action in actions {
+        let action = match action {
+            Action::SetDesiredConfig { .. } if marks == Marks::Stopped => continue,
+            Action::SetDesiredConfig { .. } => match fresh::ask_again(hands, key, &action).await {
+                Asked::Go(fresh) => *fresh,
+                Asked::PassOver => {
+                    marks = Marks::PassedOver;
+                    continue;
+                }
+                Asked::Stop => {
+                    marks = Marks::Stopped;
+                    continue;
+                }
+                Asked::Lost { object, error } => {
+                    let unsaid = Unsaid::Nothing;
+                    return Step::Failed { object, error, unsaid, phase: Phase::Reading };
+                }
+            },
+            other => other,
+        };
         match act::act(hands, key, &action).await {
             Acted::Done => {
                 let (told, at) = (action.note().into_iter(), hands.cluster.clock().exact());
@@ -151,6 +192,11 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
             | Action::RecordRelease { .. } => again = Again::Now,
         }
     }
+    if marks != Marks::Sent {
+        // What was decided is not so any more; and what it would tell, the next decision tells too.
+        let notes = if status.is_some() { Vec::new() } else { notes };
+        return Step::Stopped { before, notes };
+    }
     if news {
         // What was decided does not tell of the refusal yet; and what it would tell, the next decision tells too.
         let notes = if status.is_some() { Vec::new() } else { notes };
@@ -172,6 +218,17 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
         }
         (step, _) => step,
     }
+}
+
+/// What became of the changes that a plan starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Marks {
+    /// All were sent, as far as the plan was carried out.
+    Sent,
+    /// Some were not right any more.
+    PassedOver,
+    /// None was, from one of them on.
+    Stopped,
 }
 
 /// Whether a failure is the trouble of one machine alone: the server said no to it, and would say so again.

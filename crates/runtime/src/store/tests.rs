@@ -6,7 +6,7 @@ use api::schema::{GATED, KINDS};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::caches::{Caches, STALE, read};
+use crate::caches::read;
 
 fn policy(name: &str, version: u64) -> (Key, Seen) {
     let document = json!({
@@ -90,25 +90,39 @@ fn the_index_follows_the_stanza() {
     assert_eq!(store.naming(&a).count(), 0);
 }
 
-/// GATE-7
+/// GATE-11: only the kinds that are asked about count, and the words do not change with the seconds.
 #[tokio::test(start_paused = true)]
-async fn knowledge_that_is_too_old_mints_no_permits() {
-    let caches = Caches::of(kinds().collect());
-    let now = schedule::Instant::parse("2026-11-15T12:00:00Z").unwrap();
-    let stale = Duration::from_mins(2);
-    let (key, seen) = pool("worker", "a", 1);
-    caches.replace(&GATED[1], [(key.clone(), seen)].into(), "1", Trust::Newer);
-    assert_eq!(
-        caches.permit(&key, now, stale).unwrap_err().reason,
-        STALE,
-        "no policy was heard of yet"
-    );
-    caches.replace(&KINDS[0], [policy("a", 1)].into(), "1", Trust::Newer);
-    assert!(caches.permit(&key, now, stale).is_ok());
-    tokio::time::advance(Duration::from_secs(121)).await;
-    assert_eq!(caches.permit(&key, now, stale).unwrap_err().reason, STALE);
-    caches.store().confirm(&GATED[1]);
-    assert_eq!(caches.permit(&key, now, stale).unwrap_err().reason, STALE, "the policy is old");
-    caches.store().confirm(&KINDS[0]);
-    assert!(caches.permit(&key, now, stale).is_ok());
+async fn knowledge_that_is_too_old_is_doubted_kind_by_kind() {
+    let stale = Duration::from_secs(90);
+    let mut store = Store::default();
+    let (pools, policies) = (GATED[1].name, KINDS[0].name);
+    store.replace(&GATED[1], [pool("worker", "a", 1)].into(), "1", Trust::Newer);
+    let doubt = |store: &Store| store.doubt([pools, policies], stale);
+    assert_eq!(doubt(&store), Some("ChangeManagementPolicy has not been listed yet".into()));
+    assert_eq!(store.doubt([pools], stale), None, "nobody asked about policies");
+    store.replace(&KINDS[0], [policy("a", 1)].into(), "1", Trust::Newer);
+    assert_eq!(doubt(&store), None);
+    tokio::time::advance(Duration::from_secs(91)).await;
+    store.confirm(&GATED[1]);
+    let said = doubt(&store);
+    assert!(said.as_ref().unwrap().contains("ChangeManagementPolicy for 90 s"), "{said:?}");
+    tokio::time::advance(Duration::from_secs(7)).await;
+    assert_eq!(doubt(&store), said);
+    store.confirm(&KINDS[0]);
+    assert_eq!(doubt(&store), None);
+    store.absent(&KINDS[0]);
+    tokio::time::advance(Duration::from_hours(1)).await;
+    assert_eq!(store.doubt([policies], stale), None, "what is not served cannot be old");
+}
+
+#[test]
+fn what_vanished_while_it_was_read_is_gone_and_what_came_again_is_not() {
+    let mut store = Store::default();
+    let (key, seen) = policy("a", 5);
+    store.learn(&key, seen);
+    let known = store.version(&key);
+    store.learn(&key, policy("a", 9).1);
+    assert!(!store.vanished(&key, known), "somebody made it anew meanwhile");
+    assert!(store.vanished(&key, Some(9)));
+    assert_eq!((version(&store, &key).as_str(), store.newest()), ("gone", 9));
 }

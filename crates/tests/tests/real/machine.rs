@@ -187,6 +187,7 @@ async fn plan(client: &Client, gate: &Gate) -> PoolPlan {
         base: &Base::default(),
         operator_node: None,
         refusals: &Refusals::new(),
+        held_back: None,
         waits_for: None,
         control_plane_update: None,
         seconds_ahead: 0,

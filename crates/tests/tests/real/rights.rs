@@ -140,7 +140,8 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
 
         let recorder = Recorder::default();
         let account = cluster.account(NAMESPACE, "tidegate", &recorder).await.unwrap();
-        let settings = Settings::alone("one").with(Pools::Managed);
+        let proof = operator::Proof::Waived;
+        let settings = Settings { proof, ..Settings::alone("one").with(Pools::Managed) };
         let operator = Operator::new(refusing_once(account), Arc::new(SystemClock), settings);
         let (node_config, token) =
             (operator.node_config(), cluster.token(NAMESPACE, "tidegate").await.unwrap());

@@ -87,7 +87,7 @@ pub(crate) async fn overview(live: &Live) -> Result<String, String> {
             shown,
             "{} {}{until}, {}{policy}{overridden}: {pending}",
             row.object,
-            row.standing.as_str(),
+            row.verdict.state(),
             row.strategy.unwrap_or("no stanza"),
         );
     }

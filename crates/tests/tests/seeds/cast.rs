@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use operator::{Election, Operator, Settings};
+use operator::{Election, Operator, Proof, Settings};
 use runtime::{
     clock::SetClock,
     reconcile::Controller,
@@ -44,6 +44,8 @@ fn tempo() -> Tempo {
     let seconds = Duration::from_secs;
     Tempo {
         watch: seconds(240),
+        silence: seconds(80),
+        silence_of_parts: seconds(240),
         stale: seconds(480),
         freshness: seconds(120),
         beat: seconds(30),
@@ -132,6 +134,7 @@ impl Cast {
             tempo: (self.make.tempo)(tempo()),
             controllers: self.make.controllers,
             host: None,
+            proof: Proof::Waived,
         };
         let clock = Arc::new(self.slots[place].clock.clone());
         let operator = Operator::new(client, clock, settings);

@@ -251,6 +251,7 @@ fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
         base: &base,
         operator_node: None,
         refusals: store.refusals(),
+        held_back: None,
         waits_for: None,
         control_plane_update: None,
         seconds_ahead: 0,

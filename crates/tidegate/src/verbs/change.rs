@@ -94,7 +94,7 @@ impl Manner {
         let mut told = String::new();
         let would = if self.dry_run { "nothing was changed; with this patch " } else { "" };
         let _ = writeln!(told, "{would}{}", output::printable(&change.meaning));
-        let patch = serde_json::to_string_pretty(&change.patch)?;
+        let patch = output::escaped(&serde_json::to_string_pretty(&change.patch)?);
         let _ = writeln!(told, "\npatch:\n{}", text::indented(2, &patch));
         let way_back = change.way_back.clone();
         let way_back = way_back.unwrap_or_else(|| kubectl(change.object, &change.undo));
@@ -110,7 +110,7 @@ pub(crate) fn kubectl(object: &Object, patch: &Value) -> String {
         object.namespace.as_ref().map_or_else(String::new, |namespace| format!(" -n {namespace}"));
     let name = object.name.as_deref().unwrap_or_default();
     // A quote in a reason must not end the quoting of a shell.
-    let patch = patch.to_string().replace('\'', r"'\''");
+    let patch = output::escaped(&patch.to_string()).replace('\'', r"'\''");
     format!("kubectl patch {plural} {name}{namespace} --type merge -p '{patch}'")
 }
 

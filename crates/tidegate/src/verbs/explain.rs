@@ -8,9 +8,12 @@ use schedule::{Instant, Zone};
 use serde::Serialize;
 use tidegate_core::{
     behavior::behavior,
-    explain::{Reason, Verdict, explain},
+    enforced::{self, Enforcement},
+    explain::{Fact, Reason, explain},
+    overview,
     problem::Object,
     read::Policy,
+    verdict::Verdict,
     world::{self, World},
 };
 
@@ -29,7 +32,7 @@ pub(crate) fn verb() -> Verb {
         about: "Say whether changes are permitted at an instant, as a tree of reasons",
         more: "PATH may be a resource or a policy of the cluster that kubectl would ask: KIND/NAME, or KIND/NAMESPACE/NAME.\n\
                With --quiet nothing is printed and the exit code is the answer: 0 if everything named permits\n\
-               changes, 1 if something does not, 2 if that cannot be told.\n\n\
+               changes, 1 if something does not, 2 if that cannot be told of something.\n\n\
                Examples:\n  \
                tidegate explain -f policy.yaml\n  \
                tidegate explain -f policies/ --at 2026-12-24T12:00:00Z -o json\n  \
@@ -62,8 +65,11 @@ struct Item {
     #[serde(flatten)]
     object: Named,
     at: String,
+    verdict: &'static str,
     behavior: Behavior,
     reasons: Tree,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enforced: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -80,6 +86,8 @@ struct Answer {
     behavior: Behavior,
     reason: Reason,
     zone: Zone,
+    /// Whether anything refuses what it holds, where a controller said so (GATE-13).
+    enforced: Option<Enforcement>,
 }
 
 fn run(args: &Explain, edge: &mut Edge) -> anyhow::Result<Output> {
@@ -99,10 +107,8 @@ fn run(args: &Explain, edge: &mut Edge) -> anyhow::Result<Output> {
         (names.iter().map(find).collect::<anyhow::Result<Vec<_>>>()?, loaded)
     };
     if args.quiet {
-        let mut output = Output::done("");
-        if answers.iter().any(|answer| answer.reason.verdict == Verdict::Paused) {
-            output.exit = Exit::No;
-        }
+        let verdicts = answers.iter().map(|answer| answer.reason.verdict);
+        let output = Output { exit: Exit::of(verdicts), ..Output::done("") };
         return Ok(output.with_problems(&loaded));
     }
     let items = || Items { items: answers.iter().map(|answer| item(answer, at)).collect() };
@@ -123,6 +129,7 @@ fn of_policy(policy: &Policy, at: Instant) -> Answer {
         behavior: behavior(&policy.lowered, at),
         reason: explain(policy, at),
         zone: policy.lowered.scheduled.zone.clone(),
+        enforced: None,
     }
 }
 
@@ -138,37 +145,70 @@ fn named(
         let gate = world.gate(seen);
         let zone = gate.lowered().map_or_else(Zone::utc, |lowered| lowered.scheduled.zone.clone());
         let behavior = world.behavior(seen, at);
-        return Ok(Answer { object, behavior, reason: world.explain(seen, at), zone });
+        let (reason, enforced) = (world.explain(seen, at), enforced::recorded(seen));
+        return Ok(Answer { object, behavior, reason, zone, enforced });
     }
     let Some(seen) = world.policy(&object) else {
         anyhow::bail!("there is no {object} in this cluster");
     };
-    let Some(policy) = &seen.judged.policy else {
-        anyhow::bail!("{object}: {}", seen.reason(at));
+    let verdict = seen.verdict(at);
+    let doubt = |said: String| Reason {
+        verdict: Verdict::CannotTell,
+        fact: Fact::Doubt(said),
+        until: None,
+        because: Vec::new(),
     };
-    Ok(of_policy(policy, at))
+    // What a controller has not read, nobody relies on, whatever it says (POL-6).
+    match (&seen.judged.policy, seen.ready()) {
+        (Some(policy), Ok(())) => Ok(of_policy(policy, at)),
+        (Some(policy), Err(why)) => {
+            let mut answer = of_policy(policy, at);
+            answer.reason.verdict = verdict;
+            answer.reason.until = None;
+            answer.reason.because.insert(0, doubt(format!("{object} {why}, so changes are held")));
+            Ok(answer)
+        }
+        (None, _) => {
+            let behavior = overview::policy(seen, at).behavior;
+            let because = vec![doubt(seen.reason(at))];
+            let fact = Fact::Policy(object.clone());
+            let reason = Reason { verdict, fact, until: None, because };
+            Ok(Answer { object, behavior, reason, zone: Zone::utc(), enforced: None })
+        }
+    }
 }
 
 fn item(answer: &Answer, at: Instant) -> Item {
     Item {
         object: Named::from(&answer.object),
         at: at.to_string(),
+        verdict: answer.reason.verdict.as_str(),
         behavior: answer.behavior.clone(),
         reasons: tree(&answer.reason, &answer.zone),
+        enforced: answer.enforced.map(Enforcement::reason),
     }
 }
 
 fn tree(reason: &Reason, zone: &Zone) -> Tree {
     Tree {
-        verdict: reason.verdict.as_str(),
+        verdict: word(reason.verdict),
         text: reason.text(zone),
         until: reason.until.map(|until| until.to_string()),
         because: reason.because.iter().map(|reason| tree(reason, zone)).collect(),
     }
 }
 
+/// The verdict of one reason, as programs have always read it here.
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Permitted => "permitted",
+        Verdict::Held => "paused",
+        Verdict::CannotTell => "unknown",
+    }
+}
+
 fn drawing(answer: &Answer, at: Instant, format: Format, colour: Colour) -> String {
-    let Answer { object, behavior, reason, zone } = answer;
+    let Answer { object, behavior, reason, zone, enforced } = answer;
     let mut text = headline(object, reason.verdict, reason.until, zone, at, colour);
     draw(&reason.because, zone, "  ", format, colour, &mut text);
     if let Some(next) = &behavior.next {
@@ -179,6 +219,9 @@ fn drawing(answer: &Answer, at: Instant, format: Format, colour: Colour) -> Stri
             next.start_time.as_deref().unwrap_or_default(),
             output::printable(&next.reason)
         );
+    }
+    if let Some(enforced) = enforced {
+        let _ = writeln!(text, "  {}: {}", enforced.reason(), enforced.about(&object.kind));
     }
     text
 }
@@ -196,7 +239,8 @@ fn draw(
         let (branch, below) = if last { ("└─", "   ") } else { ("├─", "│  ") };
         let (sign, style) = match reason.verdict {
             Verdict::Permitted => ("✓ permits", Style::Open),
-            Verdict::Paused => ("✗ pauses", Style::Paused),
+            Verdict::Held => ("✗ holds", Style::Paused),
+            Verdict::CannotTell => ("? cannot tell", Style::Paused),
         };
         let words = output::printable(&reason.text(zone));
         let _ = write!(text, "{indent}{branch} {}  {words}", colour.paint(style, sign));

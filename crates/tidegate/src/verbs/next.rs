@@ -6,10 +6,10 @@ use clap::{Args, FromArgMatches as _};
 use schedule::{Instant, Span, Zone};
 use serde::Serialize;
 use tidegate_core::{
-    explain::Verdict,
     forecast::{self, MonthTotal},
     problem::Object,
     read::Policy,
+    verdict::Verdict,
 };
 
 use super::{Listed, Verb};
@@ -163,12 +163,21 @@ pub(crate) fn headline(
         }
         None => "for ever".into(),
     };
-    let style = if verdict == Verdict::Permitted { Style::Open } else { Style::Paused };
-    format!(
-        "{}\n  at {now} changes are {} {until}\n",
-        colour.paint(Style::Strong, &output::printable(&object.to_string())),
-        colour.paint(style, verdict.as_str()),
-    )
+    let said = match verdict {
+        Verdict::Permitted => {
+            format!("changes are {} {until}", colour.paint(Style::Open, verdict.as_str()))
+        }
+        Verdict::Held => {
+            format!("changes are {} {until}", colour.paint(Style::Paused, verdict.as_str()))
+        }
+        // Whatever its end, it is not known (GATE-12).
+        Verdict::CannotTell => format!(
+            "nobody {} whether changes are permitted, so they are held",
+            colour.paint(Style::Paused, "can tell")
+        ),
+    };
+    let object = colour.paint(Style::Strong, &output::printable(&object.to_string()));
+    format!("{object}\n  at {now} {said}\n")
 }
 
 fn windows(policy: &Policy, spans: &[Span], now: Instant, format: Format) -> String {

@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, FromArgMatches as _, ValueEnum};
 use operator::{
-    Election, Operator, Pools, Settings,
+    Election, Operator, Pools, Proof, Settings,
     node_config::listen::{self, Protection},
     serve,
 };
@@ -73,6 +73,10 @@ struct Arguments {
     /// Roll configurations out to machines too: only where no machine config operator does
     #[arg(long)]
     manage_pools: bool,
+
+    /// Roll out although nobody has seen this server refuse a change without a permit: only for trying things out
+    #[arg(long, requires = "manage_pools", hide = true)]
+    without_proof: bool,
 
     /// Where new machines get their configuration, at /config/POOL; in the clear only on a loopback address
     #[arg(long, value_name = "ADDRESS", requires = "manage_pools")]
@@ -135,7 +139,8 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     };
     let pools = if args.manage_pools { Pools::Managed } else { Pools::Watched };
     let host = variable("NODE_NAME").filter(|name| !name.is_empty());
-    let settings = Settings { election, host, ..Settings::alone(identity) }.with(pools);
+    let proof = if args.without_proof { Proof::Waived } else { Proof::Required };
+    let settings = Settings { election, host, proof, ..Settings::alone(identity) }.with(pools);
     let operator = Operator::new(client, Arc::new(SystemClock), settings);
     let listener = TcpListener::bind(args.listen)
         .await

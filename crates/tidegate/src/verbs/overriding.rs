@@ -98,6 +98,9 @@ fn run(args: &Override, edge: &Edge) -> anyhow::Result<Output> {
         }
         anyhow::bail!("there is no {object} in this cluster");
     };
+    if let Some(why) = overriding::led_elsewhere(seen, &world) {
+        anyhow::bail!(why);
+    }
     let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
     let now = cluster.now(edge);
     let change = change(seen, policy.as_ref(), wanted(args, now), args.reason.as_deref(), now)

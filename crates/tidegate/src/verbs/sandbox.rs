@@ -23,7 +23,12 @@ use apiserver::{Listener, Server};
 use clap::{Args, FromArgMatches as _, Subcommand};
 use schedule::Instant;
 use serde_json::json;
-use sim::{Lengths, Sandbox, Settings, StartError, dial::Dial, example, stock::Item};
+use sim::{
+    Lengths, Sandbox, Settings, StartError,
+    dial::{Dial, FASTEST},
+    example,
+    stock::Item,
+};
 use tidegate_core::read::Policy;
 use tokio::{
     net::TcpListener,
@@ -31,7 +36,7 @@ use tokio::{
     sync::oneshot,
 };
 
-use self::kubeconfig::Kubeconfig;
+use self::kubeconfig::{Kubeconfig, Wanted};
 use super::{Listed, Verb};
 use crate::{
     args::{At, Sources},
@@ -56,8 +61,8 @@ pub(crate) fn verb() -> Verb {
         name: "sandbox",
         about: "Run a simulated cluster in this process, with the operator and agents that look after it",
         more: "Fifteen machines in four pools run the real agent on hosts that only write down what is done to them. It listens on\n\
-               loopback only, has no authentication, and forgets everything when it ends. One line on standard output says that it\n\
-               is ready; Ctrl-C ends it. The clock can be turned from another terminal: tidegate sandbox clock --help.\n\n\
+               loopback only, for whoever has its kubeconfig, and forgets everything when it ends. One line on standard output says\n\
+               that it is ready; Ctrl-C ends it. The clock can be turned from another terminal: tidegate sandbox clock --help.\n\n\
                Examples:\n  \
                tidegate sandbox\n  \
                tidegate sandbox --tour\n  \
@@ -100,15 +105,15 @@ struct Arguments {
     #[arg(long, conflicts_with = "tour")]
     plain: bool,
 
-    /// How many seconds of the sandbox pass in one; 0 stands still
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// How many seconds of the sandbox pass in one, 3600 at most; 0 stands still
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=i64::from(FASTEST)))]
     speed: u32,
 
     /// What the lengths of boots and drains are drawn from
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Where to write the kubeconfig [default: a file of its own in the folder for temporary files]
+    /// Where to write the kubeconfig [default: a file in a folder of your own]
     #[arg(long, value_name = "PATH")]
     kubeconfig: Option<PathBuf>,
 
@@ -159,7 +164,7 @@ fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
     } else if edge.seat == Seat::Terminal && !args.plain {
         beside(args, edge, items, live::show)?;
     } else {
-        let setting = Setting::of(args, edge);
+        let setting = Setting::of(args, edge)?;
         let told = |open: Open| open.announce(edge);
         runtime()?.block_on(serve(setting, items, told, std::future::pending()))?;
     }
@@ -183,7 +188,7 @@ fn beside(
     items: Vec<Item>,
     sit: fn(&Open, &mut Edge) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let setting = Setting::of(args, edge);
+    let setting = Setting::of(args, edge)?;
     let (tell, told) = mpsc::channel();
     let (end, ended) = oneshot::channel::<()>();
     let serving = std::thread::spawn(move || -> anyhow::Result<()> {
@@ -212,25 +217,23 @@ fn beside(
 struct Setting {
     settings: Settings,
     port: u16,
-    kubeconfig: Option<PathBuf>,
-    temporary: PathBuf,
+    kubeconfig: Wanted,
     loads: bool,
 }
 
 impl Setting {
-    fn of(args: &Arguments, edge: &Edge) -> Self {
+    fn of(args: &Arguments, edge: &Edge) -> anyhow::Result<Self> {
         let settings = Settings {
             speed: args.speed,
             lengths: Lengths { seed: args.seed, ..Lengths::default() },
             ..Settings::starting_at(begins(args, edge))
         };
-        Self {
+        Ok(Self {
             settings,
             port: args.port,
-            kubeconfig: args.kubeconfig.clone(),
-            temporary: edge.temporary.clone(),
+            kubeconfig: Wanted::of(args.kubeconfig.as_deref(), edge)?,
             loads: args.load.is_some(),
-        }
+        })
     }
 }
 
@@ -292,9 +295,11 @@ fn item(policy: &Policy) -> Item {
 async fn serve_empty(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     let (server, clock) = Sandbox::server(args.at.instant(edge), apiserver::Settings::default())?;
     clock.speed(args.speed);
-    let door = Door::open(&server, args.port, args.kubeconfig.clone(), &edge.temporary).await?;
+    let wanted = Wanted::of(args.kubeconfig.as_deref(), edge)?;
+    let door = Door::open(&server, args.port, &wanted).await?;
     let mut end = End::new()?;
-    announce(door.listener.address(), &door.path, &hints(&door.path, None), edge)?;
+    let path = door.kubeconfig.path();
+    announce(door.listener.address(), path, &hints(path, None), edge)?;
     tokio::select! {
         ended = door.listener.run() => ended.context("cannot answer any more"),
         () = end.come() => Ok(()),
@@ -308,27 +313,30 @@ async fn serve(
     tell: impl FnOnce(Open) -> anyhow::Result<()>,
     ended: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
-    let Setting { settings, port, kubeconfig, temporary, loads } = setting;
+    let Setting { settings, port, kubeconfig, loads } = setting;
     let mut sandbox = match Sandbox::start(settings, items).await {
         Ok(sandbox) => sandbox,
         Err(StartError::Refused(refused)) => bail!(load::refusals(&refused)),
         Err(error) => return Err(error.into()),
     };
-    let door = Door::open(sandbox.api_server(), port, kubeconfig, &temporary).await?;
+    let door = Door::open(sandbox.api_server(), port, &kubeconfig).await?;
     let metrics = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
     let metrics = metrics.context("cannot listen for metrics on 127.0.0.1")?;
     let mut end = End::new()?;
     tell(Open {
         address: door.listener.address(),
-        kubeconfig: door.path.clone(),
+        kubeconfig: door.kubeconfig.path().to_owned(),
         metrics: metrics.local_addr()?,
         dial: sandbox.dial().clone(),
         summary: if loads { load::summary(sandbox.stocked()) } else { String::new() },
     })?;
     let view = sandbox.view().clone();
+    let metrics = apiserver::answer_locally(metrics, move |request| {
+        operator::serve::answer(request.method(), request.uri().path(), &view)
+    });
     tokio::select! {
         ended = door.listener.run() => ended.context("cannot answer any more"),
-        ended = operator::serve::serve(metrics, view) => ended.context("cannot answer any more"),
+        ended = metrics => ended.context("cannot answer any more"),
         part = sandbox.failed() => bail!("{part} ended by itself"),
         () = end.come() => Ok(()),
         () = ended => Ok(()),
@@ -338,24 +346,17 @@ async fn serve(
 /// Where others come in: a port, and the kubeconfig that leads there. It goes away with this.
 struct Door {
     listener: Listener,
-    path: PathBuf,
-    _kubeconfig: Kubeconfig,
+    kubeconfig: Kubeconfig,
 }
 
 impl Door {
-    async fn open(
-        server: &Server,
-        port: u16,
-        path: Option<PathBuf>,
-        temporary: &Path,
-    ) -> anyhow::Result<Self> {
+    async fn open(server: &Server, port: u16, wanted: &Wanted) -> anyhow::Result<Self> {
         let listener = server
-            .listen(port)
+            .listen(port, wanted.access())
             .await
             .with_context(|| format!("cannot listen on port {port} of 127.0.0.1"))?;
-        let path = path.unwrap_or_else(|| kubeconfig::usual(temporary, listener.address().port()));
-        let kubeconfig = Kubeconfig::write(&path, &listener.kubeconfig())?;
-        Ok(Self { listener, path, _kubeconfig: kubeconfig })
+        let kubeconfig = wanted.write(listener.address())?;
+        Ok(Self { listener, kubeconfig })
     }
 }
 

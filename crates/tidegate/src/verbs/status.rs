@@ -1,12 +1,14 @@
 //! `tidegate status`: what is pending, why does it wait, and when will it start?
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use clap::{Args, FromArgMatches as _};
 use schedule::Instant;
 use serde::Serialize;
 use tidegate_core::{
-    overview::{self, Overridden, Row, Standing},
+    enforced::Enforcement,
+    overview::{self, Overridden, Row},
+    verdict::Verdict,
     world::World,
 };
 
@@ -60,6 +62,7 @@ struct Item {
     #[serde(flatten)]
     object: Named,
     state: &'static str,
+    verdict: &'static str,
     strategy: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<String>,
@@ -68,6 +71,10 @@ struct Item {
     behavior: api::policy::Behavior,
     #[serde(skip_serializing_if = "Option::is_none")]
     pending: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enforced: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none", rename = "initiatedOutsideWindow")]
+    outside: Option<String>,
 }
 
 fn run(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
@@ -130,12 +137,15 @@ fn item(row: &Row) -> Item {
         && row.object.kind != api::names::HOSTED_CHANGE_MANAGEMENT_POLICY;
     Item {
         object: Named::from(&row.object),
-        state: row.standing.as_str(),
+        state: row.verdict.state(),
+        verdict: row.verdict.as_str(),
         strategy: row.strategy,
         policy: row.policy.as_ref().and_then(|policy| policy.name.clone()),
         overridden: is_resource.then_some(row.overridden == Overridden::Yes),
         behavior: row.behavior.clone(),
         pending: is_resource.then(|| row.pending.waiting.clone()),
+        enforced: row.enforced.map(Enforcement::reason),
+        outside: row.outside.map(|began| began.to_string()),
     }
 }
 
@@ -152,8 +162,8 @@ fn table(head: &str, rows: &[Row], format: Format, at: Instant, colour: Colour) 
     for row in rows {
         let mut line = vec![
             output::printable(&row.object.to_string()),
-            row.standing.as_str().to_owned(),
-            when(row.behavior.current.end_time.as_deref(), at, "no end"),
+            row.verdict.state().to_owned(),
+            when(row.behavior.current.end_time.as_deref(), at, no_end(row.verdict)),
             next(row),
             by(row),
         ];
@@ -165,7 +175,25 @@ fn table(head: &str, rows: &[Row], format: Format, at: Instant, colour: Colour) 
         }
         cells.push(line);
     }
-    coloured(&text::table(0, &cells), rows, colour)
+    coloured(&text::table(0, &cells), rows, colour) + &notes(rows)
+}
+
+/// What a table cannot say: gates that nothing keeps, with what that means, and changes that did not ask them (GATE-13).
+fn notes(rows: &[Row]) -> String {
+    let mut said: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for row in rows {
+        let object = output::printable(&row.object.to_string());
+        if let Some(kept) = row.enforced.filter(|kept| *kept != Enforcement::Proven) {
+            let note = format!("{}: {}", kept.reason(), kept.about(&row.object.kind));
+            said.entry(note).or_default().push(object.clone());
+        }
+        if let Some(began) = row.outside {
+            let note = format!("InitiatedOutsideWindow: at {began}, while changes were held");
+            said.entry(note).or_default().push(object);
+        }
+    }
+    let lines = said.iter().map(|(note, objects)| format!("{note}: {}\n", objects.join(", ")));
+    lines.collect()
 }
 
 /// An instant and how far it is.
@@ -176,13 +204,18 @@ fn when(instant: Option<&str>, at: Instant, none: &str) -> String {
     }
 }
 
+/// What stands where the end of a state would: a state that nobody can tell has none that is known.
+fn no_end(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Permitted | Verdict::Held => "no end",
+        Verdict::CannotTell => "cannot tell",
+    }
+}
+
 /// What comes after the present state.
 fn next(row: &Row) -> String {
-    let Some(next) = &row.behavior.next else { return "-".into() };
-    let word = match next.state {
-        api::policy::State::ChangesUnpaused => "open",
-        api::policy::State::ChangesPaused => "held",
-    };
+    let (Some(next), Some(verdict)) = (&row.behavior.next, row.next) else { return "-".into() };
+    let word = verdict.state();
     match &next.end_time {
         Some(end) => format!("{word} until {end}"),
         None => word.to_owned(),
@@ -191,9 +224,9 @@ fn next(row: &Row) -> String {
 
 /// What decides.
 fn by(row: &Row) -> String {
-    let strategy = row.strategy.unwrap_or(match row.standing {
-        Standing::Unknown => "unusable",
-        Standing::Open | Standing::Held => "no stanza",
+    let strategy = row.strategy.unwrap_or(match row.verdict {
+        Verdict::CannotTell => "unusable",
+        Verdict::Permitted | Verdict::Held => "no stanza",
     });
     match row.policy.as_ref().and_then(|policy| policy.name.as_deref()) {
         Some(policy) if row.overridden == Overridden::Yes => format!("{strategy}, not {policy}"),
@@ -218,12 +251,12 @@ fn coloured(table: &str, rows: &[Row], colour: Colour) -> String {
         *head = colour.paint(Style::Strong, head);
     }
     for (line, row) in lines.iter_mut().skip(1).zip(rows) {
-        let style = match row.standing {
-            Standing::Open => Style::Open,
-            Standing::Held | Standing::Unknown => Style::Paused,
+        let style = match row.verdict {
+            Verdict::Permitted => Style::Open,
+            Verdict::Held | Verdict::CannotTell => Style::Paused,
         };
-        let word = format!("  {}  ", row.standing.as_str());
-        let painted = format!("  {}  ", colour.paint(style, row.standing.as_str()));
+        let word = format!("  {}  ", row.verdict.state());
+        let painted = format!("  {}  ", colour.paint(style, row.verdict.state()));
         *line = line.replacen(&word, &painted, 1);
     }
     lines.join("\n") + "\n"

@@ -109,7 +109,7 @@ fn list(loaded: &Loaded) -> String {
     let mut text = String::new();
     for found in &loaded.usable {
         let object = output::printable(&found.object.to_string());
-        let _ = writeln!(text, "{}:{}: {object}", found.file, found.place.line);
+        let _ = writeln!(text, "{}:{}: {object}", output::printable(&found.file), found.place.line);
     }
     text
 }

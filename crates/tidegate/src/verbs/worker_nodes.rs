@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use tidegate_core::{
     fleet::{Fleet, Machine, Phase},
     overriding::{self, Wanted},
-    overview::{self, Row, Standing},
+    overview::{self, Row},
     pool::{seen::SeenPool, steer},
     problem::{Object, Problem},
+    verdict::Verdict,
     world::World,
 };
 
@@ -196,6 +197,9 @@ fn steered(
     let Some(seen) = world.resource(&object) else {
         anyhow::bail!("there is no {object} in this cluster");
     };
+    if let Some(why) = overriding::led_elsewhere(seen, &world) {
+        anyhow::bail!(why);
+    }
     let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
     // A pool that names no policy has nothing to go back to but going on.
     let wanted = if wanted == Wanted::Clear && seen.policy().is_none() {
@@ -359,7 +363,7 @@ fn written(pools: &[Seen], format: Format, at: Instant, colour: Colour) -> anyho
 fn item(pool: &Seen) -> Item<'_> {
     Item {
         pool: &pool.name,
-        state: pool.row.as_ref().map(|row| row.standing.as_str()),
+        state: pool.row.as_ref().map(|row| row.verdict.state()),
         target: pool.target.as_deref(),
         machines: pool.machines.len(),
         done: done(pool),
@@ -392,14 +396,14 @@ fn drawn(pool: &Seen, at: Instant, colour: Colour) -> String {
     text.push('\n');
     if let Some(row) = &pool.row {
         let current = &row.behavior.current;
-        let style = match row.standing {
-            Standing::Open => Style::Open,
-            Standing::Held | Standing::Unknown => Style::Paused,
+        let style = match row.verdict {
+            Verdict::Permitted => Style::Open,
+            Verdict::Held | Verdict::CannotTell => Style::Paused,
         };
         let until = current.end_time.as_deref().and_then(|end| Instant::parse(end).ok());
         let until = until
             .map_or_else(String::new, |end| format!(" until {end}, {}", text::relative(end, at)));
-        let word = colour.paint(style, row.standing.as_str());
+        let word = colour.paint(style, row.verdict.state());
         let _ = writeln!(text, "  {word}{until}: {}", output::printable(&current.reason));
         for waiting in &row.pending.waiting {
             let _ = writeln!(text, "  pending: {}", output::printable(waiting));

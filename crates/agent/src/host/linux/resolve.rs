@@ -106,20 +106,20 @@ pub(super) fn make(
         Err(Errno::EXIST) => return Ok(()),
         Err(errno) => return Err(errno),
     }
-    let made = open_in(folder, name)?;
+    let fresh = open_in(folder, name)?;
     // Whoever owns the folder around it may have put another in its place; what is given away must hold nothing.
     let nothing = |entry: Result<fs::DirEntry>| {
         entry.is_ok_and(|entry| matches!(entry.file_name().to_bytes(), b"." | b".."))
     };
-    if !fs::Dir::read_from(&made)?.all(nothing) {
+    if !fs::Dir::read_from(&fresh)?.all(nothing) {
         return Err(Errno::EXIST);
     }
     if let Some((uid, gid)) = owner {
-        fs::fchown(&made, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
+        fs::fchown(&fresh, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
     }
     // The umask of whoever started the agent does not decide.
-    fs::fchmod(&made, Mode::from_raw_mode(mode))?;
-    fs::fsync(&made)?;
+    fs::fchmod(&fresh, Mode::from_raw_mode(mode))?;
+    fs::fsync(&fresh)?;
     fs::fsync(folder)
 }
 

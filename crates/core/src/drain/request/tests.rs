@@ -217,6 +217,10 @@ fn what_is_not_honoured_is_told_once() {
     assert_eq!(knowing.blocked(&told), None);
     assert!(!needs_somebody(&knowing, &home("")), "told, and left alone");
     assert!(needs_somebody(&knowing, &home("worker")), "another reason is news");
+    let long = Node::of(&json!({"metadata": {"annotations": {
+        "machineconfiguration.openshift.io/desiredDrain": format!("drain-\u{1b}[2J{}", "x".repeat(200_000))}}}));
+    let line = super::told(&long, &Refusal::NoPool);
+    assert!(line.len() == 500 && line.starts_with("NotHonoured: drain- [2Jxx"), "{line}");
     // What was told goes with the request.
     assert!(needs_somebody(&asks("says=something"), &home("")));
     assert!(!needs_somebody(&asks(""), &home("")));

@@ -277,3 +277,27 @@ fn a_machine_that_the_server_refuses_is_told_of_while_it_is_wanted_there() {
     world.node("n0").desired = target;
     assert_eq!(blocked(&mut world), Some(("False".into(), String::new())), "it got there");
 }
+
+/// GATE-11: what is held back for a reason that is not the pool's own begins nothing, and the pool says why while something waits.
+#[test]
+fn what_is_held_back_is_told_while_a_machine_waits_and_begins_nothing() {
+    let mut world = World::new("worker", 2);
+    world.put(&file_source("50-change", "/etc/change", "1"));
+    world.settle(&shut(), noon());
+    let target = world.newest();
+    let old = world.node("n0").desired.clone();
+    let blocked = |world: &World| {
+        let seen = world.seen();
+        seen.status.condition(ROLLOUT_BLOCKED).map(|it| (it.status.clone(), it.message.clone()))
+    };
+    for why in ["the clock is off", ""] {
+        world.held_back = Some(why);
+        world.settle(&open(), noon());
+        assert_eq!(world.node("n0").desired, old, "{why}");
+        let told = Some((if why.is_empty() { "False" } else { "True" }.into(), why.into()));
+        assert_eq!(blocked(&world), told, "a reason without words is not told");
+    }
+    world.held_back = None;
+    world.settle(&open(), noon());
+    assert_eq!(world.node("n0").desired, target);
+}

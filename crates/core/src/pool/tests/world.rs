@@ -26,6 +26,7 @@ pub(super) struct World {
     pub(super) base: Base,
     pub(super) operator_node: Option<String>,
     pub(super) refusals: Refusals,
+    pub(super) held_back: Option<&'static str>,
     /// `ClusterVersion`, if there is one.
     pub(super) version: Value,
     pub(super) seconds_ahead: i64,
@@ -93,6 +94,7 @@ impl World {
             base: Base::default(),
             operator_node: None,
             refusals: Refusals::new(),
+            held_back: None,
             version: Value::Null,
             seconds_ahead: 0,
             topology: Topology::Several,
@@ -150,6 +152,7 @@ impl World {
             waits_for: self.waits_for,
             operator_node: self.operator_node.as_deref(),
             refusals: &self.refusals,
+            held_back: self.held_back,
             control_plane_update: update.as_ref(),
             seconds_ahead: self.seconds_ahead,
             topology: self.topology,

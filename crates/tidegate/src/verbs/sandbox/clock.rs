@@ -10,13 +10,13 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use http::Request;
-use kube::{Client, client::Body};
+use kube::{Client, Config, client::Body};
 use runtime::{call::dated, client};
 use schedule::Instant;
 use serde_json::{Value, json};
-use sim::dial::{NAME, NAMESPACE, REFUSED, RESUME, SET, SPEED, STEP, TURNS, seconds};
+use sim::dial::{FASTEST, NAME, NAMESPACE, REFUSED, RESUME, SET, SPEED, STEP, TURNS, seconds};
 
-use super::kubeconfig;
+use super::kubeconfig::{self, Found};
 use crate::{
     args::{Moment, moment},
     cluster::chain,
@@ -49,9 +49,9 @@ enum Wish {
         #[arg(value_name = "LENGTH", value_parser = length, allow_hyphen_values = true)]
         length: String,
     },
-    /// Let so many seconds pass in one; 0 stands still
+    /// Let so many seconds pass in one, 3600 at most; 0 stands still
     Speed {
-        #[arg(value_name = "N")]
+        #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(FASTEST)))]
         speed: u32,
     },
     /// Stop the clock
@@ -110,15 +110,23 @@ impl Remote {
         if let Some(path) = named.or_else(|| edge.variable("KUBECONFIG").map(PathBuf::from)) {
             return Self::behind(&path).await;
         }
-        for path in kubeconfig::newest_first(&edge.temporary) {
+        let (found, refused) = kubeconfig::found(edge)?;
+        for one in found {
+            let sandbox = Self::at(&one)?;
             // One that was killed left its kubeconfig behind.
-            if let Ok(sandbox) = Self::behind(&path).await
-                && sandbox.now().await.is_ok()
-            {
+            if sandbox.now().await.is_ok() {
                 return Ok(sandbox);
             }
         }
-        bail!("no sandbox runs here\n  hint: start one, or name its kubeconfig by --kubeconfig")
+        let refused: String = refused.iter().map(|line| format!("\n  {line}")).collect();
+        bail!(
+            "no sandbox runs here{refused}\n  hint: start one, or name its kubeconfig by --kubeconfig"
+        )
+    }
+
+    /// A sandbox that was found, not named: it gets an address and a token, and no say in anything else.
+    fn at(found: &Found) -> anyhow::Result<Self> {
+        Ok(Self { client: client::connect(Config::new(found.url.parse()?))? })
     }
 
     async fn behind(path: &Path) -> anyhow::Result<Self> {

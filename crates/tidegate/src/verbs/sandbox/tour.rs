@@ -9,15 +9,19 @@ mod steps;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use api::machine::names::DESIRED_CONFIG;
 use crossterm::{
     event::{self, Event, KeyCode},
     terminal,
 };
 use schedule::Instant;
+use serde_json::json;
 use sim::dial::Turn;
 use tidegate_core::{
     fleet::{Fleet, Phase},
-    overview::{self, Standing},
+    overview,
+    pool::seen::SeenPool,
+    verdict::Verdict,
     world::World,
 };
 
@@ -94,6 +98,7 @@ fn perform(act: &Act, cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow
             writeln!(edge.stdout)?;
             cluster.patch(&object, &change)
         }
+        Act::Order(machine) => order(machine, cluster, edge),
         Act::Verb(words) => {
             type_in(&format!("tidegate {}", steps::shell(words)), edge)?;
             let said = verb(words, &open.kubeconfig, edge)?;
@@ -114,6 +119,18 @@ fn perform(act: &Act, cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow
             Ok(())
         }
         Act::Until(goal) => until(*goal, cluster, edge),
+    }
+}
+
+/// Tries what people try who are in a hurry, and shows what the server says.
+fn order(machine: &str, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
+    let fleet = cluster.fleet()?;
+    let goal = fleet.pool(POOL).and_then(SeenPool::goal).context("the pool goes nowhere")?;
+    type_in(&format!("kubectl annotate node {machine} --overwrite {DESIRED_CONFIG}={goal}"), edge)?;
+    let change = json!({"metadata": {"annotations": {DESIRED_CONFIG: goal}}});
+    match cluster.patch(&steps::machine(machine), &change) {
+        Ok(()) => bail!("the server let {machine} go, though its pool is held"),
+        Err(refused) => Ok(writeln!(edge.stdout, "{}\n", text::indented(2, &refused.to_string()))?),
     }
 }
 
@@ -156,8 +173,8 @@ fn reached(goal: Goal, world: &World, fleet: &Fleet, now: Instant) -> bool {
         fleet.machines(pool).into_iter().map(|machine| machine.phase).collect();
     let done = phases.iter().filter(|phase| **phase == Phase::Done).count();
     match goal {
-        Goal::Held => row.standing == Standing::Held,
-        Goal::Pending => row.standing == Standing::Held && !row.pending.waiting.is_empty(),
+        Goal::Held => row.verdict == Verdict::Held,
+        Goal::Pending => row.verdict == Verdict::Held && !row.pending.waiting.is_empty(),
         Goal::Done(least) => done >= least,
         Goal::AllDone => !phases.is_empty() && done == phases.len(),
         Goal::NobodyMoves => {

@@ -204,8 +204,8 @@ fn a_folder_is_made_for_its_owner_and_goes_when_it_is_empty() {
     let around = fs::metadata(root.path().join("var/core")).unwrap();
     assert_eq!(around.permissions().mode() & 0o7777, 0o755, "whoever needs it otherwise says so");
     // One that is there is left as it is.
-    let mode = fs::Permissions::from_mode(0o750);
-    fs::set_permissions(root.path().join("var/core/.ssh"), mode).unwrap();
+    let wider = fs::Permissions::from_mode(0o750);
+    fs::set_permissions(root.path().join("var/core/.ssh"), wider).unwrap();
     files.make_folder(&ssh, made).unwrap();
     let seen = fs::metadata(root.path().join("var/core/.ssh")).unwrap();
     assert_eq!(seen.permissions().mode() & 0o7777, 0o750);

@@ -1,10 +1,7 @@
 //! What is in the picture? Lines that fit the terminal, made from values alone.
 
 use schedule::Instant;
-use tidegate_core::{
-    fleet::Phase,
-    overview::{Row, Standing},
-};
+use tidegate_core::{fleet::Phase, overview::Row, verdict::Verdict};
 
 use crate::{
     output::{self, Colour, Style},
@@ -86,12 +83,12 @@ impl Frame {
     }
 
     fn state(&self, row: &Row) -> (Style, String) {
-        let (style, then) = match row.standing {
-            Standing::Open => (Style::Open, "closes"),
-            Standing::Held => (Style::Paused, "opens"),
-            Standing::Unknown => (Style::Paused, "known"),
+        let (style, then) = match row.verdict {
+            Verdict::Permitted => (Style::Open, "closes"),
+            Verdict::Held => (Style::Paused, "opens"),
+            Verdict::CannotTell => (Style::Paused, "known"),
         };
-        let word = row.standing.as_str();
+        let word = row.verdict.state();
         match end(row) {
             Some(end) => (style, format!("{word}, {then} {}", text::relative(end, self.now))),
             None => (style, word.to_owned()),

@@ -23,6 +23,8 @@ pub(super) enum Act {
     Apply(fn() -> Value),
     /// The pool is changed by a merge patch.
     Patch(fn() -> Value),
+    /// Somebody orders a machine by hand to where the pool shall go, and is refused.
+    Order(&'static str),
     /// A verb is run.
     Verb(&'static [&'static str]),
     /// The clock is set.
@@ -93,8 +95,9 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         title: "why it waits",
-        text: "Every hold names the object, the field and the instant it ends.",
-        acts: &[Act::Verb(&["explain", "mcp/worker"])],
+        text: "Every hold names the object, the field and the instant it ends.\n\
+               Nobody gets around it by hand: the server itself refuses.",
+        acts: &[Act::Verb(&["explain", "mcp/worker"]), Act::Order("worker-0")],
     },
     Step {
         title: "Saturday",
@@ -140,6 +143,11 @@ pub(super) const STEPS: &[Step] = &[
 /// The pool as an object.
 pub(super) fn pool() -> Object {
     Object { kind: names::MACHINE_CONFIG_POOL.into(), namespace: None, name: Some(POOL.into()) }
+}
+
+/// A machine as an object.
+pub(super) fn machine(name: &str) -> Object {
+    Object { kind: machine::NODE.into(), namespace: None, name: Some(name.into()) }
 }
 
 /// Words as a shell takes them.
@@ -197,6 +205,7 @@ mod tests {
                 Act::Verb(words) => format!("$ tidegate {}\n", shell(words)),
                 Act::Set(at) => format!("$ tidegate sandbox clock set {at}\n"),
                 Act::Speed(speed) => format!("$ tidegate sandbox clock speed {speed}\n"),
+                Act::Order(name) => format!("$ kubectl annotate node {name} --overwrite"),
                 Act::Apply(_) | Act::Patch(_) | Act::Until(_) => continue,
             };
             assert!(readme.contains(&command), "README.md lacks {command}");

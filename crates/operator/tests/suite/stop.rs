@@ -1,0 +1,139 @@
+//! Does a hold stop what has been decided and not been sent? (GATE-11)
+
+use std::time::Duration;
+
+use apiserver::{Fault, RequestMatch, Scripted};
+use operator::{Election, Settings};
+use serde_json::{Value, json};
+
+use super::{
+    common::{POLICIES, POOLS, Running, World, managing, pass, settle, state},
+    rollout::{NODES, marked, newest, waiting_machines},
+};
+
+const MACHINES: usize = 20;
+const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate";
+
+fn strike(world: &World, verb: &str, resource: &str, fault: &Fault) {
+    for nth in 1..=200 {
+        let matching = RequestMatch {
+            verb: Some(verb.into()),
+            resource: Some(resource.into()),
+            ..RequestMatch::default()
+        };
+        world.server.script_fault(Scripted { matching, nth, fault: fault.clone() });
+    }
+}
+
+/// Twenty machines that may all go at once, on a server that takes a second for each; a few have been told.
+async fn rolling(watches: Watches) -> (World, Running) {
+    let (world, operator) = waiting_machines(MACHINES).await;
+    world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": MACHINES}}));
+    if watches == Watches::Silent {
+        for resource in ["machineconfigpools", "changemanagementpolicies"] {
+            strike(&world, "watch", resource, &Fault::SilenceWatch(0));
+        }
+    }
+    strike(&world, "patch", "nodes", &Fault::Latency(Duration::from_secs(1)));
+    pass(Duration::from_millis(3_602_500)).await;
+    let begun = marked(&world).len();
+    assert!((2..6).contains(&begun), "{begun}");
+    (world, operator)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Watches {
+    Healthy,
+    Silent,
+}
+
+/// What people do to stop, as changes of an object.
+fn holds(world: &World) -> Vec<(&'static str, String, Value)> {
+    let (pool, policy) = (format!("{POOLS}/worker"), format!("{POLICIES}/weekend"));
+    let before = world.get(&format!("{NODES}/n20"));
+    let before = &before["metadata"]["annotations"][api::machine::names::CURRENT_CONFIG];
+    vec![
+        (
+            "stanza",
+            pool.clone(),
+            json!({"spec": {"changeManagement": {"strategy": "Restrictive"}}}),
+        ),
+        ("policy", policy, json!({"spec": {"strategy": "Restrictive"}})),
+        ("pause", pool.clone(), json!({"spec": {"paused": true}})),
+        ("pin", pool, json!({"spec": {"machineConfig": {"name": before}}})),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_hold_at_most_the_one_write_follows_that_was_on_its_way() {
+    for watches in [Watches::Healthy, Watches::Silent] {
+        for place in 0..4 {
+            let (world, _operator) = rolling(watches).await;
+            let (what, path, change) = holds(&world).swap_remove(place);
+            let begun = marked(&world).len();
+            world.merge(&path, &change);
+            pass(Duration::from_secs(40)).await;
+            let after = marked(&world).len();
+            assert!(after <= begun + 1, "{what}, {watches:?}: {begun} and then {after}");
+        }
+    }
+}
+
+/// LIVE-1: who stopped goes on when the hold is taken away.
+#[tokio::test(start_paused = true)]
+async fn what_was_stopped_goes_on_when_it_may() {
+    let (world, _operator) = rolling(Watches::Healthy).await;
+    let pause = |paused: bool| {
+        world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"paused": paused}}));
+    };
+    pause(true);
+    pass(Duration::from_mins(10)).await;
+    assert!(marked(&world).len() < 7);
+    pause(false);
+    pass(Duration::from_mins(1)).await;
+    assert_eq!(marked(&world).len(), MACHINES);
+}
+
+/// A leader that is none any more sends nothing that it decided as one.
+#[tokio::test(start_paused = true)]
+async fn who_loses_the_lease_stops_in_the_middle_of_a_plan() {
+    let (world, alone) = waiting_machines(MACHINES).await;
+    drop(alone);
+    world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": MACHINES}}));
+    let election = Election::Lease { namespace: "default".into(), name: "tidegate".into() };
+    let operator = world.start_with(Settings { election, ..managing("two") });
+    settle().await;
+    strike(&world, "patch", "nodes", &Fault::Latency(Duration::from_secs(1)));
+    world.clock.step(3600);
+    pass(Duration::from_millis(2_500)).await;
+    assert!(operator.view.leads());
+    world.merge(LEASE, &json!({"spec": {"holderIdentity": "somebody-else"}}));
+    while operator.view.leads() {
+        pass(Duration::from_millis(100)).await;
+    }
+    let begun = marked(&world).len();
+    assert!(begun < 8, "{begun}");
+    // Until the other's lease runs out.
+    pass(Duration::from_secs(10)).await;
+    let after = marked(&world).len();
+    assert!(after <= begun + 1, "{begun} and then {after}");
+}
+
+/// What it costs: before each mark the pool and its policy are read, and nothing else.
+#[tokio::test(start_paused = true)]
+async fn before_each_mark_two_objects_are_read() {
+    let (world, _operator) = waiting_machines(MACHINES).await;
+    world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": MACHINES}}));
+    pass(Duration::from_secs(3_590)).await;
+    world.requests();
+    pass(Duration::from_secs(15)).await;
+    assert_eq!(marked(&world).len(), MACHINES);
+    assert_eq!(state(&world.get(&format!("{POOLS}/worker"))), "ChangesUnpaused");
+    let requests = world.requests();
+    let count = |line: &str| requests.iter().filter(|request| *request == line).count();
+    assert_eq!(count(&format!("GET {POOLS}/worker")), MACHINES);
+    assert_eq!(count(&format!("GET {POLICIES}/weekend")), MACHINES);
+    let reads = requests.iter().filter(|line| line.starts_with("GET /") && !line.contains('?'));
+    assert_eq!(reads.count(), 2 * MACHINES, "{requests:#?}");
+    assert_ne!(newest(&world), "");
+}

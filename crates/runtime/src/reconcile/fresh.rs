@@ -1,0 +1,139 @@
+//! Is what was decided a moment ago still right? Asked before each write that starts a change (GATE-11).
+//!
+//! A plan may hold many of them, and a server may take a second for each: long enough for somebody to pause, pin, or close the gate,
+//! and for another replica to lead. So whatever the gate rests on is read again, from the store behind the server and not from a
+//! cache; the decision is made again; and only what the new decision still contains is sent, as the new decision has it. After a hold
+//! is committed at most the one write follows that was on its way.
+
+use std::{
+    collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use futures_util::future::join_all;
+use serde_json::Value;
+use tidegate_core::{plan::Plan, pool::Action, seen::Seen};
+
+use super::execute::Hands;
+use crate::{
+    caches::read,
+    call::{Ask, CallError, Verb},
+    key::Key,
+};
+
+/// What came of asking again.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// It is still right, and reads like this now.
+    Go(Box<Action>),
+    /// It is not, but others of its kind may be.
+    PassOver,
+    /// None of its kind is.
+    Stop,
+    /// Nobody knows: this object could not be read.
+    Lost { object: Key, error: CallError },
+}
+
+/// Whether a machine is still to be given its desired configuration.
+pub(super) async fn ask_again(hands: &Hands, key: &Key, action: &Action) -> Asked {
+    if !hands.still_leads() {
+        return Asked::Stop;
+    }
+    if let Err((object, error)) = read_anew(hands, key).await {
+        return Asked::Lost { object, error };
+    }
+    // From here on nothing is awaited before the write.
+    if !hands.still_leads() {
+        return Asked::Stop;
+    }
+    let mut store = hands.caches.store();
+    let Some(seen) = store.get(key).cloned() else { return Asked::Stop };
+    store.set_seconds_ahead(hands.cluster.seconds_ahead());
+    let held = hands.terms.held_back(hands.row, &seen, &store, hands.cluster.skew());
+    let is_held = held.is_some();
+    store.hold_back(key, held);
+    if is_held {
+        return Asked::Stop;
+    }
+    let now = hands.cluster.clock().now();
+    let decided = catch_unwind(AssertUnwindSafe(|| (hands.row.decide)(&seen, &store, now)));
+    // The next turn of the loop meets the same panic, and deals with it.
+    let Ok(plan) = decided else { return Asked::Stop };
+    if !plan.actions.iter().any(|fresh| matches!(fresh, Action::SetDesiredConfig { .. })) {
+        return Asked::Stop;
+    }
+    if !is_reserved(&seen, &plan, action) {
+        return Asked::PassOver;
+    }
+    let fresh = plan.actions.into_iter().find(|fresh| same(action, fresh));
+    fresh.map_or(Asked::PassOver, |fresh| Asked::Go(Box::new(fresh)))
+}
+
+/// Reads whatever the gate of an object rests on. What is read may name something else, which is read then.
+async fn read_anew(hands: &Hands, key: &Key) -> Result<(), (Key, CallError)> {
+    let mut done = BTreeSet::new();
+    loop {
+        let resting = {
+            let store = hands.caches.store();
+            store.get(key).map_or_else(Vec::new, |seen| (hands.row.rests_on)(seen, &store))
+        };
+        let missing: Vec<Key> =
+            resting.into_iter().filter(|object| done.insert(object.clone())).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        for outcome in join_all(missing.iter().map(|object| look_up(hands, object))).await {
+            outcome?;
+        }
+    }
+}
+
+async fn look_up(hands: &Hands, object: &Key) -> Result<(), (Key, CallError)> {
+    let known = hands.caches.store().version(object);
+    let found = hands.cluster.call::<Value>(Verb::Get, Ask::path(object.path())).await;
+    let found = match found {
+        Ok(document) => {
+            let version = document.pointer("/metadata/resourceVersion").and_then(Value::as_str);
+            let version = version.and_then(|version| version.parse::<u64>().ok());
+            if version < known {
+                // What is known was never written, as far as the server goes: nothing can be relied on.
+                hands.caches.went_back();
+                let error =
+                    CallError::Stale { found: version.unwrap_or(0), known: known.unwrap_or(0) };
+                return Err((object.clone(), error));
+            }
+            // One that cannot be read any more means nothing any more.
+            read(object.kind(), &document).map(|(_, seen)| seen)
+        }
+        Err(error) if error.code() == Some(404) => None,
+        Err(error) => return Err((object.clone(), error)),
+    };
+    hands.caches.looked_up(object, found, known);
+    Ok(())
+}
+
+/// Whether both give the same machine the same configuration.
+fn same(action: &Action, fresh: &Action) -> bool {
+    let mark = |action: &Action| match action {
+        Action::SetDesiredConfig { node, uid, config, .. } => {
+            Some((node.clone(), uid.clone(), config.clone()))
+        }
+        _ => None,
+    };
+    mark(action) == mark(fresh)
+}
+
+/// Whether the room for a mark is written in the ledger already: what the new decision would only reserve now has to be reserved first
+/// (POOL-2).
+fn is_reserved(seen: &Seen, plan: &Plan, mark: &Action) -> bool {
+    let (Seen::Gated(gated), Action::SetDesiredConfig { node, .. }) = (seen, mark) else {
+        return false;
+    };
+    let Some(written) = gated.pool.as_ref().map(|pool| &pool.ledger) else { return false };
+    let planned = plan.actions.iter().find_map(|action| match action {
+        Action::WriteLedger { ledger, .. } => Some(ledger),
+        _ => None,
+    });
+    let entry = written.get(node);
+    entry.is_some() && planned.is_none_or(|planned| planned.get(node) == entry)
+}

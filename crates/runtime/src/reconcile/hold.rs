@@ -1,0 +1,91 @@
+//! What is in the way of initiating anything about an object, whatever its gate says? (GATE-11, GATE-13)
+//!
+//! Asked before each decision, so that a status tells it, and again right before each write that starts a change. The words stay the
+//! same for as long as the reason does: a status must not change with the seconds (STAT-3).
+
+use std::{collections::BTreeSet, time::Duration};
+
+use api::schema::{MACHINES, Role};
+use tidegate_core::{enforced::Enforcement, seen::Seen};
+
+use super::Controller;
+use crate::{key::Key, store::Store};
+
+/// The furthest that a clock may be from the server's, in seconds. It is measured by headers that tell whole seconds, so it cannot be
+/// much less; and windows are minutes long.
+const FURTHEST: f64 = 5.0;
+/// Who was further is believed to be back only when it is nearer than that by this much: what is measured jumps by a second.
+const JUMP: f64 = 1.0;
+/// How what is said about a clock begins.
+const CLOCK: &str = "the clock of the operator";
+
+/// Whether changes are initiated only where the server was seen refusing one that nobody permitted (GATE-13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// They are.
+    Required,
+    /// They are initiated anyway: for sandboxes and tests, whose servers have no admission policy.
+    Waived,
+}
+
+/// What has to be so before anything is initiated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    /// From which age on what is known starts no change.
+    pub(super) stale: Duration,
+    /// Whether the server must have been seen refusing.
+    pub(super) proof: Proof,
+}
+
+impl Terms {
+    /// Why nothing may be initiated about an object; none if nothing is in the way, or if nothing ever is initiated about its kind.
+    /// `skew` is how many seconds our clock is ahead of the server's.
+    pub(super) fn held_back(
+        self,
+        row: &Controller,
+        seen: &Seen,
+        store: &Store,
+        skew: Option<f64>,
+    ) -> Option<String> {
+        let resting = (row.rests_on)(seen, store);
+        if resting.is_empty() {
+            return None;
+        }
+        let before = Key::of(&seen.identity().object);
+        let before = before.and_then(|key| store.held_back(&key));
+        let off = before.is_some_and(|why| why.starts_with(CLOCK));
+        let limit = if off { FURTHEST - JUMP } else { FURTHEST };
+        let side = match skew {
+            Some(skew) if skew > limit => Some("ahead of"),
+            Some(skew) if skew < -limit => Some("behind"),
+            Some(_) | None => None,
+        };
+        if let Some(side) = side {
+            return Some(format!(
+                "{CLOCK} is more than {FURTHEST} s {side} the API server's, so nothing is initiated: set the clock of its machine right"
+            ));
+        }
+        if self.proof == Proof::Required && store.enforcement() != Enforcement::Proven {
+            return self.unproven(store);
+        }
+        let doubt = store.doubt(needed(row, &resting), self.stale)?;
+        Some(format!("{doubt}, so nothing is initiated"))
+    }
+
+    fn unproven(self, store: &Store) -> Option<String> {
+        // Without machines there is nothing to try it on, and nothing to begin.
+        store.of_kind(&MACHINES[1]).next()?;
+        if !store.is_enforcement_tried() {
+            return Some(String::new());
+        }
+        let enforcement = store.enforcement();
+        let (reason, sentence) = (enforcement.reason(), enforcement.sentence());
+        Some(format!("{sentence} ({reason}), so nothing is initiated"))
+    }
+}
+
+/// The kinds that a decision to initiate rests on: those of the gate's objects, and the machines and configurations that the row reads.
+fn needed(row: &Controller, resting: &[Key]) -> BTreeSet<&'static str> {
+    let parts = row.reads.iter().filter(|kind| kind.role == Role::Part).map(|kind| kind.name);
+    parts.chain(resting.iter().map(|key| key.kind().name)).collect()
+}
