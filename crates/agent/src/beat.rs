@@ -30,7 +30,9 @@ impl Beat {
         if let Some(path) = &self.0
             && let Ok(uptime) = fs::read_to_string(UPTIME)
         {
-            let _ = fs::write(path, uptime);
+            // At once, so that nobody reads half of it.
+            let beside = path.with_extension("new");
+            let _ = fs::write(&beside, uptime).and_then(|()| fs::rename(&beside, path));
         }
     }
 }
@@ -45,7 +47,7 @@ pub fn silent_for(path: &Path) -> io::Result<Option<u64>> {
 }
 
 fn too_old(sign: &str, now: &str) -> Option<u64> {
-    // The first number, without its fraction. A sign that is being written may be empty.
+    // The first number, without its fraction.
     let seconds = |text: &str| text.split(['.', ' ']).next()?.trim().parse::<u64>().ok();
     let age = seconds(now)?.saturating_sub(seconds(sign)?);
     (age > OLDEST).then_some(age)
