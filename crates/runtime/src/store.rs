@@ -44,7 +44,6 @@ pub struct Store {
     renderings: Renderings,
     host: Option<String>,
     refusals: Refusals,
-    enforcement: Enforcement,
     seconds_ahead: i64,
     held_back: BTreeMap<Key, String>,
     enforcement: Option<Enforcement>,
@@ -159,11 +158,6 @@ impl Store {
     /// Machines that the server refused to give a configuration.
     pub fn refusals(&self) -> &Refusals {
         &self.refusals
-    }
-
-    /// Whether the server was seen to refuse what gates of pools hold (GATE-13).
-    pub fn enforcement(&self) -> Enforcement {
-        self.enforcement
     }
 
     /// The server refused to give a machine a configuration. Whether that was news.

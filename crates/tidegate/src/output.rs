@@ -220,7 +220,7 @@ mod tests {
     use tidegate_core::problem::{Code, FieldPath, Problem};
 
     use super::*;
-    use crate::source::{Place, tree};
+    use crate::source::tree::{self, Place};
 
     /// What moves a cursor, clears a screen or turns words around: C0, delete, C1, ends of lines, directions.
     const NASTY: &[char] = &[
