@@ -11,11 +11,15 @@ mod seeds {
     pub(crate) mod dice;
     pub(crate) mod intent;
     pub(crate) mod machines;
+    pub(crate) mod owner;
     pub(crate) mod people;
     pub(crate) mod planted;
+    pub(crate) mod policies;
     pub(crate) mod rehearsal;
+    pub(crate) mod shipped;
     pub(crate) mod stage;
     pub(crate) mod story;
+    pub(crate) mod strangers;
     pub(crate) mod weather;
     pub(crate) mod windows;
 }
@@ -93,12 +97,25 @@ fn nothing_is_initiated_outside_a_window_and_everything_finishes() {
         outcomes.iter().filter(|outcome| !outcome.violations.is_empty()).collect();
     let initiations: u64 = outcomes.iter().map(|outcome| outcome.initiations).sum();
     let hours: i64 = outcomes.iter().map(|outcome| outcome.hours).sum();
+    let attempts: u64 = outcomes.iter().map(|outcome| outcome.attempts.0).sum();
+    let taken: u64 = outcomes.iter().map(|outcome| outcome.attempts.1).sum();
     println!(
-        "{} seeds, {initiations} initiations in {} virtual days, {} seeds broke a promise",
+        "{} seeds, {initiations} initiations in {} virtual days, {attempts} attempts of strangers \
+         ({taken} taken, and harmless), {} seeds broke a promise",
         outcomes.len(),
         hours / 24,
         broken.len(),
     );
+    let mut rules: std::collections::BTreeMap<&str, Vec<u64>> = std::collections::BTreeMap::new();
+    for outcome in &broken {
+        for violation in &outcome.violations {
+            let seeds = rules.entry(violation.rule).or_default();
+            if seeds.last() != Some(&outcome.seed) {
+                seeds.push(outcome.seed);
+            }
+        }
+    }
+    rules.iter().for_each(|(rule, seeds)| println!("  {rule} broken by seeds {seeds:?}"));
     let complaints: Vec<String> = broken.iter().take(3).map(|outcome| complaint(outcome)).collect();
     assert!(broken.is_empty(), "{}", complaints.join("\n"));
 }
@@ -120,6 +137,7 @@ const FOUND_WITHIN: u64 = 25;
 #[test]
 fn every_planted_bug_is_found() {
     let bugs = planted();
+    assert!(bugs.len() >= 20, "each side door is among them");
     let next = AtomicU64::new(0);
     let missed = std::sync::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -132,7 +150,7 @@ fn every_planted_bug_is_found() {
                     };
                     match (0..FOUND_WITHIN).find(finds) {
                         Some(seed) => {
-                            println!("an operator that {}: {}, seed {seed}", bug.name, bug.rule);
+                            println!("{}: {}, seed {seed}", bug.name, bug.rule);
                         }
                         None => missed.lock().unwrap().push((bug.name, bug.rule)),
                     }

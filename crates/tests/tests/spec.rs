@@ -21,3 +21,9 @@ fn every_kept_rule_has_code_and_a_test() {
     );
     verify(&spec::check_kept(&tree));
 }
+
+/// A citation is no proof: each row of the table names tests that run.
+#[test]
+fn every_kept_rule_is_shown_by_a_test_that_exists() {
+    verify(&spec::check_shown(&Tree::read().unwrap()));
+}

@@ -232,15 +232,6 @@ fn a_permit_names_its_basis_and_ends_with_the_stretch() {
     assert_eq!(frozen, Hold { reason: "Restrictive", until: None });
 }
 
-/// GATE-8
-#[test]
-fn a_node_disruption_policy_never_opens_the_gate() {
-    let mut document = json!({"metadata": {"name": "worker"}, "spec": {"changeManagement": {"strategy": "Restrictive"}}});
-    document["spec"]["nodeDisruptionPolicy"] =
-        json!({"files": [{"path": "/etc/motd", "actions": [{"type": "None"}]}]});
-    assert!(gate(&SeenGated::new(&GATED[1], &document), None).set.is_never());
-}
-
 /// GATE-14: at every level that a policy and a stanza have.
 #[test]
 fn a_field_that_nobody_knows_opens_no_gate() {

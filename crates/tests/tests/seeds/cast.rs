@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use operator::{Election, Operator, Proof, Settings};
 use runtime::{
-    clock::SetClock,
+    clock::{Clock as _, SetClock},
     reconcile::Controller,
     tempo::{LeaseTempo, Tempo},
 };
@@ -13,12 +13,9 @@ use tokio::task::JoinHandle;
 
 use super::{
     dice::Dice,
-    stage::Stage,
-    weather::{Bend, Line},
+    stage::{OPERATOR, Stage},
+    weather::{Bend, Ears, Line},
 };
-
-/// The account that the manifests name.
-const ACCOUNT: &str = "system:serviceaccount:tidegate-system:tidegate";
 
 /// Who leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,18 +33,15 @@ pub(crate) enum Leaders {
 pub(crate) struct Make {
     pub(crate) controllers: &'static [Controller],
     pub(crate) bend: Bend,
+    pub(crate) ears: Ears,
     pub(crate) tempo: fn(Tempo) -> Tempo,
 }
 
-/// Slower than life where only talk is at stake: a day of a story is thousands of looks at a lease.
+/// Slower than life where only talk is at stake: a day of a story is thousands of looks at a lease. What bounds how old knowledge may be
+/// is as in life.
 fn tempo() -> Tempo {
     let seconds = Duration::from_secs;
     Tempo {
-        watch: seconds(240),
-        silence: seconds(80),
-        silence_of_parts: seconds(240),
-        stale: seconds(480),
-        freshness: seconds(120),
         beat: seconds(30),
         stuck: seconds(120),
         lease: LeaseTempo { length: seconds(300), renewal: seconds(200), look: seconds(50) },
@@ -118,9 +112,18 @@ impl Cast {
     fn start(&mut self, place: usize) {
         self.started += 1;
         let number = self.started;
-        let service = self.stage.server.service_as(ACCOUNT, &["system:authenticated"]);
+        let service = self.stage.server.service_as(OPERATOR, &["system:authenticated"]);
         let stage = Arc::clone(&self.stage);
-        let line = Line { stage, service, sender: number, bend: self.make.bend };
+        let clock = self.slots[place].clock.clone();
+        let line = Line {
+            stage,
+            service,
+            sender: number,
+            bend: self.make.bend,
+            ears: self.make.ears,
+            clock: clock.clone(),
+            remembered: Arc::default(),
+        };
         let client = kube::Client::new(line, "default");
         let election = match self.leaders {
             Leaders::One | Leaders::Two => Election::Alone,
@@ -134,9 +137,9 @@ impl Cast {
             tempo: (self.make.tempo)(tempo()),
             controllers: self.make.controllers,
             host: None,
-            proof: Proof::Waived,
+            proof: Proof::Required,
         };
-        let clock = Arc::new(self.slots[place].clock.clone());
+        let clock = Arc::new(clock);
         let operator = Operator::new(client, clock, settings);
         let task = tokio::spawn(async move {
             match operator.run(std::future::pending()).await {
@@ -145,6 +148,7 @@ impl Cast {
             }
         });
         self.slots[place].running = Some((number, task));
+        self.tell_clock(place);
         self.stage.checker().tell(self.stage.now(), &format!("operator {number} starts"));
     }
 
@@ -160,6 +164,14 @@ impl Cast {
         slot.back = now + away;
     }
 
+    /// The checker knows whose clock is wrong.
+    fn tell_clock(&self, place: usize) {
+        let slot = &self.slots[place];
+        let Some((number, _)) = &slot.running else { return };
+        let off = slot.clock.exact().as_second() - self.stage.now();
+        self.stage.checker().clock(self.stage.now(), *number, off);
+    }
+
     /// Something happens to an operator: it is killed, or its clock is set, ahead or back, by a little or by hours. The server refuses
     /// what comes of that.
     pub(crate) fn strike(&mut self, clocks: Clocks) {
@@ -168,14 +180,18 @@ impl Cast {
             return self.end(place);
         }
         let now = self.stage.now();
-        let off = match self.dice.of(0..5) {
+        let off = match self.dice.of(0..7) {
             0 => self.dice.of(901..12_000),
-            1 => self.dice.of(1..901),
-            2 => -self.dice.of(1..400),
-            3 => -self.dice.of(400..12_000),
+            1 => self.dice.of(8..901),
+            // Under five seconds is as good as right.
+            2 => self.dice.of(1..5),
+            3 => -self.dice.of(1..5),
+            4 => -self.dice.of(8..400),
+            5 => -self.dice.of(400..12_000),
             _ => 0,
         };
         self.slots[place].clock.set(Instant::from_unix(now + off).unwrap());
+        self.tell_clock(place);
         self.stage.checker().tell(now, &format!("the clock of slot {place} is off by {off} s"));
     }
 
@@ -185,6 +201,7 @@ impl Cast {
         for slot in &self.slots {
             slot.clock.set(Instant::from_unix(now).unwrap());
         }
+        (0..self.slots.len()).for_each(|place| self.tell_clock(place));
         if self.leaders == Leaders::Two {
             if let Some((number, task)) = self.slots[1].running.take() {
                 task.abort();
@@ -197,6 +214,7 @@ impl Cast {
     /// Sets every clock wrong by so much.
     pub(crate) fn set_off(&self, seconds: i64) {
         self.slots.iter().for_each(|slot| slot.clock.step(seconds));
+        (0..self.slots.len()).for_each(|place| self.tell_clock(place));
     }
 }
 
@@ -213,6 +231,7 @@ impl Make {
         Self {
             controllers: operator::controllers::MANAGING_POOLS,
             bend: super::weather::straight,
+            ears: Ears::Honest,
             tempo: std::convert::identity,
         }
     }

@@ -1,8 +1,8 @@
 //! Was every promise kept? Judged from the sequence of commits alone, by code that shares nothing with what made them.
 //!
 //! Time is not negotiable: whatever was initiated must have been permitted at the second of its commit, by some reading of policy and
-//! stanza that was in force a moment before. How long that moment is ([`Checker::slack`]) is the one allowance, because nobody can act
-//! on an edit that has not reached them: seconds in good weather, a quarter of an hour when watches fall silent and requests arrive late.
+//! stanza that was in force a moment before it was sent. How long that moment is ([`Checker::slack`]) is the one allowance: seconds in
+//! good weather, 65 seconds when watches fall silent (GATE-11). A hold that people commit is stricter still: at most one mark follows it.
 //! What stands in the very object that is written (consent, cordon, health, the configuration a machine is on its way to) has no
 //! allowance at all, and neither has the ledger.
 
@@ -11,7 +11,9 @@ use std::{
     sync::Arc,
 };
 
-use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, STATE};
+use api::machine::names::{
+    CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_RECORD, PERMIT_CHANGE, STATE,
+};
 use serde_json::Value;
 
 use super::{
@@ -19,9 +21,18 @@ use super::{
     stage::{By, Kind},
 };
 
+mod drains;
+mod forged;
 mod initiation;
+mod masters;
 mod order;
 mod status;
+mod stops;
+
+pub(crate) use masters::RELEASE_FILE;
+
+/// For how long versions are kept: a request may be held up for twenty minutes.
+const KEPT: i64 = 1_500;
 
 /// How many lines of the story are kept for people.
 const TOLD: usize = 60;
@@ -41,8 +52,20 @@ pub(crate) struct Checker {
     /// Whether somebody sets clocks.
     clocks: Clocks,
     objects: BTreeMap<(Kind, String), Past>,
-    /// Machines that operators have begun and that have not arrived.
-    begun: BTreeSet<String>,
+    /// Machines that operators have begun and that have not arrived, with their pool and where they go.
+    begun: BTreeMap<String, (String, String)>,
+    /// When a machine last arrived.
+    arrived: BTreeMap<String, i64>,
+    /// What has begun for the masters.
+    masters: masters::Masters,
+    /// How far the clock of each sender is off, and since when.
+    off: BTreeMap<u32, (i64, i64)>,
+    /// How many commits there were.
+    step: u64,
+    /// When a sender last sent the mark of a machine, and after how many commits.
+    sent_at: BTreeMap<(u32, String), (i64, u64)>,
+    /// How many marks a sender sent to a pool after a hold was committed.
+    after_hold: BTreeMap<(u32, String, u64), u32>,
     /// When machines left a pool.
     left: Vec<(i64, String)>,
     /// Marks of which a sender does not know what became.
@@ -50,33 +73,40 @@ pub(crate) struct Checker {
     story: VecDeque<String>,
     pub(crate) violations: Vec<Violation>,
     pub(crate) initiations: u64,
+    /// How often somebody who means harm tried something.
+    pub(crate) attempts: u64,
+    /// How much of that the server took.
+    pub(crate) taken: u64,
     /// When a machine of a pool was last begun.
     pub(crate) last: BTreeMap<String, i64>,
     /// How many objects operators wrote, leases and events apart.
     pub(crate) writes: u64,
 }
 
-/// The versions of an object, oldest first; none is an object that is gone.
+/// An object as it was from a commit on: the instant, the number of the commit, and what was stored; nothing if it was gone.
+type Version = (i64, u64, Option<Arc<Value>>);
+
+/// The versions of an object, oldest first.
 #[derive(Debug, Default)]
 struct Past {
-    versions: VecDeque<(i64, Option<Arc<Value>>)>,
+    versions: VecDeque<Version>,
     /// Since when workloads cannot count on it.
     unavailable: Option<i64>,
 }
 
 impl Past {
     fn now(&self) -> Option<&Arc<Value>> {
-        self.versions.back()?.1.as_ref()
+        self.versions.back()?.2.as_ref()
     }
 
     /// Every version that was in force at some instant since then.
     fn since(&self, then: i64) -> impl Iterator<Item = Option<&Arc<Value>>> {
-        let first = self.versions.iter().rposition(|(at, _)| *at <= then).unwrap_or(0);
-        self.versions.iter().skip(first).map(|(_, version)| version.as_ref())
+        let first = self.versions.iter().rposition(|(at, ..)| *at <= then).unwrap_or(0);
+        self.versions.iter().skip(first).map(|(.., version)| version.as_ref())
     }
 
     fn changed(&self) -> i64 {
-        self.versions.back().map_or(i64::MIN, |(at, _)| *at)
+        self.versions.back().map_or(i64::MIN, |(at, ..)| *at)
     }
 }
 
@@ -85,16 +115,33 @@ pub(crate) fn noted<'a>(object: &'a Value, name: &str) -> &'a str {
     object["metadata"]["annotations"][name].as_str().unwrap_or_default()
 }
 
-/// The pool that a machine says it belongs to; these worlds give each machine one role.
+/// The pool that a machine belongs to: the control plane wins over everything, a custom pool over `worker`, and two of them are none.
 pub(crate) fn pool_of(node: &Value) -> &str {
     let labels = node["metadata"]["labels"].as_object();
-    let mut roles = labels.into_iter().flat_map(|labels| labels.keys());
-    roles.find_map(|label| label.strip_prefix("node-role.kubernetes.io/")).unwrap_or_default()
+    let keys = labels.into_iter().flat_map(|labels| labels.keys());
+    let roles: Vec<&str> =
+        keys.filter_map(|label| label.strip_prefix("node-role.kubernetes.io/")).collect();
+    if roles.contains(&"master") {
+        return "master";
+    }
+    match &roles.iter().copied().filter(|role| *role != "worker").collect::<Vec<_>>()[..] {
+        [] if roles.is_empty() => "",
+        [] => "worker",
+        [one] => one,
+        _ => "",
+    }
 }
 
+/// Whether a machine rests: where it was told to be, or where it was when nobody had told it anything yet.
 pub(crate) fn is_done(node: &Value) -> bool {
-    let current = noted(node, CURRENT_CONFIG);
-    !current.is_empty() && current == noted(node, DESIRED_CONFIG) && noted(node, STATE) == "Done"
+    let desired = noted(node, DESIRED_CONFIG);
+    let there = desired.is_empty() || noted(node, CURRENT_CONFIG) == desired;
+    there && noted(node, STATE) == "Done"
+}
+
+/// Whether a machine was cordoned by a drain of ours and by nobody before.
+fn is_cordoned_by_drain(node: &Value) -> bool {
+    is_cordoned(node) && noted(node, DRAIN_RECORD).contains(r#""cordonedBefore":false"#)
 }
 
 fn is_failing(node: &Value) -> bool {
@@ -137,12 +184,20 @@ impl Checker {
             slack,
             clocks,
             objects: BTreeMap::new(),
-            begun: BTreeSet::new(),
+            begun: BTreeMap::new(),
+            arrived: BTreeMap::new(),
+            masters: masters::Masters::default(),
+            off: BTreeMap::new(),
+            step: 0,
+            sent_at: BTreeMap::new(),
+            after_hold: BTreeMap::new(),
             left: Vec::new(),
             unknown: BTreeSet::new(),
             story: VecDeque::new(),
             violations: Vec::new(),
             initiations: 0,
+            attempts: 0,
+            taken: 0,
             last: BTreeMap::new(),
             writes: 0,
         }
@@ -181,10 +236,10 @@ impl Checker {
         self.objects.get(&(kind, name.to_owned()))?.now()
     }
 
-    /// The versions of an object that somebody may act on at an instant.
-    fn recent(&self, kind: Kind, name: &str, at: i64) -> Vec<Option<&Arc<Value>>> {
+    /// The versions of an object that somebody who sent something at an instant may have acted on.
+    fn recent(&self, kind: Kind, name: &str, sent: i64) -> Vec<Option<&Arc<Value>>> {
         let past = self.objects.get(&(kind, name.to_owned()));
-        past.map_or_else(Vec::new, |past| past.since(at - self.slack).collect())
+        past.map_or_else(Vec::new, |past| past.since(sent - self.slack).collect())
     }
 
     pub(crate) fn members<'a>(
@@ -208,49 +263,116 @@ impl Checker {
         if old.as_ref().map(|old| version(old)) == new.as_ref().map(version) {
             return;
         }
+        self.step += 1;
         self.tell_commit(at, by, (kind, name), old.as_deref(), new.as_ref());
-        if let By::Operator(_) = by {
-            self.writes += 1;
+        let sent = match by {
+            By::Operator(_, sent) => sent,
+            By::People | By::Machine | By::Stranger(_) => at,
+        };
+        match by {
+            By::Operator(..) => self.writes += 1,
+            By::Stranger(who) => {
+                self.taken += 1;
+                self.forged(at, who, (kind, name), (old.as_deref(), new.as_ref()));
+            }
+            By::People | By::Machine => {}
         }
         if let Some(new) = &new {
             match kind {
-                Kind::Node => self.node(at, by, name, old.as_deref(), new),
-                Kind::Pool => self.pool(at, name, old.as_deref(), new),
+                Kind::Node => self.node((at, sent), by, name, old.as_deref(), new),
+                Kind::Pool => self.pool((at, sent), name, old.as_deref(), new),
                 Kind::Policy => self.policy(at, name, new),
+                Kind::Version => self.version(at, old.as_deref(), new),
                 Kind::Config => {}
             }
         } else if let (Kind::Node, Some(old)) = (kind, &old) {
-            self.begun.remove(name);
+            self.arrive(at, name);
             self.left.push((at, pool_of(old).to_owned()));
         }
         let past = self.objects.entry(key).or_default();
         if kind == Kind::Node {
+            let moved = match (&old, &new) {
+                (Some(old), Some(new)) => pool_of(old) != pool_of(new),
+                _ => true,
+            };
+            if let (true, Some(old)) = (moved && new.is_some(), &old) {
+                self.left.push((at, pool_of(old).to_owned()));
+            }
             let away = new.as_ref().is_some_and(is_unavailable);
-            past.unavailable = away.then(|| past.unavailable.unwrap_or(at));
+            past.unavailable = away.then(|| past.unavailable.filter(|_| !moved).unwrap_or(at));
         }
-        past.versions.push_back((at, new.map(Arc::new)));
-        while past.versions.get(1).is_some_and(|(from, _)| *from < at - self.slack) {
+        past.versions.push_back((at, self.step, new.map(Arc::new)));
+        while past.versions.get(1).is_some_and(|(from, ..)| *from < at - KEPT) {
             past.versions.pop_front();
+        }
+        if kind == Kind::Node {
+            self.converge(at);
         }
     }
 
-    fn node(&mut self, at: i64, by: By, name: &str, old: Option<&Value>, new: &Value) {
-        if let Some(old) = old {
-            if noted(old, DESIRED_CONFIG) != noted(new, DESIRED_CONFIG) {
-                self.initiation(at, by, name, old, new);
-                self.begun.insert(name.to_owned());
-            } else if noted(old, initiation::PERMIT) != noted(new, initiation::PERMIT) {
-                let what = format!("Node/{name} was told again to go where it was told to go");
-                self.accuse(at, "EXEC-4", what);
+    fn arrive(&mut self, at: i64, name: &str) {
+        self.begun.remove(name);
+        self.arrived.insert(name.to_owned(), at);
+    }
+
+    fn node(
+        &mut self,
+        (at, sent): (i64, i64),
+        by: By,
+        name: &str,
+        old: Option<&Value>,
+        new: &Value,
+    ) {
+        let (Some(old), false) = (old, matches!(by, By::Stranger(_))) else { return };
+        let (before, after) = (noted(old, DESIRED_CONFIG), noted(new, DESIRED_CONFIG));
+        let adopts = before.is_empty() && after == noted(old, CURRENT_CONFIG);
+        match by {
+            By::Operator(sender, _) if before != after && !adopts => {
+                self.initiation((at, sent), sender, name, old, new);
+                let whither = (pool_of(new).to_owned(), after.to_owned());
+                self.begun.insert(name.to_owned(), whither);
             }
+            By::Operator(..) if before != after => {
+                if noted(old, PERMIT_CHANGE) != noted(new, PERMIT_CHANGE) {
+                    let what = format!("{name} was adopted, and given a record of a change");
+                    self.accuse(at, "GATE-16", what);
+                }
+            }
+            By::Operator(..) => {
+                if noted(old, initiation::PERMIT) != noted(new, initiation::PERMIT) {
+                    let what = format!("Node/{name} was told again to go where it was told to go");
+                    self.accuse(at, "EXEC-4", what);
+                }
+                self.cordoned(at, name, old, new);
+            }
+            _ if before != after => {
+                self.accuse(at, "GATE-7", format!("{by:?} gave {after} to {name}, and may not"));
+            }
+            By::Machine => self.moves(at, name, old, new),
+            By::People | By::Stranger(_) => {}
         }
-        if is_done(new) {
-            self.begun.remove(name);
+        if is_done(new) && self.begun.contains_key(name) && !is_done(old) {
+            self.arrive(at, name);
+        }
+    }
+
+    /// A machine goes only where a record says that it may (GATE-16).
+    fn moves(&mut self, at: i64, name: &str, old: &Value, new: &Value) {
+        let (had, has) = (noted(old, CURRENT_CONFIG), noted(new, CURRENT_CONFIG));
+        let asks = noted(new, DESIRED_DRAIN);
+        let asks_anew = asks != noted(old, DESIRED_DRAIN) && asks.starts_with("drain-");
+        let speaks = noted(old, STATE).is_empty();
+        let whither = noted(old, DESIRED_CONFIG);
+        if !speaks && (had != has || asks_anew) && noted(old, PERMIT_CHANGE) != whither {
+            let what = format!("{name} goes to {whither}, and no record says that this was begun");
+            self.accuse(at, "GATE-16", what);
         }
     }
 
     /// A mark is sent.
     pub(crate) fn sent(&mut self, at: i64, sender: u32, node: &str) {
+        self.sent_at.insert((sender, node.to_owned()), (at, self.step));
+        self.trusted(at, sender, node);
         if !self.unknown.insert((sender, node.to_owned())) {
             let what = format!(
                 "operator {sender} marked Node/{node} again without having looked what became of the mark before"
@@ -282,15 +404,19 @@ impl Checker {
         let by = match by {
             By::People => "people".to_owned(),
             By::Machine => "machine".to_owned(),
-            By::Operator(number) => format!("operator {number}"),
+            By::Stranger(who) => format!("stranger {who:?}"),
+            By::Operator(number, _) => format!("operator {number}"),
         };
         let what = match (kind, old, new) {
             (_, _, None) => "gone".to_owned(),
             (Kind::Node, _, Some(node)) => format!(
-                "{} -> {} {}{}{}",
+                "{} {} -> {} ({}) {} {}{}{}",
+                pool_of(node),
                 noted(node, CURRENT_CONFIG),
                 noted(node, DESIRED_CONFIG),
+                noted(node, PERMIT_CHANGE),
                 noted(node, STATE),
+                noted(node, DESIRED_DRAIN),
                 if is_cordoned(node) { ", cordoned" } else { "" },
                 if is_healthy(node) { "" } else { ", not ready" },
             ),

@@ -116,9 +116,11 @@ pub(crate) fn source(pool: &str, which: usize, content: i64) -> Value {
 
 pub(crate) fn pool(dice: &mut Dice, name: &str, policies: &[String], now: i64) -> Value {
     let label = format!("node-role.kubernetes.io/{name}");
+    // Custom pools inherit what workers have; the control plane does not.
+    let roles = if name == "master" { json!([name]) } else { json!(["worker", name]) };
     let mut spec = json!({
         "machineConfigSelector": {"matchExpressions": [
-            {"key": ROLE, "operator": "In", "values": ["worker", name]},
+            {"key": ROLE, "operator": "In", "values": roles},
         ]},
         "nodeSelector": {"matchLabels": {label: ""}},
         "maxUnavailable": limit(dice),

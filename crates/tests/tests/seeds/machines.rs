@@ -1,18 +1,30 @@
 //! How do machines take their configuration? Stand-ins that play the agent's part by annotations: some empty themselves first, some are
 //! away for a while, some fail and recover.
+//!
+//! They obey GATE-16: an order is taken only where the record beside it names it, whether or not its permit has ended meanwhile.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use api::machine::names::{
-    CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, LAST_APPLIED_DRAIN, REASON, STATE,
+    CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_RECORD, LAST_APPLIED_DRAIN, PERMIT_CHANGE,
+    REASON, STATE,
 };
 use serde_json::{Value, json};
 
 use super::{
-    check::noted,
+    check::{is_cordoned, noted},
     dice::Dice,
     stage::{By, Kind, Stage},
 };
+
+/// How agents read their orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Agents {
+    /// An order needs its record (GATE-16).
+    Careful,
+    /// Whatever stands there is an order.
+    Trusting,
+}
 
 /// A machine on its way.
 #[derive(Clone, Debug)]
@@ -37,14 +49,17 @@ enum Step {
 /// Every machine.
 pub(crate) struct Machines {
     dice: Dice,
+    agents: Agents,
     errands: BTreeMap<String, Errand>,
+    /// When an agent that has not spoken yet says what is on its disk.
+    speaks: BTreeMap<String, i64>,
     /// How many attempts of a hundred fail.
     failures: u64,
 }
 
 impl Machines {
-    pub(crate) fn new(dice: Dice) -> Self {
-        Self { dice, errands: BTreeMap::new(), failures: 8 }
+    pub(crate) fn new(dice: Dice, agents: Agents) -> Self {
+        Self { dice, agents, errands: BTreeMap::new(), speaks: BTreeMap::new(), failures: 8 }
     }
 
     /// From now on nothing fails any more.
@@ -54,7 +69,8 @@ impl Machines {
 
     /// When somebody wants to be looked at again.
     pub(crate) fn due(&self) -> Option<i64> {
-        self.errands.values().filter_map(|errand| errand.due).min()
+        let errands = self.errands.values().filter_map(|errand| errand.due);
+        errands.chain(self.speaks.values().copied()).min()
     }
 
     /// Looks at every machine, and lets each take the step that is due.
@@ -66,18 +82,31 @@ impl Machines {
             nodes.map(|(name, node)| (name.to_owned(), Arc::clone(node))).collect()
         };
         self.errands.retain(|name, _| nodes.iter().any(|(known, _)| known == name));
+        self.speaks.retain(|name, _| nodes.iter().any(|(known, _)| known == name));
         for (name, node) in nodes {
+            if noted(&node, STATE).is_empty() {
+                self.speak(stage, &name, now);
+                continue;
+            }
             let desired = noted(&node, DESIRED_CONFIG);
-            if desired == noted(&node, CURRENT_CONFIG) && !self.errands.contains_key(&name) {
+            let is_there = desired.is_empty() || desired == noted(&node, CURRENT_CONFIG);
+            if is_there && !self.errands.contains_key(&name) {
                 continue;
             }
             let elsewhere = self.errands.get(&name).is_none_or(|errand| errand.config != desired);
             if elsewhere {
+                let recorded = noted(&node, PERMIT_CHANGE) == desired;
+                if is_there || self.agents == Agents::Careful && !recorded {
+                    self.errands.remove(&name);
+                    continue;
+                }
+                // One that was emptied on its way elsewhere has to ask to be opened again.
+                let emptied = is_cordoned(&node) && !noted(&node, DRAIN_RECORD).is_empty();
                 let errand = Errand {
                     config: desired.to_owned(),
                     step: Step::Begin,
                     due: Some(now + self.dice.of(1..30)),
-                    drains: self.dice.percent(50),
+                    drains: self.dice.percent(50) || emptied,
                     restarts: self.dice.percent(30),
                 };
                 self.errands.insert(name.clone(), errand);
@@ -86,26 +115,53 @@ impl Machines {
         }
     }
 
+    /// The first words of an agent: what is on its disk, or that nothing is.
+    fn speak(&mut self, stage: &Stage, name: &str, now: i64) {
+        let dice = &mut self.dice;
+        let due = *self.speaks.entry(name.to_owned()).or_insert_with(|| now + dice.of(1..60));
+        if due > now {
+            return;
+        }
+        self.speaks.remove(name);
+        self.errands.remove(name);
+        let disk = stage.disks().get(name).cloned().flatten();
+        let mut words = json!({STATE: "Done", REASON: ""});
+        if let Some(config) = disk {
+            words[CURRENT_CONFIG] = json!(config);
+        }
+        annotate(stage, name, &words);
+    }
+
     fn step(&mut self, stage: &Stage, name: &str, node: &Value, now: i64) {
         let Some(errand) = self.errands.get_mut(name) else { return };
-        let answered = noted(node, LAST_APPLIED_DRAIN) == noted(node, DESIRED_DRAIN);
+        let config = errand.config.clone();
+        let asked = match errand.step {
+            Step::Drain => format!("drain-{config}"),
+            Step::Uncordon => format!("uncordon-{config}"),
+            Step::Begin | Step::Work | Step::Failed => String::new(),
+        };
+        if !asked.is_empty() && noted(node, DESIRED_DRAIN) != asked {
+            // Somebody else wrote there.
+            annotate(stage, name, &json!({DESIRED_DRAIN: asked}));
+            return;
+        }
         let turn = match errand.step {
-            Step::Drain | Step::Uncordon => answered,
+            Step::Drain | Step::Uncordon => noted(node, LAST_APPLIED_DRAIN) == asked,
             Step::Begin | Step::Work | Step::Failed => errand.due.is_some_and(|due| due <= now),
         };
         if !turn {
             return;
         }
-        let config = errand.config.clone();
-        let annotate = |annotations: Value| {
-            let change = json!({"metadata": {"annotations": annotations}});
-            stage.merge(By::Machine, Kind::Node, name, &change).unwrap();
-        };
+        let annotate = |annotations: Value| annotate(stage, name, &annotations);
         let ready = |status: &str| {
             let conditions = json!([{"type": "Ready", "status": status, "reason": "Kubelet",
                 "message": "", "lastHeartbeatTime": null, "lastTransitionTime": null}]);
             let change = json!({"status": {"conditions": conditions}});
             stage.merge_status(By::Machine, Kind::Node, name, &change);
+        };
+        let arrive = || {
+            stage.disks().insert(name.to_owned(), Some(config.clone()));
+            annotate(json!({CURRENT_CONFIG: config, STATE: "Done", REASON: ""}));
         };
         errand.due = None;
         match errand.step {
@@ -136,14 +192,23 @@ impl Machines {
                     annotate(json!({DESIRED_DRAIN: format!("uncordon-{config}")}));
                     errand.step = Step::Uncordon;
                 } else {
-                    annotate(json!({CURRENT_CONFIG: config, STATE: "Done", REASON: ""}));
+                    arrive();
                     self.errands.remove(name);
                 }
             }
             Step::Uncordon => {
-                annotate(json!({CURRENT_CONFIG: config, STATE: "Done", REASON: ""}));
+                arrive();
                 self.errands.remove(name);
             }
         }
+    }
+}
+
+/// What an agent writes on its own node must be taken.
+fn annotate(stage: &Stage, name: &str, annotations: &Value) {
+    let change = json!({"metadata": {"annotations": annotations}});
+    if let Err(refusal) = stage.merge(By::Machine, Kind::Node, name, &change) {
+        let what = format!("the agent of {name} may not write {annotations}: {refusal}");
+        stage.checker().accuse(stage.now(), "NODE-3", what);
     }
 }

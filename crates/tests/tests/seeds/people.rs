@@ -9,6 +9,7 @@ use super::{
     check::{is_cordoned, pool_of, target},
     dice::Dice,
     intent,
+    owner::Owner,
     stage::{By, Kind, Stage},
 };
 
@@ -21,7 +22,14 @@ pub(crate) struct People {
     pools: Vec<String>,
     policies: Vec<String>,
     machines: u32,
+    /// Whoever updates the control plane, where there is one.
+    pub(crate) owner: Option<Owner>,
+    /// How many machines had been begun when somebody last looked.
+    seen: u64,
 }
+
+/// The pool of the control plane.
+const MASTER: &str = "master";
 
 impl People {
     /// Sets up policies, configurations and pools; machines join later, when there is something to join with.
@@ -34,7 +42,11 @@ impl People {
             stage.create(By::People, Kind::Policy, &intent::policy(name, &spec)).unwrap();
         }
         let count = dice.of(1..4) as usize;
-        let pools: Vec<String> = POOLS[..count].iter().map(|name| (*name).to_owned()).collect();
+        let mut pools: Vec<String> = POOLS[..count].iter().map(|name| (*name).to_owned()).collect();
+        let owner = dice.percent(60).then(|| Owner::settle(dice.split(), stage, &policies));
+        if owner.is_some() {
+            pools.push(MASTER.to_owned());
+        }
         for name in &pools {
             for which in 0..SOURCES {
                 let source = intent::source(name, which, 0);
@@ -43,7 +55,7 @@ impl People {
             let pool = intent::pool(&mut dice, name, &policies, now);
             stage.create(By::People, Kind::Pool, &pool).unwrap();
         }
-        Self { dice, pools, policies, machines: 0 }
+        Self { dice, pools, policies, machines: 0, owner, seen: 0 }
     }
 
     /// One pool under one policy.
@@ -56,7 +68,7 @@ impl People {
             json!({"strategy": "ByPolicy", "byPolicy": {"name": policy}});
         stage.create(By::People, Kind::Pool, &pool).unwrap();
         let (pools, policies) = (vec!["worker".to_owned()], vec![policy.to_owned()]);
-        Self { dice, pools, policies, machines: 0 }
+        Self { dice, pools, policies, machines: 0, owner: None, seen: 0 }
     }
 
     /// So many machines join the first pool.
@@ -79,6 +91,11 @@ impl People {
             let pool = self.pools[number as usize % self.pools.len()].clone();
             self.join(stage, &pool);
         }
+        // A control plane has three machines.
+        let masters = stage.checker().members(MASTER).count();
+        for _ in masters..if self.owner.is_some() { 3 } else { 0 } {
+            self.join(stage, MASTER);
+        }
     }
 
     /// How long until somebody does something again, in seconds.
@@ -99,10 +116,62 @@ impl People {
         if self.dice.percent(80) {
             labels[ZONE] = json!(format!("zone-{}", self.dice.of(0..3)));
         }
-        let node = json!({"apiVersion": "v1", "kind": "Node",
-            "metadata": {"name": format!("n{:02}", self.machines), "labels": labels,
-                "annotations": {CURRENT_CONFIG: config, DESIRED_CONFIG: config, STATE: "Done"}}});
-        stage.create(By::People, Kind::Node, &node).unwrap();
+        let name = format!("n{:02}", self.machines);
+        let mut node = json!({"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": labels}});
+        let disk = match self.dice.of(0..20) {
+            // Its agent finds nothing, and adopts nothing.
+            0 | 1 => None,
+            // Its agent will say what it was given to start with.
+            2..=8 => Some(config.to_owned()),
+            // It comes from an earlier release, which told everybody where they are.
+            _ => {
+                node["metadata"]["annotations"] =
+                    json!({CURRENT_CONFIG: config, DESIRED_CONFIG: config, STATE: "Done"});
+                Some(config.to_owned())
+            }
+        };
+        stage.disks().insert(name.clone(), disk);
+        stage.create_as(&stage.by_hand(), By::People, Kind::Node, &node).unwrap();
+        stage.place_pod(&name);
+    }
+
+    /// Somebody who watches machines go may stop them half-way (GATE-11).
+    pub(crate) fn watch(&mut self, stage: &Stage) {
+        let (begun, last) = {
+            let checker = stage.checker();
+            let last = checker.last.iter().max_by_key(|(_, at)| **at);
+            (checker.initiations, last.map(|(pool, _)| pool.clone()))
+        };
+        let news = begun > self.seen;
+        self.seen = begun;
+        let Some(pool) = last.filter(|_| news && self.dice.percent(6)) else { return };
+        let restrictive = json!({"strategy": "Restrictive"});
+        let named = {
+            let checker = stage.checker();
+            let holder = if pool == MASTER && self.owner.is_some() {
+                checker.get(Kind::Version, "version")
+            } else {
+                checker.get(Kind::Pool, &pool)
+            };
+            let named =
+                holder.and_then(|holder| holder.pointer("/spec/changeManagement/byPolicy/name"));
+            named.and_then(Value::as_str).map(str::to_owned)
+        };
+        match named.filter(|_| self.dice.percent(50)) {
+            Some(policy) => replace_policy(stage, &policy, &restrictive),
+            None => self.replace_stanza(stage, &pool, &restrictive),
+        }
+    }
+
+    fn replace_stanza(&self, stage: &Stage, pool: &str, stanza: &Value) {
+        // The masters follow the control plane (CV-2).
+        let holder = if pool == MASTER && self.owner.is_some() {
+            (Kind::Version, "version")
+        } else {
+            (Kind::Pool, pool)
+        };
+        let _ = stage.put(By::People, holder, "/spec/changeManagement", stanza);
     }
 
     /// Somebody does something. What the server refuses is not done, as in life.
@@ -115,7 +184,10 @@ impl People {
             let chosen = (!members.is_empty()).then(|| *self.dice.pick(&members));
             chosen.map(|(name, node)| (name.to_owned(), Arc::clone(node)))
         };
-        match (self.dice.of(-8..28), node) {
+        if let Some(owner) = &mut self.owner {
+            owner.act(stage);
+        }
+        match (self.dice.of(-8..31), node) {
             (..=7, _) => self.configure(stage, &pool),
             (8..=11, _) => {
                 let name = self.dice.pick(&self.policies).clone();
@@ -124,7 +196,13 @@ impl People {
             }
             (12..=15, _) => {
                 let stanza = intent::stanza(&mut self.dice, &self.policies, now);
-                replace_stanza(stage, &pool, &stanza);
+                if pool == MASTER && self.dice.percent(20) {
+                    // On the pool itself, where it does not stay (CV-2).
+                    let holder = (Kind::Pool, MASTER);
+                    let _ = stage.put(By::People, holder, "/spec/changeManagement", &stanza);
+                } else {
+                    self.replace_stanza(stage, &pool, &stanza);
+                }
             }
             (16 | 17, Some((name, node))) => {
                 let cordon = if is_cordoned(&node) { Value::Null } else { json!(true) };
@@ -165,8 +243,28 @@ impl People {
                     replace_policy(stage, &name, &spec);
                 }
             }
+            (27 | 28, Some((name, node))) => self.relabel(stage, &name, &node),
+            (29, Some((name, _))) => stage.place_pod(&name),
             _ => {}
         }
+    }
+
+    /// A machine moves to another pool, or becomes a master beside what it was.
+    fn relabel(&mut self, stage: &Stage, name: &str, node: &Value) {
+        let label = |pool: &str| format!("node-role.kubernetes.io/{pool}");
+        let (from, to) = (pool_of(node).to_owned(), self.dice.pick(&self.pools).clone());
+        if from == to || from == MASTER && stage.checker().members(MASTER).count() < 3 {
+            return;
+        }
+        let mut labels = json!({label(&to): ""});
+        if from != "worker" || to != MASTER {
+            labels[label(&from)] = Value::Null;
+        }
+        if from == MASTER {
+            labels[label("worker")] = Value::Null;
+            labels[label(&to)] = json!("");
+        }
+        edit(stage, Kind::Node, name, &json!({"metadata": {"labels": labels}}));
     }
 
     fn configure(&mut self, stage: &Stage, pool: &str) {
@@ -188,7 +286,8 @@ impl People {
         let pin = if rendered.is_empty() || self.dice.percent(50) {
             Value::Null
         } else {
-            json!({"name": self.dice.pick(&rendered), "validAfter": "Immediate"})
+            let after = *self.dice.pick(&["Immediate", "CanaryUpgrade"]);
+            json!({"name": self.dice.pick(&rendered), "validAfter": after})
         };
         edit(stage, Kind::Pool, pool, &json!({"spec": {"machineConfig": pin}}));
     }
@@ -220,8 +319,11 @@ impl People {
             edit(stage, Kind::Pool, &pool, &json!({"spec": {"paused": false}}));
             if hours(stage, &pool, now) < 6 {
                 let stanza = json!({"strategy": "ByPolicy", "byPolicy": {"name": "relief"}});
-                replace_stanza(stage, &pool, &stanza);
+                self.replace_stanza(stage, &pool, &stanza);
             }
+        }
+        if let Some(owner) = &mut self.owner {
+            owner.go_home();
         }
     }
 
@@ -241,10 +343,6 @@ fn replace_policy(stage: &Stage, name: &str, spec: &Value) {
         return;
     }
     let _ = stage.put(By::People, (Kind::Policy, name), "/spec", spec);
-}
-
-fn replace_stanza(stage: &Stage, pool: &str, stanza: &Value) {
-    let _ = stage.put(By::People, (Kind::Pool, pool), "/spec/changeManagement", stanza);
 }
 
 /// How many hours the gate of a pool is open within the next day.

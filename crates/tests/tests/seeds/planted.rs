@@ -1,13 +1,11 @@
-//! Would a bug be found? Operators that were tampered with from outside, each with the promise that must catch it.
+//! Would a bug be found? Operators, agents and policies that were tampered with from outside, each with the promise that must catch it.
 //!
-//! Nothing in the product can be switched to misbehave: a line between operator and server bends requests, a row of the table of
-//! controllers decides wrongly, a clock is wrong. A checker that nobody has seen fail is no evidence.
+//! Nothing in the product can be switched to misbehave: a line between operator and server bends what is said and what is heard, a row of
+//! the table of controllers decides wrongly, a clock is wrong, an admission policy has a hole. A checker that nobody has seen fail is no
+//! evidence.
 
-use api::machine::names::{LAST_APPLIED_DRAIN, LEDGER, PERMIT_UNTIL};
-use operator::{
-    controllers::{MANAGING_POOLS, gate_of},
-    rollout,
-};
+use api::machine::names::{DESIRED_DRAIN, LAST_APPLIED_DRAIN, LEDGER, PERMIT_FROM, PERMIT_UNTIL};
+use operator::{controllers::MANAGING_POOLS, rollout};
 use runtime::{reconcile::Controller, store::Store, tempo::Tempo};
 use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
@@ -16,18 +14,20 @@ use tidegate_core::{
     decide,
     gate::{Form, Gate},
     plan::Plan,
-    pool::{
-        self, Action, PoolView, Topology, capacity::Limit, membership::Membership,
-        membership::membership, merge::Base, render::chosen, source::Rendered, source::SeenConfig,
-    },
+    pool::{Action, capacity::Limit, seen::SeenNode},
     seen::{Seen, SeenGated},
 };
 
 use super::{
     cast::Make,
-    stage::Admission,
+    check::noted,
+    intent::instant,
+    machines::Agents,
+    policies,
+    stage::{Admission, By, Kind, Stage},
     story::Plot,
-    weather::{Bend, Packet},
+    strangers::forward,
+    weather::{Bend, Ears, Packet},
 };
 
 /// A bug, and the promise that it breaks.
@@ -37,38 +37,138 @@ pub(crate) struct Planted {
     pub(crate) plot: Plot,
 }
 
+/// Who empties machines beside the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Drainer {
+    /// Nobody.
+    Own,
+    /// One who believes every request.
+    Credulous,
+}
+
+impl Drainer {
+    pub(crate) fn look(self, stage: &Stage) {
+        if self == Self::Own {
+            return;
+        }
+        let asking: Vec<(String, String)> = {
+            let checker = stage.checker();
+            let asks = |node: &Value| noted(node, DESIRED_DRAIN).starts_with("drain-");
+            let nodes = checker.all(Kind::Node).filter(|(_, node)| asks(node));
+            nodes.map(|(name, node)| (name.to_owned(), noted(node, DESIRED_DRAIN).into())).collect()
+        };
+        for (name, asked) in asking {
+            let answered = stage
+                .checker()
+                .get(Kind::Node, &name)
+                .is_some_and(|node| noted(node, LAST_APPLIED_DRAIN) == asked);
+            if answered {
+                continue;
+            }
+            let change = json!({"spec": {"unschedulable": true},
+                "metadata": {"annotations": {LAST_APPLIED_DRAIN: asked}}});
+            let service = stage.by_hand();
+            let path = Kind::Node.of(&name);
+            let content = "application/merge-patch+json";
+            if stage.ask(&service, &http::Method::PATCH, &path, content, &change).is_ok() {
+                stage.note(By::Operator(0, stage.now()), Kind::Node, &name);
+            }
+        }
+    }
+}
+
 /// Every bug that must be found.
 pub(crate) fn planted() -> Vec<Planted> {
     assert_eq!(MANAGING_POOLS[POOLS].kind.name, api::names::MACHINE_CONFIG_POOL);
     let honest = Plot::honest();
     let bent = |bend: Bend| Plot { make: Make { bend, ..honest.make }, ..honest };
+    let hearing = |ears: Ears| Plot { make: Make { ears, ..honest.make }, ..honest };
     let deciding = |controllers: &'static [Controller]| Plot {
         make: Make { controllers, ..honest.make },
         ..honest
     };
-    let unguarded = |plot: Plot| Plot { admission: Admission::Missing, ..plot };
+    let guarded = |admission: Admission| Plot { admission, ..honest };
+    let untimed = |plot: Plot| Plot { admission: policies::untimed, ..plot };
+    let early = Plot {
+        make: Make { bend: date_ahead, controllers: ALWAYS_OPEN, ..honest.make },
+        admission: policies::by_newest_stamp,
+        ..honest
+    };
     let of = |name, rule, plot| Planted { name, rule, plot };
     vec![
-        of("sends a mark again by itself", "EXEC-4", bent(insist)),
-        of("forgets the version it planned from", "EXEC-4", bent(forget_versions)),
-        of("marks without a reservation", "EXEC-1", bent(lose_reservations)),
-        of("marks minutes later, and the server does not look", "GATE-7", unguarded(bent(dawdle))),
-        of("lengthens its permits", "GATE-7", bent(stretch_permits)),
-        of("has a clock that is an hour ahead", "GATE-7", unguarded(Plot { off: 3_600, ..honest })),
-        of("never asks the gate", "GATE-7", deciding(ALWAYS_OPEN)),
-        of("overlooks exclusions", "GATE-7", deciding(WITHOUT_EXCLUSIONS)),
-        of("lets one machine more go", "POOL-2", deciding(ONE_MORE)),
-        of("takes the newest first", "POOL-3", deciding(NEWEST_FIRST)),
-        of("overlooks what somebody chose", "POOL-4", deciding(WITHOUT_PIN)),
-        of("passes over a machine for ever", "LIVE-2", deciding(PASSING_OVER)),
-        of("never says that a machine is empty", "LIVE-1", bent(keep_silent)),
+        of("an operator sends a mark again by itself", "EXEC-4", bent(insist)),
+        of("an operator forgets the version it planned from", "EXEC-4", bent(forget_versions)),
+        of("an operator marks without a reservation", "EXEC-1", bent(lose_reservations)),
+        of("an operator marks late, and the server does not look", "GATE-7", untimed(bent(dawdle))),
+        of("an operator lengthens its permits", "GATE-7", bent(stretch_permits)),
         of(
-            "forgets to wake",
+            "an operator's clock is an hour ahead, and it does not look at the server's",
+            "GATE-7",
+            untimed(Plot { off: 3_600, ..hearing(Ears::OwnTime) }),
+        ),
+        of(
+            "an operator does not look how wrong its clock is",
+            "GATE-11",
+            Plot { off: 60, ..hearing(Ears::OwnTime) },
+        ),
+        of("an operator never asks the gate", "GATE-7", deciding(ALWAYS_OPEN)),
+        of("an operator overlooks exclusions", "GATE-7", deciding(WITHOUT_EXCLUSIONS)),
+        of("an operator lets one machine more go", "POOL-2", deciding(ONE_MORE)),
+        of("an operator takes the newest first", "POOL-3", deciding(NEWEST_FIRST)),
+        of("an operator overlooks what somebody chose", "POOL-4", deciding(WITHOUT_PIN)),
+        of("an operator passes over a machine for ever", "LIVE-2", deciding(PASSING_OVER)),
+        of("an operator never says that a machine is empty", "LIVE-1", bent(keep_silent)),
+        of(
+            "an operator forgets to wake",
             "LIVE-2",
             Plot { make: Make { controllers: ASLEEP, tempo: drowsy, ..honest.make }, ..honest },
         ),
-        of("writes although nothing changed", "STAT-3", deciding(RESTLESS)),
+        of("an operator writes although nothing changed", "STAT-3", deciding(RESTLESS)),
+        of("an operator reads begun off masters that differ", "GATE-7", deciding(BEGUN_BY_LOOKS)),
+        of("an operator lets all go where one was named", "GATE-7", deciding(NAMED_FOR_ALL)),
+        of("an operator lets a release cover everything", "GATE-7", deciding(RELEASE_COVERS_ALL)),
+        of("an operator does not ask again", "GATE-11", deciding(NOT_ASKING_AGAIN)),
+        of("an operator hears old answers when it asks again", "GATE-11", hearing(Ears::Remembering)),
+        of("an operator believes a watch because it opened", "GATE-11", hearing(Ears::Believing)),
+        of(
+            "an operator empties whatever asks",
+            "DRAIN-2",
+            Plot { drainer: Drainer::Credulous, ..guarded(policies::without_records) },
+        ),
+        of("a policy overlooks nodes/status", "GATE-7", guarded(policies::without_status)),
+        of(
+            "a policy believes in a machine that joins",
+            "GATE-7",
+            guarded(policies::join_as_written),
+        ),
+        of("a policy takes the newest stamp for now", "GATE-7", early),
+        of(
+            "a policy lets a stamp from ahead stop a machine",
+            "LIVE-2",
+            guarded(policies::every_stamp),
+        ),
+        of("no policy keeps the records", "GATE-16", guarded(policies::without_records)),
+        of(
+            "agents take orders that no record names",
+            "GATE-16",
+            Plot { agents: Agents::Trusting, ..guarded(policies::without_status) },
+        ),
     ]
+}
+
+/// Says that the window opens in the next hour, as if it knew what stamps machines carry.
+fn date_ahead(packet: &mut Packet) {
+    if !packet.is_mark() {
+        return;
+    }
+    let mut body = packet.json();
+    let annotations = &mut body["metadata"]["annotations"];
+    let until = annotations[PERMIT_UNTIL].as_str();
+    let until = until.and_then(|until| until.parse::<jiff::Timestamp>().ok()).unwrap_or_default();
+    let stamp = forward(until.as_second() - 300);
+    annotations[PERMIT_FROM] = json!(instant(stamp - 60));
+    annotations[PERMIT_UNTIL] = json!(instant(stamp + 60));
+    packet.body = body.to_string().into_bytes();
 }
 
 fn insist(packet: &mut Packet) {
@@ -146,6 +246,18 @@ const fn with(decide: fn(&Seen, &Store, Instant) -> Plan) -> [Controller; ROWS] 
     rows
 }
 
+/// The table with a row that asks again about something that decides nothing.
+const fn not_asking_again() -> [Controller; ROWS] {
+    let mut rows = with(MANAGING_POOLS[POOLS].decide);
+    rows[POOLS].rests_on = some_machine;
+    rows
+}
+
+fn some_machine(_: &Seen, store: &Store) -> Vec<runtime::key::Key> {
+    let machines = store.of_kind(&api::schema::MACHINES[1]);
+    machines.map(|(key, _)| key.clone()).take(1).collect()
+}
+
 const ALWAYS_OPEN: &[Controller] = &with(always_open);
 const WITHOUT_EXCLUSIONS: &[Controller] = &with(without_exclusions);
 const ONE_MORE: &[Controller] = &with(one_more);
@@ -154,6 +266,10 @@ const WITHOUT_PIN: &[Controller] = &with(without_pin);
 const PASSING_OVER: &[Controller] = &with(passing_over);
 const ASLEEP: &[Controller] = &with(asleep);
 const RESTLESS: &[Controller] = &with(restless);
+const BEGUN_BY_LOOKS: &[Controller] = &with(begun_by_looks);
+const NAMED_FOR_ALL: &[Controller] = &with(named_for_all);
+const NOT_ASKING_AGAIN: &[Controller] = &not_asking_again();
+const RELEASE_COVERS_ALL: &[Controller] = &with(release_covers_all);
 
 fn honest(seen: &Seen, store: &Store, now: Instant) -> Plan {
     (MANAGING_POOLS[POOLS].decide)(seen, store, now)
@@ -167,7 +283,7 @@ fn tampered(
     tamper: impl FnOnce(&mut SeenGated, &mut Gate),
 ) -> Plan {
     let Seen::Gated(gated) = seen else { return Plan::default() };
-    let mut gate = gate_of(seen, gated, store);
+    let mut gate = rollout::gate_of_pool(seen, gated, store);
     let mut gated = SeenGated::clone(gated);
     tamper(&mut gated, &mut gate);
     let planned = rollout::planned(&gated, &gate, store, now).unwrap_or_default();
@@ -175,9 +291,7 @@ fn tampered(
 }
 
 fn always_open(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    tampered(seen, store, now, |_, gate| {
-        (gate.set, gate.form) = (TimeSet::always(), Form::Permissive);
-    })
+    tampered(seen, store, now, |_, gate| open(gate))
 }
 
 fn without_exclusions(seen: &Seen, store: &Store, now: Instant) -> Plan {
@@ -220,44 +334,96 @@ fn asleep(seen: &Seen, store: &Store, now: Instant) -> Plan {
     Plan { wake: None, ..honest(seen, store, now) }
 }
 
-/// Turns the ages of configurations round.
+/// The machines that carry the label of a pool.
+fn labelled<'a>(pool: &str, store: &'a Store) -> Vec<&'a SeenNode> {
+    let label = format!("node-role.kubernetes.io/{pool}");
+    let nodes = store.machines().map(|machine| &machine.node);
+    nodes.filter(|node| node.labels.contains_key(&label)).collect()
+}
+
+/// Puts whoever comes last in the place of whoever was chosen.
 fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    let Seen::Gated(gated) = seen else { return Plan::default() };
-    let Some(own) = gated.pool.as_deref() else { return Plan::default() };
-    let gate = gate_of(seen, gated, store);
-    let (mut sources, mut rendered) = (Vec::new(), Vec::new());
-    for config in store.configs() {
-        match config {
-            SeenConfig::Source(source) => sources.push(source),
-            SeenConfig::Rendered(config) => {
-                let turned = |at: Instant| Instant::EPOCH.saturating_add(-at.unix());
-                let created = config.created.map(turned);
-                rendered.push(Rendered { created, ..config.clone() });
+    let mut plan = honest(seen, store, now);
+    let Seen::Gated(gated) = seen else { return plan };
+    let Some(pool) = gated.pool.as_deref() else { return plan };
+    let mut chosen: Vec<String> = Vec::new();
+    let mut swapped: Vec<(String, String)> = Vec::new();
+    for action in &plan.actions {
+        if let Action::SetDesiredConfig { node, .. } = action {
+            chosen.push(node.clone());
+        }
+    }
+    for action in &mut plan.actions {
+        let Action::SetDesiredConfig { node, uid, resource_version, config, .. } = action else {
+            continue;
+        };
+        let waits = |other: &&&SeenNode| {
+            other.is_done()
+                && other.is_ready()
+                && other.desired != *config
+                && !chosen.contains(&other.name)
+                && pool.ledger.get(&other.name).is_none()
+        };
+        let nodes = labelled(&pool.name, store);
+        let Some(last) = nodes.iter().filter(waits).max_by_key(|other| &other.name) else {
+            continue;
+        };
+        swapped.push((node.clone(), last.name.clone()));
+        chosen.push(last.name.clone());
+        (*node, *uid) = (last.name.clone(), last.uid.clone());
+        resource_version.clone_from(&last.resource_version);
+    }
+    for action in &mut plan.actions {
+        if let Action::WriteLedger { operations, .. } = action {
+            for value in operations.iter_mut().filter_map(|one| one.get_mut("value")) {
+                let mut text = value.as_str().unwrap_or_default().to_owned();
+                for (from, to) in &swapped {
+                    text = text.replace(&format!("{from:?}"), &format!("{to:?}"));
+                }
+                *value = json!(text);
             }
         }
     }
-    let pools: Vec<_> = store.pools().collect();
-    let nodes = store.machines().map(|machine| &machine.node);
-    let mine =
-        nodes.filter(|node| membership(node, pools.iter().copied()) == Membership::Of(&own.name));
-    let base = Base { controller_version: "0.1.0".into(), ..Base::default() };
-    let rendering = store.rendering(own, &base);
-    let view = PoolView {
-        pool: own,
-        nodes: &mine.collect::<Vec<_>>(),
-        rendered: &rendered.iter().collect::<Vec<_>>(),
-        sources: &chosen(own, sources),
-        rendering: &rendering,
-        base: &base,
-        operator_node: None,
-        refusals: store.refusals(),
-        held_back: None,
-        waits_for: None,
-        control_plane_update: None,
-        seconds_ahead: 0,
-        topology: Topology::Several,
-    };
-    decide::pool(gated, pool::decide(&view, &gate, now), &gate, now)
+    plan
+}
+
+fn open(gate: &mut Gate) {
+    (gate.set, gate.form) = (TimeSet::always(), Form::Permissive);
+}
+
+/// Masters that differ are in the middle of something.
+fn begun_by_looks(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    let masters = labelled("master", store);
+    let differ = masters.iter().any(|node| node.desired != masters[0].desired);
+    tampered(seen, store, now, |gated, gate| {
+        if differ && gated.pool.as_ref().is_some_and(|pool| pool.name == "master") {
+            open(gate);
+        }
+    })
+}
+
+/// One machine that was named lets all others go.
+fn named_for_all(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    tampered(seen, store, now, |gated, gate| {
+        let Some(pool) = gated.pool.as_deref() else { return };
+        if labelled(&pool.name, store).iter().any(|node| node.allowed.is_some()) {
+            open(gate);
+        }
+    })
+}
+
+/// While a release is installed, everything for masters belongs to it.
+fn release_covers_all(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    let kind = api::schema::gated_named(api::names::CLUSTER_VERSION);
+    let installing = kind
+        .into_iter()
+        .flat_map(|kind| store.of_kind(kind))
+        .any(|(_, seen)| matches!(seen, Seen::Gated(gated) if !gated.pending.begun.is_empty()));
+    tampered(seen, store, now, |gated, gate| {
+        if installing && gated.pool.as_ref().is_some_and(|pool| pool.name == "master") {
+            open(gate);
+        }
+    })
 }
 
 /// Counts down in a status.

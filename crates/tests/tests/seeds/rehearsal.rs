@@ -11,9 +11,10 @@ use super::{
     check::{Checker, Violation, is_cordoned, noted},
     dice::Dice,
     intent,
-    machines::Machines,
+    machines::{Agents, Machines},
     people::People,
-    stage::{Admission, By, Kind, Stage},
+    planted::Drainer,
+    stage::{By, Kind, Stage, installed},
     story::{Bad, Forecast, Story, in_virtual_time},
     weather::Weather,
 };
@@ -36,7 +37,7 @@ pub(crate) fn rehearse(killed_after: Option<u64>) -> Rehearsed {
     in_virtual_time(async move {
         let weather = Weather::new(Dice::new(1));
         let stage = Arc::new(Stage::new(1, START, weather, Checker::new(10, Clocks::Right)));
-        stage.furnish(Admission::Installed);
+        stage.furnish(installed);
         if let Some(write) = killed_after {
             stage.weather.end_after(write);
         }
@@ -54,9 +55,11 @@ pub(crate) fn rehearse(killed_after: Option<u64>) -> Rehearsed {
             dice: Dice::new(2),
             start: START,
             cast: Cast::new(Arc::clone(&stage), Dice::new(3), Leaders::One, make),
-            machines: Machines::new(Dice::new(4)),
+            machines: Machines::new(Dice::new(4), Agents::Careful),
             people,
             bad: Bad { weather: Forecast::Fair, clocks: Clocks::Right },
+            strangers: None,
+            drainer: Drainer::Own,
             stage,
         };
         story.machines.calm();

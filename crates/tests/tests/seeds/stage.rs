@@ -3,21 +3,23 @@
 //! Everything that is written goes through here or through the operators' lines, and both tell the notary in the very step of the
 //! commit: on one thread nothing can come between.
 
-use std::sync::{Mutex, MutexGuard};
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard},
+};
 
 use api::{
     crds,
     machine::definitions::definitions,
     schema::{GATED, KINDS},
 };
-use apiserver::{RuntimeClock, Server};
+use apiserver::{RuntimeClock, Server, Service};
 use http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tidegate_tests::permits;
 use tokio::sync::Notify;
 
-use super::{check::Checker, weather::Weather};
+use super::{check::Checker, shipped, weather::Weather};
 
 /// What is looked at, and where it is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,10 +28,12 @@ pub(crate) enum Kind {
     Pool,
     Config,
     Node,
+    /// `ClusterVersion`.
+    Version,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Policy, Self::Pool, Self::Config, Self::Node];
+    const ALL: [Self; 5] = [Self::Policy, Self::Pool, Self::Config, Self::Node, Self::Version];
 
     pub(crate) fn path(self) -> &'static str {
         match self {
@@ -37,6 +41,7 @@ impl Kind {
             Self::Pool => "/apis/machineconfiguration.openshift.io/v1/machineconfigpools",
             Self::Config => "/apis/machineconfiguration.openshift.io/v1/machineconfigs",
             Self::Node => "/api/v1/nodes",
+            Self::Version => "/apis/config.openshift.io/v1/clusterversions",
         }
     }
 
@@ -48,17 +53,42 @@ impl Kind {
     pub(crate) fn found(path: &str) -> Option<(Self, &str)> {
         Self::ALL.into_iter().find_map(|kind| {
             let rest = path.strip_prefix(kind.path())?;
+            if !rest.is_empty() && !rest.starts_with('/') {
+                return None;
+            }
             Some((kind, rest.trim_start_matches('/').split('/').next().unwrap_or_default()))
         })
     }
 }
+
+/// The account of the operator, as the manifests name it.
+pub(crate) const OPERATOR: &str = "system:serviceaccount:tidegate-system:tidegate";
+const AGENT: &str = "system:serviceaccount:tidegate-system:tidegate-agent";
 
 /// Who wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     People,
     Machine,
-    Operator(u32),
+    /// Somebody who means harm.
+    Stranger(Who),
+    /// An operator by number, and when it sent what was carried out now.
+    Operator(u32, i64),
+}
+
+/// What somebody who means harm may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// Writes nodes.
+    Patcher,
+    /// Writes the status of nodes, and nothing else.
+    StatusOnly,
+    /// The kubelet of a node: that node and its status; it may also remove the node and register anew.
+    Kubelet,
+    /// Has the token of a node's agent.
+    Agent,
+    /// Writes annotations of pools and of `ClusterVersion`, and their status.
+    Tuner,
 }
 
 pub(crate) struct Stage {
@@ -67,13 +97,17 @@ pub(crate) struct Stage {
     checker: Mutex<Checker>,
     /// Told whenever something was committed, or an operator has to end.
     pub(crate) moved: Notify,
+    /// What is on the disk of each machine; none if nobody ever put anything there.
+    disks: Mutex<BTreeMap<String, Option<String>>>,
+    admin: Service,
 }
 
-/// Whether the server itself refuses late marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Admission {
-    Installed,
-    Missing,
+/// What becomes of the shipped admission documents: each as it is, changed, or left out.
+pub(crate) type Admission = fn(Value) -> Option<Value>;
+
+/// As they are shipped.
+pub(crate) fn installed(document: Value) -> Option<Value> {
+    Some(document)
 }
 
 impl Stage {
@@ -81,20 +115,25 @@ impl Stage {
         let start = Timestamp::from_second(start).unwrap();
         let settings = apiserver::Settings { seed, history: 2_000, ..Default::default() };
         let server = Server::new(RuntimeClock::starting_at(start), settings);
-        Self { server, weather, checker: Mutex::new(checker), moved: Notify::new() }
+        let admin = server.service();
+        let (checker, disks) = (Mutex::new(checker), Mutex::default());
+        Self { server, weather, checker, moved: Notify::new(), disks, admin }
     }
 
-    /// Brings in the kinds, and the policy that refuses late marks, as it is shipped (GATE-7).
+    /// Brings in the kinds, and every admission policy that is shipped (GATE-7, GATE-16).
     pub(crate) fn furnish(&self, admission: Admission) {
+        let create = |path: &str, document: &Value| {
+            self.ask(&self.admin, &Method::POST, path, "application/json", document).unwrap();
+        };
         for definition in KINDS.iter().chain(GATED).map(crds::definition).chain(definitions()) {
-            let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-            self.ask(&Method::POST, path, "application/json", &definition).unwrap();
+            create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition);
         }
-        if admission == Admission::Missing {
-            return;
-        }
-        for (collection, document) in permits::shipped() {
-            self.ask(&Method::POST, collection, "application/json", &document).unwrap();
+        let shop = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
+        create("/api/v1/namespaces", &shop);
+        for (collection, document) in shipped::admission() {
+            if let Some(document) = admission(document) {
+                create(collection, &document);
+            }
         }
     }
 
@@ -106,23 +145,60 @@ impl Stage {
         self.checker.lock().unwrap()
     }
 
-    fn ask(
+    pub(crate) fn disks(&self) -> MutexGuard<'_, BTreeMap<String, Option<String>>> {
+        self.disks.lock().unwrap()
+    }
+
+    /// Somebody who may do everything.
+    pub(crate) fn admin(&self) -> &Service {
+        &self.admin
+    }
+
+    /// An administrator who acts by hand, past every gate (GATE-15).
+    pub(crate) fn by_hand(&self) -> Service {
+        let groups = ["system:masters", "system:authenticated", "tidegate:initiators"];
+        self.server.service_as("kubernetes-admin", &groups)
+    }
+
+    /// The agent of a machine, with its token.
+    pub(crate) fn agent(&self, node: &str) -> Service {
+        let groups = ["system:serviceaccounts", "system:authenticated"];
+        self.server.service_as(AGENT, &groups).on_node(node)
+    }
+
+    /// The kubelet of a machine.
+    pub(crate) fn kubelet(&self, node: &str) -> Service {
+        let groups = ["system:nodes", "system:authenticated"];
+        self.server.service_as(&format!("system:node:{node}"), &groups)
+    }
+
+    /// Asks the server for something, past all faults.
+    pub(crate) fn ask(
         &self,
+        who: &Service,
         method: &Method,
         path: &str,
         content: &str,
         body: &Value,
     ) -> Result<Value, String> {
         let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
-        // Whoever plays the people and the machines here may do everything, also join with an order.
-        let everybody = self.server.service_as("jane", &["system:masters", "tidegate:initiators"]);
-        let (code, answer) = everybody.ask(method.clone(), path, content, &body);
+        let (code, answer) = who.ask(method.clone(), path, content, &body);
         let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
         if code < 300 { Ok(answer) } else { Err(format!("{code} {}", answer["message"])) }
     }
 
     pub(crate) fn create(&self, by: By, kind: Kind, object: &Value) -> Result<(), String> {
-        self.ask(&Method::POST, kind.path(), "application/json", object)?;
+        self.create_as(&self.admin, by, kind, object)
+    }
+
+    pub(crate) fn create_as(
+        &self,
+        who: &Service,
+        by: By,
+        kind: Kind,
+        object: &Value,
+    ) -> Result<(), String> {
+        self.ask(who, &Method::POST, kind.path(), "application/json", object)?;
         self.note(by, kind, object["metadata"]["name"].as_str().unwrap_or_default());
         Ok(())
     }
@@ -134,8 +210,10 @@ impl Stage {
         name: &str,
         change: &Value,
     ) -> Result<(), String> {
+        let agent = self.agent(name);
+        let who = if by == By::Machine { &agent } else { &self.admin };
         let content = "application/merge-patch+json";
-        self.ask(&Method::PATCH, &kind.of(name), content, change)?;
+        self.ask(who, &Method::PATCH, &kind.of(name), content, change)?;
         self.note(by, kind, name);
         Ok(())
     }
@@ -152,25 +230,42 @@ impl Stage {
             Value::Null => json!([{"op": "remove", "path": pointer}]),
             value => json!([{"op": "add", "path": pointer, "value": value}]),
         };
-        self.ask(&Method::PATCH, &kind.of(name), "application/json-patch+json", &operation)?;
+        let content = "application/json-patch+json";
+        self.ask(&self.admin, &Method::PATCH, &kind.of(name), content, &operation)?;
         self.note(by, kind, name);
         Ok(())
     }
 
     pub(crate) fn merge_status(&self, by: By, kind: Kind, name: &str, change: &Value) {
         let path = format!("{}/status", kind.of(name));
-        self.ask(&Method::PATCH, &path, "application/merge-patch+json", change).unwrap();
+        let kubelet = self.kubelet(name);
+        let who = if by == By::Machine { &kubelet } else { &self.admin };
+        let content = "application/merge-patch+json";
+        self.ask(who, &Method::PATCH, &path, content, change).unwrap();
         self.note(by, kind, name);
     }
 
     pub(crate) fn delete(&self, by: By, kind: Kind, name: &str) {
-        self.ask(&Method::DELETE, &kind.of(name), "", &Value::Null).unwrap();
+        self.ask(&self.admin, &Method::DELETE, &kind.of(name), "", &Value::Null).unwrap();
         self.note(by, kind, name);
+    }
+
+    /// A workload comes to a machine, unless one is there.
+    pub(crate) fn place_pod(&self, node: &str) {
+        let pod = json!({"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": format!("on-{node}"), "namespace": "shop", "ownerReferences": [
+                {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "till", "uid": "till",
+                 "controller": true}]},
+            "spec": {"nodeName": node, "terminationGracePeriodSeconds": 0,
+                "containers": [{"name": "till", "image": "till"}]}});
+        let path = "/api/v1/namespaces/shop/pods";
+        let _ = self.ask(&self.admin, &Method::POST, path, "application/json", &pod);
     }
 
     /// Tells the checker what became of an object, in the step in which it did.
     pub(crate) fn note(&self, by: By, kind: Kind, name: &str) {
-        let found = self.ask(&Method::GET, &kind.of(name), "", &Value::Null).ok();
+        let path = kind.of(name);
+        let found = self.ask(&self.admin, &Method::GET, &path, "", &Value::Null).ok();
         let found = found.map(|mut object| {
             if let Some(metadata) = object["metadata"].as_object_mut() {
                 metadata.remove("managedFields");

@@ -10,9 +10,12 @@ use super::{
         Checker, Violation, is_cordoned, is_done, is_healthy, is_unavailable, limit, noted, target,
     },
     dice::Dice,
-    machines::Machines,
+    machines::{Agents, Machines},
+    owner::Owner,
     people::People,
-    stage::{Admission, Kind, Stage},
+    planted::Drainer,
+    stage::{Admission, Kind, Stage, installed},
+    strangers::Strangers,
     weather::Weather,
     windows,
 };
@@ -28,11 +31,19 @@ pub(crate) struct Plot {
     pub(crate) admission: Admission,
     /// How far all clocks of operators are off, in seconds, while there are faults.
     pub(crate) off: i64,
+    pub(crate) agents: Agents,
+    pub(crate) drainer: Drainer,
 }
 
 impl Plot {
     pub(crate) fn honest() -> Self {
-        Self { make: Make::honest(), admission: Admission::Installed, off: 0 }
+        Self {
+            make: Make::honest(),
+            admission: installed,
+            off: 0,
+            agents: Agents::Careful,
+            drainer: Drainer::Own,
+        }
     }
 }
 
@@ -43,6 +54,8 @@ pub(crate) struct Outcome {
     pub(crate) violations: Vec<Violation>,
     pub(crate) story: String,
     pub(crate) initiations: u64,
+    /// How often somebody who means harm tried something, and how much of that the server took.
+    pub(crate) attempts: (u64, u64),
     pub(crate) hours: i64,
     pub(crate) trace: u64,
 }
@@ -66,6 +79,8 @@ pub(super) struct Story {
     pub(super) machines: Machines,
     pub(super) cast: Cast,
     pub(super) bad: Bad,
+    pub(super) strangers: Option<Strangers>,
+    pub(super) drainer: Drainer,
 }
 
 /// What goes wrong in a story.
@@ -82,12 +97,11 @@ pub(super) enum Forecast {
 }
 
 impl Forecast {
-    /// How long an edit may take to reach everybody: with foul weather, three watches that fall silent one after the other, and
-    /// a permit that was given right before the end of the third.
+    /// How long an edit may take to reach everybody: with foul weather, a watch that falls silent (GATE-11).
     fn slack(self) -> i64 {
         match self {
             Self::Fair => 10,
-            Self::Foul => 1_200,
+            Self::Foul => 65,
         }
     }
 
@@ -95,8 +109,7 @@ impl Forecast {
         if self == Self::Fair {
             return Profile::default();
         }
-        // A watch that is silent from an old list on would hide edits for ever, and no server does that.
-        let (silence_watch, stale_list) = *dice.pick(&[(0.1, 0.0), (0.0, 0.1)]);
+        let (silence_watch, stale_list) = *dice.pick(&[(0.1, 0.0), (0.0, 0.1), (0.1, 0.1)]);
         Profile {
             latency: Duration::from_millis(dice.of(1..3_000) as u64),
             lose_answer: 0.04,
@@ -127,9 +140,11 @@ impl Story {
         let what = format!("{bad:?}, {leaders:?}");
         stage.checker().tell(start, &what);
         let people = People::settle(dice.split(), &stage);
-        let machines = Machines::new(dice.split());
+        let machines = Machines::new(dice.split(), plot.agents);
         let cast = Cast::new(Arc::clone(&stage), dice.split(), leaders, plot.make);
-        Self { seed, dice, start, stage, people, machines, cast, bad }
+        let strangers = Some(Strangers::new(dice.split()));
+        let drainer = plot.drainer;
+        Self { seed, dice, start, stage, people, machines, cast, bad, strangers, drainer }
     }
 
     async fn tell(mut self, plot: Plot) -> Outcome {
@@ -163,6 +178,7 @@ impl Story {
             violations: checker.violations.clone(),
             story: checker.story(),
             initiations: checker.initiations,
+            attempts: (checker.attempts, checker.taken),
             hours,
             trace: self.stage.server.trace_hash(),
         }
@@ -173,12 +189,22 @@ impl Story {
         loop {
             self.machines.look(&self.stage);
             self.cast.look().await;
+            if let Some(owner) = &mut self.people.owner {
+                owner.look(&self.stage);
+            }
+            if next.is_some() {
+                self.people.watch(&self.stage);
+            }
+            self.drainer.look(&self.stage);
             let now = self.stage.now();
             if now >= until || self.stage.checker().violations.len() > 9 {
                 return;
             }
             if next.is_some_and(|next| next <= now) {
                 self.people.act(&self.stage);
+                if let Some(strangers) = &mut self.strangers {
+                    strangers.visit(&self.stage);
+                }
                 let strikes = self.bad.weather == Forecast::Foul;
                 if strikes && self.dice.percent(12) {
                     self.cast.strike(self.bad.clocks);
@@ -186,7 +212,8 @@ impl Story {
                 next = Some(now + self.people.rest());
                 continue;
             }
-            let due = [Some(until), next, self.machines.due(), self.cast.due()];
+            let owner = self.people.owner.as_ref().and_then(Owner::due);
+            let due = [Some(until), next, self.machines.due(), self.cast.due(), owner];
             let due = due.into_iter().flatten().min().unwrap_or(until);
             let due = jiff::Timestamp::from_second(due.max(now)).unwrap_or_default();
             let left = self.stage.server.now().duration_until(due);
@@ -219,14 +246,19 @@ impl Story {
             if now > home + ENOUGH {
                 let waits: Vec<_> =
                     pools.iter().filter(|pool| !self.stage.checker().is_settled(pool)).collect();
-                self.stage.checker().accuse(now, "LIVE-1", format!("{waits:?} never finish"));
+                let stands: Vec<String> =
+                    waits.iter().map(|pool| self.stage.checker().stands(pool)).collect();
+                let what = format!("{waits:?} never finish: {stands:?}");
+                self.stage.checker().accuse(now, "LIVE-1", what);
                 return false;
             }
             for (pool, waited) in pools.iter().zip(&mut waited) {
                 let could = self.stage.checker().could_begin(pool, now);
                 *waited = if now > home + GRACE && could { *waited + 1 } else { 0 };
                 if *waited > PROMPT {
-                    let what = format!("{pool} may begin a machine for minutes, and does not");
+                    let stands = self.stage.checker().stands(pool);
+                    let what =
+                        format!("{pool} may begin a machine for minutes, and does not: {stands}");
                     self.stage.checker().accuse(now, "LIVE-2", what);
                     return false;
                 }
@@ -249,8 +281,10 @@ impl Story {
                 let now = self.stage.now();
                 let own = |kind| checker.all(kind).map(|(_, object)| (**object).clone());
                 let policies: Vec<_> = own(Kind::Policy).collect();
-                let stanzas: Vec<_> =
-                    own(Kind::Pool).map(|pool| pool["spec"]["changeManagement"].clone()).collect();
+                let stanzas: Vec<_> = own(Kind::Pool)
+                    .chain(own(Kind::Version))
+                    .map(|one| one["spec"]["changeManagement"].clone())
+                    .collect();
                 (now, windows::edge(&policies, &stanzas, now, 4 * HOUR))
             };
             if edge - from < 1_800 {
@@ -281,12 +315,44 @@ impl Checker {
         let there = |desired: &str| desired == target(known);
         self.members(pool).all(|(_, node)| {
             is_done(node) && there(noted(node, api::machine::names::DESIRED_CONFIG))
-        })
+        }) && !known["spec"]["configuration"]["name"].is_null()
+    }
+
+    /// How a pool and its machines stand, for people.
+    fn stands(&self, pool: &str) -> String {
+        let known = self.get(Kind::Pool, pool);
+        let goes = known.map_or("", |known| target(known));
+        let conditions = known.and_then(|known| known["status"]["conditions"].as_array());
+        let said: Vec<String> = conditions
+            .into_iter()
+            .flatten()
+            .filter(|one| one["status"] == "True")
+            .map(|one| format!("{} {}", one["type"], one["message"]))
+            .collect();
+        let machines: Vec<String> = self
+            .members(pool)
+            .map(|(name, node)| {
+                let [current, desired, change, state, asks, did] = [
+                    api::machine::names::CURRENT_CONFIG,
+                    api::machine::names::DESIRED_CONFIG,
+                    api::machine::names::PERMIT_CHANGE,
+                    api::machine::names::STATE,
+                    api::machine::names::DESIRED_DRAIN,
+                    api::machine::names::LAST_APPLIED_DRAIN,
+                ]
+                .map(|key| noted(node, key));
+                let cordoned = is_cordoned(node);
+                format!("{name} {current} -> {desired} ({change}) {state}, asks {asks} after {did}, cordoned {cordoned}")
+            })
+            .collect();
+        let ledger = known.map_or("", |known| noted(known, api::machine::names::LEDGER));
+        format!("to {goes}, ledger {ledger}, {machines:#?}, {said:#?}")
     }
 
     /// Whether the gate of a pool is open at an instant, as everything stands.
     pub(crate) fn opens(&self, pool: &str, at: i64) -> bool {
-        let Some(known) = self.get(Kind::Pool, pool) else { return false };
+        let (kind, name) = self.holder(pool);
+        let Some(known) = self.get(kind, &name) else { return false };
         let stanza = known.pointer("/spec/changeManagement");
         let named = stanza.and_then(|stanza| stanza.pointer("/byPolicy/name"));
         let policy = self.get(Kind::Policy, named.and_then(|name| name.as_str()).unwrap_or(""));
@@ -327,6 +393,16 @@ impl Checker {
             if pool["status"]["updatedMachineCount"] != machines {
                 wrong.push(format!("pool {name} of {machines} machines: {}", pool["status"]));
             }
+        }
+        let follows = match (self.get(Kind::Version, "version"), self.get(Kind::Pool, "master")) {
+            (Some(version), Some(pool)) => {
+                let stanza = "/spec/changeManagement";
+                version.pointer(stanza) == pool.pointer(stanza)
+            }
+            _ => true,
+        };
+        if !follows {
+            self.accuse(at, "CV-2", "the master pool does not follow ClusterVersion".into());
         }
         for what in wrong {
             self.accuse(at, "LIVE-1", what);

@@ -4,15 +4,20 @@
 //! sender has long given up or ended. And a sender may end in the very step in which its write was carried out.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
+    pin::Pin,
     sync::{Arc, Mutex},
+    task::{Context, Poll},
     time::Duration,
 };
 
 use apiserver::{Body as Answer, Lost, Service};
+use bytes::Bytes;
 use http::{Method, Request, Response};
+use http_body::Frame;
 use kube::client::Body;
-use serde_json::Value;
+use runtime::clock::{Clock as _, SetClock};
+use serde_json::{Value, json};
 use tower::Service as _;
 
 use super::{
@@ -115,6 +120,22 @@ pub(crate) type Bend = fn(&mut Packet);
 
 pub(crate) fn straight(_: &mut Packet) {}
 
+/// How an operator hears what the server says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ears {
+    /// As it is said.
+    Honest,
+    /// Whatever the server's clock says, it says what the own clock says.
+    OwnTime,
+    /// What was read is read again as it was for five minutes.
+    Remembering,
+    /// That, and a watch that opens has said something.
+    Believing,
+}
+
+/// What was read, and when.
+type Remembered = Arc<Mutex<BTreeMap<String, (i64, Bytes)>>>;
+
 /// The line between one operator and the server.
 #[derive(Clone)]
 pub(crate) struct Line {
@@ -122,12 +143,16 @@ pub(crate) struct Line {
     pub(crate) service: Service,
     pub(crate) sender: u32,
     pub(crate) bend: Bend,
+    pub(crate) ears: Ears,
+    pub(crate) clock: SetClock,
+    pub(crate) remembered: Remembered,
 }
 
-type Answering = std::pin::Pin<Box<dyn Future<Output = Result<Response<Answer>, Lost>> + Send>>;
+type Answered = Result<Response<Said>, Lost>;
+type Answering = Pin<Box<dyn Future<Output = Answered> + Send>>;
 
 impl tower::Service<Request<Body>> for Line {
-    type Response = Response<Answer>;
+    type Response = Response<Said>;
     type Error = Lost;
     type Future = Answering;
 
@@ -141,21 +166,113 @@ impl tower::Service<Request<Body>> for Line {
     fn call(&mut self, request: Request<Body>) -> Answering {
         let line = self.clone();
         Box::pin(async move {
-            if request.method() == Method::GET {
-                if let Some((Kind::Node, name)) = Kind::found(request.uri().path())
-                    && !name.is_empty()
-                {
-                    line.stage.checker().read(line.sender, name);
+            let mut answer = if request.method() == Method::GET {
+                line.read(request).await?
+            } else {
+                line.clone().send(request).await?
+            };
+            if line.ears == Ears::OwnTime {
+                let stamp = line.clock.exact().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+                if let Ok(stamp) = stamp.parse() {
+                    answer.headers_mut().insert(http::header::DATE, stamp);
                 }
-                return line.service.clone().call(request).await;
             }
-            line.send(request).await
+            Ok(answer)
         })
     }
 }
 
+/// What an operator hears: what the server says, perhaps with something before it, or something else.
+pub(crate) struct Said {
+    first: Option<Bytes>,
+    rest: Option<Answer>,
+}
+
+impl Said {
+    fn by_server(answer: Answer) -> Self {
+        Self { first: None, rest: Some(answer) }
+    }
+
+    fn instead(bytes: Bytes) -> Self {
+        Self { first: Some(bytes), rest: None }
+    }
+}
+
+impl http_body::Body for Said {
+    type Data = Bytes;
+    type Error = <Answer as http_body::Body>::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        if let Some(first) = self.first.take().filter(|first| !first.is_empty()) {
+            return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
+        match &mut self.rest {
+            Some(rest) => Pin::new(rest).poll_frame(context),
+            None => Poll::Ready(None),
+        }
+    }
+}
+
+/// All of an answer in one piece.
+async fn whole(mut answer: Answer) -> Bytes {
+    let mut bytes = Vec::new();
+    loop {
+        let frame = std::future::poll_fn(|context| {
+            http_body::Body::poll_frame(Pin::new(&mut answer), context)
+        });
+        match frame.await {
+            Some(Ok(frame)) => bytes.extend(frame.into_data().unwrap_or_default()),
+            Some(Err(_)) | None => return bytes.into(),
+        }
+    }
+}
+
 impl Line {
-    async fn send(self, request: Request<Body>) -> Result<Response<Answer>, Lost> {
+    async fn read(&self, request: Request<Body>) -> Answered {
+        let (path, query) = (request.uri().path().to_owned(), request.uri().query());
+        let watches = query.is_some_and(|query| query.contains("watch=true"));
+        let version = query.and_then(|query| {
+            query.split('&').find_map(|part| part.strip_prefix("resourceVersion="))
+        });
+        let version = version.unwrap_or_default().to_owned();
+        let found = Kind::found(&path).map(|(kind, name)| (kind, name.to_owned()));
+        if let Some((Kind::Node, name)) = &found
+            && !name.is_empty()
+        {
+            self.stage.checker().read(self.sender, name);
+        }
+        let remembers = matches!(self.ears, Ears::Remembering | Ears::Believing)
+            && found.as_ref().is_some_and(|(kind, name)| {
+                !name.is_empty() && matches!(kind, Kind::Policy | Kind::Pool | Kind::Version)
+            });
+        let now = self.stage.now();
+        if remembers {
+            let known = self.remembered.lock().unwrap().get(&path).cloned();
+            if let Some((_, bytes)) = known.filter(|(at, _)| *at > now - 300) {
+                return Ok(Response::new(Said::instead(bytes)));
+            }
+        }
+        let answer = self.service.clone().call(request).await?;
+        let (parts, body) = answer.into_parts();
+        if remembers && parts.status.is_success() {
+            let bytes = whole(body).await;
+            self.remembered.lock().unwrap().insert(path, (now, bytes.clone()));
+            return Ok(Response::from_parts(parts, Said::instead(bytes)));
+        }
+        if watches && self.ears == Ears::Believing && !version.is_empty() {
+            let (api_version, kind) = named(&path);
+            let told = json!({"type": "BOOKMARK", "object": {"apiVersion": api_version, "kind": kind,
+                "metadata": {"resourceVersion": version}}});
+            let first = Some(Bytes::from(format!("{told}\n")));
+            return Ok(Response::from_parts(parts, Said { first, rest: Some(body) }));
+        }
+        Ok(Response::from_parts(parts, Said::by_server(body)))
+    }
+
+    async fn send(self, request: Request<Body>) -> Answered {
         let (parts, body) = request.into_parts();
         let content = parts.headers.get("content-type").and_then(|content| content.to_str().ok());
         let mut packet = Packet {
@@ -179,11 +296,8 @@ impl Line {
         }
     }
 
-    async fn travel(
-        self,
-        request: Request<Body>,
-        held: Duration,
-    ) -> Result<Response<Answer>, Lost> {
+    async fn travel(self, request: Request<Body>, held: Duration) -> Answered {
+        let sent = self.stage.now();
         let Self { stage, mut service, sender, .. } = self;
         let found = Kind::found(request.uri().path());
         let found = found.map(|(kind, name)| (kind, name.to_owned()));
@@ -191,7 +305,7 @@ impl Line {
         let created = if request.method() == Method::POST { request.uri().path() } else { "" };
         let created = created.to_owned();
         if let (true, Some((_, node))) = (is_mark, &found) {
-            stage.checker().sent(stage.now(), sender, node);
+            stage.checker().sent(sent, sender, node);
         }
         if !held.is_zero() {
             tokio::time::sleep(held).await;
@@ -200,7 +314,9 @@ impl Line {
         let bytes = body.collect_bytes().await.unwrap_or_default();
         let name = serde_json::from_slice::<Value>(&bytes).unwrap_or_default();
         let name = name["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let path = parts.uri.path().to_owned();
         let answer = service.call(Request::from_parts(parts, Body::from(bytes.to_vec()))).await;
+        let answer = answer.map(|answer| answer.map(Said::by_server));
         // From here to the end of the notary's work nothing is awaited: this is the step of the commit.
         let code = answer.as_ref().map_or(0, |answer| answer.status().as_u16());
         if let Some((kind, found)) = &found {
@@ -209,13 +325,42 @@ impl Line {
                 stage.checker().answered(sender, name, code);
             }
             if code == 0 || code < 300 {
-                stage.note(By::Operator(sender), *kind, name);
+                stage.note(By::Operator(sender, sent), *kind, name);
                 if stage.weather.is_last(sender) {
                     stage.moved.notify_one();
                     return std::future::pending().await;
                 }
             }
         }
+        if let Some(pod) = path.strip_suffix("/eviction")
+            && (code == 0 || code < 300)
+        {
+            let pod = pod.rsplit('/').next().unwrap_or_default();
+            stage.checker().evicted((stage.now(), sent), pod);
+        }
         answer
     }
+}
+
+/// The version and the kind that a collection holds, as far as anybody here watches one.
+fn named(path: &str) -> (String, String) {
+    let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+    let (version, plural) = match parts[..] {
+        ["api", version, plural] => (version.to_owned(), plural),
+        ["apis", group, version, plural] => (format!("{group}/{version}"), plural),
+        _ => (String::new(), ""),
+    };
+    let known = [
+        ("changemanagementpolicies", "ChangeManagementPolicy"),
+        ("hostedchangemanagementpolicies", "HostedChangeManagementPolicy"),
+        ("machineconfigpools", "MachineConfigPool"),
+        ("machineconfigs", "MachineConfig"),
+        ("machineconfigurations", "MachineConfiguration"),
+        ("nodes", "Node"),
+        ("clusterversions", "ClusterVersion"),
+        ("hostedclusters", "HostedCluster"),
+        ("nodepools", "NodePool"),
+    ];
+    let kind = known.iter().find(|(name, _)| *name == plural).map_or("", |(_, kind)| kind);
+    (version, kind.to_owned())
 }

@@ -81,7 +81,13 @@ impl Checker {
     }
 
     /// The status of a pool tells what its gate says, by some reading that was in force a moment before (GATE-6, STAT-4).
-    pub(super) fn gated(&mut self, at: i64, name: &str, old: Option<&Value>, new: &Value) {
+    pub(super) fn gated(
+        &mut self,
+        (at, sent): (i64, i64),
+        name: &str,
+        old: Option<&Value>,
+        new: &Value,
+    ) {
         let current = &new["status"]["changeManagement"]["behavior"]["current"];
         let before = old.map(|old| &old["status"]["changeManagement"]["behavior"]["current"]);
         // What a wrong clock tells is true by that clock; when it is right again everything is judged at rest.
@@ -90,7 +96,7 @@ impl Checker {
             return;
         }
         let unpaused = current["state"] == "ChangesUnpaused";
-        let readings = self.readings(name, at);
+        let readings = self.readings(name, (at, sent));
         if !readings.is_empty() && !readings.contains(&unpaused) {
             let policies: Vec<&Value> =
                 self.all(Kind::Policy).map(|(_, policy)| &policy["spec"]).collect();

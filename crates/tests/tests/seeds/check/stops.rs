@@ -1,0 +1,87 @@
+//! Does stopping stop, and does nobody act by a clock that is wrong? (GATE-11)
+
+use serde_json::Value;
+
+use super::{
+    super::{stage::Kind, windows},
+    Checker,
+};
+
+/// More than this against the server, in seconds, and nothing is initiated; the stamps of answers are cut to the second at both ends.
+const SKEW: i64 = 5 + 2;
+/// A clock that was set a moment ago is seen with the next answer, and no call takes longer than this.
+const NOTICED: i64 = 10;
+
+impl Checker {
+    /// The object that holds the stanza of a pool: for masters it is `ClusterVersion` (CV-2).
+    pub(crate) fn holder(&self, pool: &str) -> (Kind, String) {
+        if pool == "master" && self.get(Kind::Version, "version").is_some() {
+            return (Kind::Version, "version".to_owned());
+        }
+        (Kind::Pool, pool.to_owned())
+    }
+
+    /// The version of an object that was in force after so many commits.
+    fn after(&self, step: u64, kind: Kind, name: &str) -> Option<&Value> {
+        let past = self.objects.get(&(kind, name.to_owned()))?;
+        past.versions.iter().rfind(|(_, of, _)| *of <= step)?.2.as_deref()
+    }
+
+    /// Whether the gate of a pool, as it stood after so many commits, is open at an instant.
+    fn stood(&self, pool: &str, step: u64, at: i64) -> bool {
+        let (kind, name) = self.holder(pool);
+        let Some(holder) = self.after(step, kind, &name) else { return false };
+        let stanza = holder.pointer("/spec/changeManagement");
+        let named = stanza.and_then(|stanza| stanza.pointer("/byPolicy/name"));
+        let policy = self.after(step, Kind::Policy, named.and_then(Value::as_str).unwrap_or(""));
+        windows::gate(stanza, policy, at)
+    }
+
+    /// After a hold is committed at most the one mark follows that was already decided: what is sent later was not asked about.
+    pub(super) fn stops(&mut self, (at, sent): (i64, u64), sender: u32, pool: &str, name: &str) {
+        if self.stood(pool, self.step, at) || self.stood(pool, sent, at) {
+            return;
+        }
+        let (kind, holder) = self.holder(pool);
+        let mut edits: Vec<u64> = self
+            .objects
+            .iter()
+            .filter(|((of, name), _)| (*of, name) == (kind, &holder) || *of == Kind::Policy)
+            .flat_map(|(_, past)| past.versions.iter().map(|(_, step, _)| *step))
+            .filter(|step| *step <= sent)
+            .collect();
+        edits.sort_unstable();
+        // The last edit before the mark was sent that closed what would be open now.
+        let held = edits
+            .into_iter()
+            .rev()
+            .find(|step| self.stood(pool, *step - 1, at) && !self.stood(pool, *step, at));
+        let Some(held) = held else { return };
+        let count = self.after_hold.entry((sender, pool.to_owned(), held)).or_default();
+        *count += 1;
+        if *count > 1 {
+            let count = *count;
+            let what = format!(
+                "{pool} had been held, and {name} is machine {count} that operator {sender} began all the same"
+            );
+            self.accuse(at, "GATE-11", what);
+        }
+    }
+
+    /// The clock of a sender was set.
+    pub(crate) fn clock(&mut self, at: i64, sender: u32, off: i64) {
+        let known = self.off.get(&sender).copied();
+        if known.is_none_or(|(known, _)| known != off) {
+            self.off.insert(sender, (off, at));
+        }
+    }
+
+    /// Nobody initiates by a clock that is wrong.
+    pub(super) fn trusted(&mut self, at: i64, sender: u32, node: &str) {
+        let Some((off, since)) = self.off.get(&sender).copied() else { return };
+        if off.abs() > SKEW && since < at - NOTICED {
+            let what = format!("operator {sender} marks {node} by a clock that is {off} s off");
+            self.accuse(at, "GATE-11", what);
+        }
+    }
+}

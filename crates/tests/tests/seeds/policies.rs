@@ -1,0 +1,101 @@
+//! Admission policies with a hole: the shipped documents changed, or the one of 0.1.0 with some of its holes closed.
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+/// The policy of 0.1.0 that guards marks.
+static OLD: LazyLock<Value> =
+    LazyLock::new(|| serde_saphyr::from_str(include_str!("permits-0.1.0.yaml")).unwrap());
+
+fn is_called(document: &Value, end: &str) -> bool {
+    let name = document["metadata"]["name"].as_str().unwrap_or_default();
+    name.ends_with(end) && document["kind"] == "ValidatingAdmissionPolicy"
+}
+
+/// The old policy in the place of the shipped one, with something changed.
+fn old(document: Value, change: fn(&mut Value)) -> Option<Value> {
+    if !is_called(&document, "-permits") {
+        return Some(document);
+    }
+    let mut old = OLD.clone();
+    old["metadata"]["name"] = document["metadata"]["name"].clone();
+    let status = json!(["nodes", "nodes/status"]);
+    old["spec"]["matchConstraints"]["resourceRules"][0]["resources"] = status;
+    change(&mut old);
+    Some(old)
+}
+
+fn variable(policy: &mut Value, name: &str, expression: &str) {
+    let all = policy["spec"]["variables"].as_array_mut();
+    for one in all.into_iter().flatten().filter(|one| one["name"] == name) {
+        one["expression"] = json!(expression);
+    }
+}
+
+/// Nobody looks at `nodes/status`.
+pub(crate) fn without_status(mut document: Value) -> Option<Value> {
+    let rules = document.pointer_mut("/spec/matchConstraints/resourceRules");
+    for rule in rules.and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(resources) = rule["resources"].as_array_mut() {
+            resources.retain(|one| one != "nodes/status");
+            resources
+                .iter_mut()
+                .filter(|one| **one == "nodes/*")
+                .for_each(|one| *one = json!("nodes"));
+        }
+    }
+    Some(document)
+}
+
+/// A machine that joins with what it runs starts nothing, whoever says that it does.
+pub(crate) fn join_as_written(document: Value) -> Option<Value> {
+    if is_called(&document, "-records") {
+        return None;
+    }
+    old(document, |_| {})
+}
+
+/// The newest stamp is now, also for the end of a permit.
+pub(crate) fn by_newest_stamp(document: Value) -> Option<Value> {
+    old(document, |policy| {
+        variable(policy, "initiates", "variables.desired != variables.desiredBefore");
+        let rules = policy["spec"]["validations"].as_array_mut();
+        for rule in rules.into_iter().flatten() {
+            let text = rule["expression"].as_str().unwrap_or_default();
+            let text = text.replace(
+                "variables.stamps.all(stamp, stamp < timestamp(variables.until))",
+                "variables.stamps.max() < timestamp(variables.until)",
+            );
+            rule["expression"] = json!(text);
+        }
+    })
+}
+
+/// Every stamp counts, whoever wrote it.
+pub(crate) fn every_stamp(document: Value) -> Option<Value> {
+    old(document, |policy| {
+        variable(policy, "initiates", "variables.desired != variables.desiredBefore");
+    })
+}
+
+/// Nobody keeps the records.
+pub(crate) fn without_records(document: Value) -> Option<Value> {
+    let bound = document["spec"]["policyName"].as_str().unwrap_or_default();
+    let name = document["metadata"]["name"].as_str().unwrap_or_default();
+    let ends = |name: &str| name.ends_with("-records");
+    (!ends(name) && !ends(bound)).then_some(document)
+}
+
+/// Nobody looks at the clock.
+pub(crate) fn untimed(mut document: Value) -> Option<Value> {
+    if is_called(&document, "-permits")
+        && let Some(rules) = document["spec"]["validations"].as_array_mut()
+    {
+        rules.retain(|rule| {
+            let text = rule["expression"].as_str().unwrap_or_default();
+            !text.contains("stamp") && !text.contains("fresh")
+        });
+    }
+    Some(document)
+}
