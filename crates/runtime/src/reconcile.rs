@@ -23,7 +23,7 @@ use api::schema::{Kind, Role};
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use schedule::Instant;
 use tidegate_core::{
-    plan::Plan,
+    plan::{Plan, StatusPatch},
     seen::{Part, Seen},
 };
 use tokio::sync::watch;
@@ -89,6 +89,8 @@ pub struct Reconciler {
     queue: Queue,
     troubles: BTreeMap<Key, Trouble>,
     standings: BTreeMap<Key, Standing>,
+    /// What was last written of each status, as a digest: whoever wants to write the very same again was undone by somebody.
+    written: BTreeMap<Key, u64>,
     writing: FuturesUnordered<BoxFuture<'static, Took>>,
     looked: Instant,
 }
@@ -150,6 +152,7 @@ impl Reconciler {
             queue: Queue::default(),
             troubles: BTreeMap::new(),
             standings: BTreeMap::new(),
+            written: BTreeMap::new(),
             writing: FuturesUnordered::new(),
             looked,
         }
@@ -170,6 +173,7 @@ impl Reconciler {
                 // EXEC-4: who leads again after a pause still has to look what became of what was sent before it.
                 self.troubles.retain(|_, trouble| trouble.unknown.is_some());
                 self.standings.clear();
+                self.written.clear();
                 if leading {
                     self.add_all();
                 }
@@ -241,6 +245,7 @@ impl Reconciler {
                 self.queue.forget(&key);
                 self.troubles.remove(&key);
                 self.standings.remove(&key);
+                self.written.remove(&key);
                 store.naming(&key).cloned().for_each(|naming| self.queue.add(naming));
             }
         }
@@ -326,6 +331,12 @@ impl Reconciler {
                 self.queue.wake_at(key, wake);
                 self.settled(key);
             }
+            Ok(plan) if self.is_undone(key, &plan) => {
+                // Two replicas that both believe they lead may know different things: they must not write in a circle.
+                tracing::warn!(object = %key, "somebody took back what was written of the status: writing it again after a while");
+                self.written.remove(key);
+                self.fail(key, self.tempo.retry_at_most, Duration::ZERO);
+            }
             Ok(plan) => {
                 tracing::info!(object = %key, generation = seen.identity().generation, actions = plan.actions.len(), "something is to be done");
                 self.queue.wake_at(key, plan.wake);
@@ -381,6 +392,7 @@ impl Reconciler {
             Step::Written { seen, before, patch, notes, again } => {
                 self.caches.answered(&key, seen);
                 self.reports.say(&key, before.identity(), notes, self.clock.exact());
+                self.written.insert(key.clone(), digest(&patch));
                 if self.is_pruned(&key, &patch) {
                     tracing::warn!(object = %key, "the server keeps less of the status than was written: its definition is older than this build");
                     self.progress.pruned(&key, true);
@@ -513,8 +525,14 @@ impl Reconciler {
         }
     }
 
+    /// Whether a plan is nothing but what was written last: somebody has taken it back meanwhile.
+    fn is_undone(&self, key: &Key, plan: &Plan) -> bool {
+        let again = plan.status.as_ref().filter(|_| plan.actions.is_empty()).map(digest);
+        again.is_some() && self.written.get(key).copied() == again
+    }
+
     /// Whether deciding again, from the very answer of the server, wants the same written again.
-    fn is_pruned(&self, key: &Key, patch: &tidegate_core::plan::StatusPatch) -> bool {
+    fn is_pruned(&self, key: &Key, patch: &StatusPatch) -> bool {
         let Some((Ok(Plan { status: Some(again), .. }), _)) = self.decide(key) else {
             return false;
         };
@@ -550,3 +568,9 @@ impl Reconciler {
 /// A decision that ended badly. What it panicked with has been printed.
 #[derive(Debug)]
 struct Panicked;
+
+/// What a patch writes, whatever version it was made from.
+fn digest(patch: &StatusPatch) -> u64 {
+    let operations = patch.operations.iter().skip(1).map(ToString::to_string);
+    backoff::spread(operations.collect::<Vec<_>>().join("\n").as_bytes())
+}

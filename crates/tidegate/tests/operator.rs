@@ -36,11 +36,14 @@ impl Running {
 
     fn ask(&self, method: &str, path: &str, body: &str) -> String {
         let address = self.line.split("http://").nth(1).unwrap();
-        let address = address.split_whitespace().next().unwrap();
+        let address = address.split_whitespace().next().unwrap().trim_end_matches('/');
+        // A sandbox answers only those who know its token, the first part of its address.
+        let (address, token) = address.split_once('/').unwrap_or((address, ""));
+        let token = if token.is_empty() { String::new() } else { format!("/{token}") };
         let Ok(mut stream) = TcpStream::connect(address) else { return String::new() };
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            "{method} {token}{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
             body.len()
         )
         .unwrap();

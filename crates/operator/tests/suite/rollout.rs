@@ -186,6 +186,19 @@ async fn a_clock_that_is_off_initiates_nothing_and_says_so() {
     }
 }
 
+/// STAT-3: two that both lead and know different things take back each other's words; they do so once a while, and never in a circle.
+#[tokio::test(start_paused = true)]
+async fn two_that_disagree_about_a_status_do_not_write_in_a_circle() {
+    let (world, _right) = waiting().await;
+    let wrong = SetClock::starting_at(world.clock.now().saturating_add(400));
+    let _wrong = world.start_by(&wrong, managing("two"));
+    pass(Duration::from_secs(10)).await;
+    world.writes();
+    pass(Duration::from_mins(1)).await;
+    let writes = world.writes().len();
+    assert!((1..=400).contains(&writes), "{writes} writes in a minute");
+}
+
 /// The conditions that say why nothing begins.
 pub(crate) fn blocked(pool: &Value) -> Vec<Value> {
     let conditions = pool["status"]["conditions"].as_array().unwrap().iter();

@@ -115,7 +115,8 @@ impl Live {
         self.started = true;
         let proof = operator::Proof::Waived;
         let settings = Settings { controllers: self.rows, proof, ..Settings::alone("scenario") };
-        let operator = Operator::new(self.plain.clone(), Arc::new(self.clock.clone()), settings);
+        let client = dated_by(self.plain.clone(), self.clock.clone());
+        let operator = Operator::new(client, Arc::new(self.clock.clone()), settings);
         let view = operator.view();
         let task = tokio::spawn(async move {
             operator.run(std::future::pending()).await.unwrap();
@@ -470,4 +471,20 @@ fn patches(view: &View) -> u64 {
     let patches =
         lines.filter(|line| line.contains("verb=\"patch\"") && line.contains("code=\"200\""));
     patches.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
+}
+
+/// A client whose answers bear the time of the script. The servers answer in their own, and an operator whose clock is off by years
+/// initiates nothing (GATE-11).
+fn dated_by(client: Client, clock: SetClock) -> Client {
+    let service = tower::service_fn(move |request: Request<kube::client::Body>| {
+        let (client, clock) = (client.clone(), clock.clone());
+        async move {
+            let mut answer = client.send(request).await?;
+            let printer = jiff::fmt::rfc2822::DateTimePrinter::new();
+            let date = printer.timestamp_to_rfc9110_string(&clock.exact()).unwrap();
+            answer.headers_mut().insert(http::header::DATE, date.parse().unwrap());
+            Ok::<_, kube::Error>(answer)
+        }
+    });
+    Client::new(service, "default")
 }

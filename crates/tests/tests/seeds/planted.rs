@@ -128,7 +128,11 @@ pub(crate) fn planted() -> Vec<Planted> {
         of("an operator lets all go where one was named", "GATE-7", deciding(NAMED_FOR_ALL)),
         of("an operator lets a release cover everything", "GATE-7", deciding(RELEASE_COVERS_ALL)),
         of("an operator does not ask again", "GATE-11", deciding(NOT_ASKING_AGAIN)),
-        of("an operator hears old answers when it asks again", "GATE-11", hearing(Ears::Remembering)),
+        of(
+            "an operator hears old answers when it asks again",
+            "GATE-11",
+            hearing(Ears::Remembering),
+        ),
         of("an operator believes a watch because it opened", "GATE-11", hearing(Ears::Believing)),
         of(
             "an operator empties whatever asks",
