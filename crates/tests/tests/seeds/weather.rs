@@ -171,11 +171,14 @@ impl tower::Service<Request<Body>> for Line {
             } else {
                 line.clone().send(request).await?
             };
-            if line.ears == Ears::OwnTime {
-                let stamp = line.clock.exact().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
-                if let Ok(stamp) = stamp.parse() {
-                    answer.headers_mut().insert(http::header::DATE, stamp);
-                }
+            // Every real server dates its answers; that is how a wrong clock is noticed (GATE-11).
+            let told = match line.ears {
+                Ears::OwnTime => line.clock.exact(),
+                Ears::Honest | Ears::Remembering | Ears::Believing => line.stage.server.now(),
+            };
+            let stamp = told.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+            if let Ok(stamp) = stamp.parse() {
+                answer.headers_mut().insert(http::header::DATE, stamp);
             }
             Ok(answer)
         })
