@@ -83,7 +83,7 @@ pub async fn run(
                     continue;
                 };
                 let again = match ended {
-                    Ok((_, passed)) => tell(&name, passed, &mut told),
+                    Ok((_, outcome)) => tell(&name, outcome, &mut told),
                     Err(error) => {
                         tracing::error!(node = name, %error, "a pass over a machine panicked");
                         drain::RETRY

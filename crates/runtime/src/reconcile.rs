@@ -292,7 +292,9 @@ impl Reconciler {
         });
         let differ: Vec<Key> = differ.map(|(key, _)| key.clone()).collect();
         drop(store);
-        differ.into_iter().for_each(|key| self.queue.hurry(key));
+        for key in differ {
+            self.queue.hurry(key);
+        }
     }
 
     /// Begins as much as there are hands for.

@@ -127,7 +127,7 @@ impl Machine {
             self.pools.objects().values().map(|pool| SeenPool::new(pool)).collect();
         let Membership::Of(name) = membership(&node, &pools) else { return None };
         let store = self.operator.caches.store();
-        match rollout::given(&name, &store, self.kubelet.clock().now()) {
+        match rollout::given(name, &store, self.kubelet.clock().now()) {
             Given::Config(config, _) => Some(config.name.clone()),
             Given::NothingYet | Given::NoPool => None,
         }

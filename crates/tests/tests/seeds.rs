@@ -115,7 +115,9 @@ fn nothing_is_initiated_outside_a_window_and_everything_finishes() {
             }
         }
     }
-    rules.iter().for_each(|(rule, seeds)| println!("  {rule} broken by seeds {seeds:?}"));
+    for (rule, seeds) in &rules {
+        println!("  {rule} broken by seeds {seeds:?}");
+    }
     let complaints: Vec<String> = broken.iter().take(3).map(|outcome| complaint(outcome)).collect();
     assert!(broken.is_empty(), "{}", complaints.join("\n"));
 }

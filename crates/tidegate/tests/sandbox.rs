@@ -164,7 +164,7 @@ fn what_was_planted_where_sandboxes_are_looked_for_is_refused() {
         pwned.display()
     );
     let planted = kubeconfig("127.0.0.1:1").replace("user: {}", &exec);
-    let fine = kubeconfig("127.0.0.1:1");
+    let harmless = kubeconfig("127.0.0.1:1");
     let check = |name: &str, content: &str, mode: u32, meddle: fn(&Path), why: &str| {
         let (session, file) = session(&format!("planted-{name}"), mode, content);
         meddle(&file);
@@ -174,30 +174,30 @@ fn what_was_planted_where_sandboxes_are_looked_for_is_refused() {
         assert!(!pwned.exists(), "{name}: a program was run: {said}");
     };
     let nothing: fn(&Path) = |_| {};
-    check("fine", &fine, 0o600, nothing, "no sandbox runs here\n  hint:");
+    check("harmless", &harmless, 0o600, nothing, "no sandbox runs here\n  hint:");
     let other = "holds something else than a sandbox writes";
     check("exec", &planted, 0o600, nothing, other);
     check("elsewhere", &kubeconfig("10.0.0.1:80"), 0o600, nothing, other);
-    check("more", &format!("{fine}- name: more\n"), 0o600, nothing, other);
-    check("endless", &fine.repeat(99), 0o600, nothing, other);
+    check("more", &format!("{harmless}- name: more\n"), 0o600, nothing, other);
+    check("endless", &harmless.repeat(99), 0o600, nothing, other);
     check("bytes", "\u{0}", 0o600, nothing, other);
-    check("readable", &fine, 0o644, nothing, "is open to other users (mode 0644)");
-    check("writable", &fine, 0o622, nothing, "is open to other users (mode 0622)");
+    check("readable", &harmless, 0o644, nothing, "is open to other users (mode 0644)");
+    check("writable", &harmless, 0o622, nothing, "is open to other users (mode 0622)");
     let link: fn(&Path) = |file| {
         let target = file.with_extension("target");
         fs::rename(file, &target).unwrap();
         symlink(&target, file).unwrap();
     };
-    check("link", &fine, 0o600, link, "sandbox-1.kubeconfig is a link");
+    check("link", &harmless, 0o600, link, "sandbox-1.kubeconfig is a link");
     let folder: fn(&Path) = |file| {
         fs::remove_file(file).unwrap();
         fs::create_dir(file).unwrap();
     };
-    check("folder", &fine, 0o600, folder, "sandbox-1.kubeconfig is no file");
+    check("folder", &harmless, 0o600, folder, "sandbox-1.kubeconfig is no file");
     let open: fn(&Path) = |file| {
         fs::set_permissions(file.parent().unwrap(), Permissions::from_mode(0o755)).unwrap();
     };
-    check("open", &fine, 0o600, open, "tidegate is open to other users (mode 0755)");
+    check("open", &harmless, 0o600, open, "tidegate is open to other users (mode 0755)");
     let moved: fn(&Path) = |file| {
         let folder = file.parent().unwrap();
         fs::rename(folder, folder.with_extension("moved")).unwrap();
@@ -207,9 +207,15 @@ fn what_was_planted_where_sandboxes_are_looked_for_is_refused() {
     // Only the administrator can give a file away, so only they can try these.
     if fs::metadata("/proc/self").unwrap().uid() == 0 {
         let given: fn(&Path) = |file| chown(file, Some(1), None).unwrap();
-        check("given", &fine, 0o600, given, "belongs to user 1, and you are user 0");
+        check("given", &harmless, 0o600, given, "belongs to user 1, and you are user 0");
         let folder_given: fn(&Path) = |file| chown(file.parent().unwrap(), Some(1), None).unwrap();
-        check("folder-given", &fine, 0o600, folder_given, "belongs to user 1, and you are user 0");
+        check(
+            "folder-given",
+            &harmless,
+            0o600,
+            folder_given,
+            "belongs to user 1, and you are user 0",
+        );
     }
     // Where they were looked for once: the folder for temporary files.
     let (session, file) = session("planted-shared", 0o600, &planted);

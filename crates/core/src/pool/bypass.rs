@@ -48,8 +48,7 @@ impl<'a> Bypass<'a> {
         Self { sources: contained, target: Some(target.config) }
     }
 
-    /// The proof that a configuration lacks something that bypasses. One that is not known any more is taken to lack everything:
-    /// going to the target is then the only way to be sure.
+    /// The proof that a configuration lacks something that bypasses; none is a machine without any, which lacks everything.
     pub(crate) fn lacking(&self, config: Option<&Rendered>) -> Option<Lacking> {
         let lacks = |source: &&&Source| config.is_none_or(|config| !config.contains(source));
         self.sources.iter().find(lacks).map(|source| Lacking(source.name.as_str().into()))

@@ -220,13 +220,13 @@ impl<'a> Covering<'a> {
         &self,
         desired: &str,
         (target, newest): (&Target<'a>, Option<&str>),
-        shelf: &Shelf<'a>,
+        known: &Shelf<'a>,
     ) -> Option<&'a Rendered> {
         // Whoever chose another target did not let it begin.
         if newest != Some(target.config.name.as_str()) {
             return None;
         }
-        let had = shelf.get(desired);
+        let had = known.get(desired);
         // One that was made elsewhere does not tell what it holds.
         let covered =
             |config: &Rendered| !config.digests.is_empty() && self.later(config, had).is_empty();
@@ -234,30 +234,22 @@ impl<'a> Covering<'a> {
         if rides || covered(target.config) {
             return Some(target.config);
         }
-        let own = shelf.age(desired);
-        let after = shelf.iter().filter(|config| config.created.is_some_and(|at| at > own));
+        let own = known.age(desired);
+        let after = known.iter().filter(|config| config.created.is_some_and(|at| at > own));
         after
             .filter(|config| covered(config))
             .max_by(|a, b| (a.created, &a.name).cmp(&(b.created, &b.name)))
     }
 
     /// Whether every master has what the release brings, and all else that the record lets it get.
-    fn has_arrived(&self, view: &PoolView<'a>, target: &Target<'a>, shelf: &Shelf<'a>) -> bool {
+    fn has_arrived(&self, view: &PoolView<'a>, target: &Target<'a>, known: &Shelf<'a>) -> bool {
         let newest = view.pool.newest.as_deref();
         view.nodes.iter().all(|node| {
-            let next = self.target(&node.desired, (target, newest), shelf);
+            let next = self.target(&node.desired, (target, newest), known);
             node.is_done()
                 && next.is_none_or(|next| next.name == node.desired)
-                && shelf.get(&node.desired).is_some_and(|has| self.is_new(view, has))
+                && known.get(&node.desired).is_some_and(|has| is_new(view, has))
         })
-    }
-
-    /// Whether a configuration holds all that was generated last.
-    fn is_new(&self, view: &PoolView<'_>, config: &Rendered) -> bool {
-        view.sources
-            .iter()
-            .filter(|source| source.generated_by.is_some())
-            .all(|source| config.contains(source))
     }
 
     /// Whether the release has brought anything for masters yet. Until it has, masters that rest where they were have not converged.
@@ -270,6 +262,14 @@ impl<'a> Covering<'a> {
             .collect();
         now != *self.generated_before
     }
+}
+
+/// Whether a configuration holds all that was generated last.
+fn is_new(view: &PoolView<'_>, config: &Rendered) -> bool {
+    view.sources
+        .iter()
+        .filter(|source| source.generated_by.is_some())
+        .all(|source| config.contains(source))
 }
 
 /// Begins or ends the record of an update; nothing if it reads as it should.

@@ -313,16 +313,16 @@ impl Pool<'_> {
 /// Whether an action changes what machines are to get.
 fn brings_config(action: &Action) -> bool {
     match action {
-        Action::CreateRendered(_) | Action::RecordSources { .. } | Action::SetConfiguration(_) => {
-            true
-        }
+        // What was just recorded of a release lets masters go.
+        Action::CreateRendered(_)
+        | Action::RecordSources { .. }
+        | Action::SetConfiguration(_)
+        | Action::RecordRelease { .. } => true,
         Action::FollowControlPlane(_)
         | Action::WriteLedger { .. }
         | Action::SetDesiredConfig { .. }
         | Action::Adopt { .. }
         | Action::Note { .. } => false,
-        // What was just recorded lets masters go.
-        Action::RecordRelease { .. } => true,
     }
 }
 

@@ -66,22 +66,23 @@ impl Terms {
             ));
         }
         if self.proof == Proof::Required && store.enforcement() != Enforcement::Proven {
-            return self.unproven(store);
+            return unproven(store);
         }
         let doubt = store.doubt(needed(row, &resting), self.stale)?;
         Some(format!("{doubt}, so nothing is initiated"))
     }
+}
 
-    fn unproven(self, store: &Store) -> Option<String> {
-        // Without machines there is nothing to try it on, and nothing to begin.
-        store.of_kind(&MACHINES[1]).next()?;
-        if !store.is_enforcement_tried() {
-            return Some(String::new());
-        }
-        let enforcement = store.enforcement();
-        let (reason, sentence) = (enforcement.reason(), enforcement.sentence());
-        Some(format!("{sentence} ({reason}), so nothing is initiated"))
+/// Why an unproven refusal holds everything back.
+fn unproven(store: &Store) -> Option<String> {
+    // Without machines there is nothing to try it on, and nothing to begin.
+    store.of_kind(&MACHINES[1]).next()?;
+    if !store.is_enforcement_tried() {
+        return Some(String::new());
     }
+    let enforcement = store.enforcement();
+    let (reason, sentence) = (enforcement.reason(), enforcement.sentence());
+    Some(format!("{sentence} ({reason}), so nothing is initiated"))
 }
 
 /// The kinds that a decision to initiate rests on: those of the gate's objects, and the machines and configurations that the row reads.

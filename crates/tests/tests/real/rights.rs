@@ -93,6 +93,7 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
 /// With the rights to roll out: one machine goes to a new configuration, asks to be emptied, and has a pod on it. And somebody asks for a
 /// configuration.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story, in its order")]
 fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
     suite::on_real("rights-pools", Controllers::Absent, async |cluster| {
         for folder in [MANIFESTS, "deploy/crds/upstream", "deploy/manifests/node-config"] {

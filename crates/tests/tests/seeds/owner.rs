@@ -57,12 +57,12 @@ impl Owner {
     }
 
     /// Writes how far it is.
-    fn tell(&self, stage: &Stage, state: &str) {
+    fn tell(&self, stage: &Stage, progress: &str) {
         let release = format!("4.{}.0", self.release);
         let now = instant(stage.now());
         let image = format!("registry/release@{release}");
-        let ended = if state == "Completed" { json!(now) } else { Value::Null };
-        let entry = json!({"state": state, "version": release, "image": image,
+        let ended = if progress == "Completed" { json!(now) } else { Value::Null };
+        let entry = json!({"state": progress, "version": release, "image": image,
             "startedTime": now, "completionTime": ended, "verified": true});
         let status = json!({"desired": {"version": release, "image": image}, "history": [entry]});
         stage.merge_status(By::People, Kind::Version, "version", &json!({"status": status}));

@@ -230,6 +230,7 @@ fn keep_silent(packet: &mut Packet) {
     }
 }
 
+#[expect(clippy::large_types_passed_by_value, reason = "a hook of the cast")]
 fn drowsy(tempo: Tempo) -> Tempo {
     Tempo { recompute: Duration::from_hours(1_000), ..tempo }
 }

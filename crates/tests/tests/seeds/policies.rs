@@ -14,6 +14,7 @@ fn is_called(document: &Value, end: &str) -> bool {
 }
 
 /// The old policy in the place of the shipped one, with something changed.
+#[expect(clippy::unnecessary_wraps, reason = "one of several fates of a document")]
 fn old(document: Value, change: fn(&mut Value)) -> Option<Value> {
     if !is_called(&document, "-permits") {
         return Some(document);
@@ -34,6 +35,7 @@ fn variable(policy: &mut Value, name: &str, expression: &str) {
 }
 
 /// Nobody looks at `nodes/status`.
+#[expect(clippy::unnecessary_wraps, reason = "one of several fates of a document")]
 pub(crate) fn without_status(mut document: Value) -> Option<Value> {
     let rules = document.pointer_mut("/spec/matchConstraints/resourceRules");
     for rule in rules.and_then(Value::as_array_mut).into_iter().flatten() {
@@ -88,6 +90,7 @@ pub(crate) fn without_records(document: Value) -> Option<Value> {
 }
 
 /// Nobody looks at the clock.
+#[expect(clippy::unnecessary_wraps, reason = "one of several fates of a document")]
 pub(crate) fn untimed(mut document: Value) -> Option<Value> {
     if is_called(&document, "-permits")
         && let Some(rules) = document["spec"]["validations"].as_array_mut()

@@ -106,6 +106,7 @@ pub(crate) struct Stage {
 pub(crate) type Admission = fn(Value) -> Option<Value>;
 
 /// As they are shipped.
+#[expect(clippy::unnecessary_wraps, reason = "one of several fates of a document")]
 pub(crate) fn installed(document: Value) -> Option<Value> {
     Some(document)
 }
@@ -173,6 +174,7 @@ impl Stage {
     }
 
     /// Asks the server for something, past all faults.
+    #[expect(clippy::unused_self, reason = "asked of the stage, like everything else")]
     pub(crate) fn ask(
         &self,
         who: &Service,

@@ -9,16 +9,16 @@ fn node(words: &str) -> Node {
         "spec": {"taints": []}, "status": {"conditions": []}});
     for word in words {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
-        let mut note =
+        let mut annotate =
             |name: &str, value: &str| node["metadata"]["annotations"][name] = json!(value);
         match key {
-            "asks" => note("machineconfiguration.openshift.io/desiredDrain", value),
-            "answered" => note("machineconfiguration.openshift.io/lastAppliedDrain", value),
-            "desired" => note("machineconfiguration.openshift.io/desiredConfig", value),
-            "current" => note("machineconfiguration.openshift.io/currentConfig", value),
-            "permit" => note("changemanagement.openshift.io/permit-change", value),
-            "says" => note("changemanagement.openshift.io/drain-blocked", value),
-            "drained" => note(
+            "asks" => annotate("machineconfiguration.openshift.io/desiredDrain", value),
+            "answered" => annotate("machineconfiguration.openshift.io/lastAppliedDrain", value),
+            "desired" => annotate("machineconfiguration.openshift.io/desiredConfig", value),
+            "current" => annotate("machineconfiguration.openshift.io/currentConfig", value),
+            "permit" => annotate("changemanagement.openshift.io/permit-change", value),
+            "says" => annotate("changemanagement.openshift.io/drain-blocked", value),
+            "drained" => annotate(
                 "changemanagement.openshift.io/drain",
                 r#"{"since":"2026-11-15T12:00:00Z","cordonedBefore":false}"#,
             ),

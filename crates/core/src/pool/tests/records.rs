@@ -267,7 +267,7 @@ fn updating() -> World {
     world
 }
 
-/// GATE-10: recorded once, with the sources of that moment, on ClusterVersion and on each master; workers have nothing to do with it.
+/// GATE-10: recorded once, with the sources of that moment, on `ClusterVersion` and on each master; workers have nothing to do with it.
 #[test]
 fn update_is_recorded_once_when_it_is_seen() {
     let mut world = updating();

@@ -191,6 +191,35 @@ fn bypass_goes_on_until_every_machine_has_the_content_and_no_longer() {
     assert_eq!(world.moving().len(), 1, "new content does");
 }
 
+/// POOL-5: a machine that comes from another pool has what that pool gave it, and what nobody knows opens no gate.
+#[test]
+fn machine_from_another_pool_goes_by_bypass_only_for_what_it_lacks() {
+    let mut world = waiting(1);
+    let mut urgent = file_source("90-urgent", "/etc/urgent", "1");
+    urgent["metadata"]["annotations"] = json!({names::BYPASS: "CVE-2026-1"});
+    world.put(&urgent);
+    world.settle(&shut(), later(1));
+    world.finish();
+    world.settle(&shut(), later(10));
+    let newest = world.newest().clone();
+    let mut theirs = world.rendered.iter().find(|config| config.name == newest).unwrap().clone();
+    (theirs.name, theirs.pool) = ("rendered-infra-1".into(), "infra".into());
+    let check = |rendered: Option<&crate::pool::source::Rendered>, expected: usize| {
+        let mut world = world.clone();
+        world.rendered.extend(rendered.cloned());
+        for node in &mut world.nodes {
+            (node.current, node.desired) = (theirs.name.clone(), theirs.name.clone());
+        }
+        world.settle(&shut(), later(60));
+        assert_eq!(world.moving().len(), expected, "{rendered:?}");
+    };
+    check(Some(&theirs), 0);
+    check(None, 0);
+    let mut lacks = theirs.clone();
+    lacks.digests.remove("90-urgent");
+    check(Some(&lacks), 1);
+}
+
 /// POOL-5
 #[test]
 fn what_rides_along_with_a_bypass_is_shown() {

@@ -19,7 +19,7 @@ use super::{
 /// As many come at once: a real server answers a single client slowly.
 const AT_ONCE: u64 = 8;
 
-/// SplitMix64: a number for each attempt, the same in every run of one seed.
+/// `SplitMix64`: a number for each attempt, the same in every run of one seed.
 struct Dice(u64);
 
 impl Dice {

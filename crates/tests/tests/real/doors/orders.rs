@@ -280,7 +280,7 @@ impl Row {
                 let operations = Value::Array(operations);
                 writer.send("PATCH", &at, "application/json-patch+json", &operations).await
             }
-            Path::Apply => applied(&writer, &main, &anew).await,
+            Path::Apply | Path::CreateByApply => applied(&writer, &main, &anew).await,
             Path::StatusApply => applied(&writer, &status, &anew).await,
             Path::ApplyInItsName => {
                 let at = format!("{NODES}/{name}?fieldManager=tidegate-rollout");
@@ -305,7 +305,6 @@ impl Row {
                 replaced(&writer, name, (&main, &change), managed).await
             }
             Path::Create => writer.send("POST", NODES, "application/json", &anew).await,
-            Path::CreateByApply => applied(&writer, &main, &anew).await,
             Path::DeleteAndCreate => {
                 drop(writer.send("DELETE", &format!("{NODES}/{name}"), "", &Value::Null).await);
                 writer.send("POST", NODES, "application/json", &anew).await

@@ -118,7 +118,7 @@ impl Remote {
                 return Ok(sandbox);
             }
         }
-        let refused: String = refused.iter().map(|line| format!("\n  {line}")).collect();
+        let refused = refused.iter().fold(String::new(), |told, line| told + "\n  " + line);
         bail!(
             "no sandbox runs here{refused}\n  hint: start one, or name its kubeconfig by --kubeconfig"
         )

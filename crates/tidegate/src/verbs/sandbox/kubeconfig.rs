@@ -49,7 +49,7 @@ impl Wanted {
         };
         let mut bytes = [0; 32];
         (edge.chance)(&mut bytes).context("there is no randomness for a token")?;
-        let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
         Ok(Self { place, user: edge.user, token })
     }
 
