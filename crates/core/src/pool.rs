@@ -2,7 +2,7 @@
 //!
 //! - POOL-1: rendering goes on whatever the gate says; only [`Action::SetDesiredConfig`] is gated, and it owns its permit.
 //! - POOL-2: machines are reserved in the pool's ledger before they are marked, by compare-and-swap.
-//! - GATE-10, GATE-16: what was begun is recorded with the write that began it; [`upkeep`] keeps the records true.
+//! - GATE-10, GATE-16: what was begun is recorded with the write that began it; `upkeep` keeps the records true.
 //! - POOL-5, POOL-7, CV-2: what may go while the gate is shut, each by a rule of its own.
 //! - POOL-6: what is pending is judged against the newest configuration.
 //! - LIVE-2: a plan says when to look again, no later than the next edge of the gate, so what is pending starts when its window opens.

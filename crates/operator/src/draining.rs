@@ -31,11 +31,7 @@ const AT_ONCE: usize = 16;
 type Due = BTreeMap<String, (Request, Instant)>;
 
 /// Empties machines for ever, while this replica leads.
-pub async fn run(
-    cluster: Cluster,
-    caches: Arc<Caches>,
-    mut leadership: watch::Receiver<Leadership>,
-) {
+pub async fn run(cluster: Cluster, caches: Arc<Caches>, leadership: watch::Receiver<Leadership>) {
     let clock = Arc::clone(cluster.clock());
     let drainer =
         || Arc::new(Drainer::new(cluster.clone(), Arc::clone(&caches), Settings::default()));
@@ -47,7 +43,7 @@ pub async fn run(
     let mut busy: BTreeMap<String, (task::Id, Request)> = BTreeMap::new();
     loop {
         changes.mark_seen();
-        let leads = leadership.borrow_and_update().leads();
+        let leads = leadership.borrow().leads();
         if !leads && !busy.is_empty() {
             // Whoever leads next begins with reading; what travels is let go.
             passes = JoinSet::new();
@@ -74,8 +70,6 @@ pub async fn run(
         let next = idle.map(|(_, (_, due))| *due).min().filter(|_| passes.len() < AT_ONCE);
         tokio::select! {
             biased;
-            // The sender lives as long as the operator.
-            Ok(()) = leadership.changed() => {}
             Some(ended) = passes.join_next_with_id() => {
                 let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
                 let Some(name) = busy.iter().find(|(_, pass)| pass.0 == id).map(|(name, _)| name.clone())

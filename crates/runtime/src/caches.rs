@@ -183,6 +183,11 @@ impl Caches {
         })
     }
 
+    /// Wakes those who look at the store, without any news: who leads is different now.
+    pub fn stir(&self) {
+        self.changes.tell();
+    }
+
     /// Wakes whoever takes the news, without any: something else that they look at is different now.
     pub fn nudge(&self) {
         self.told.notify_one();

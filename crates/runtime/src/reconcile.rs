@@ -174,6 +174,8 @@ impl Reconciler {
                 self.troubles.retain(|_, trouble| trouble.unknown.is_some());
                 self.standings.clear();
                 self.written.clear();
+                // DET-1: told in the order in which they came; a channel that several wait on wakes them in random order.
+                self.caches.stir();
                 if leading {
                     self.add_all();
                 }

@@ -185,10 +185,12 @@ impl<'a> Ways<'a> {
     /// and open for workloads, unless its own change emptied it and then failed, or an administrator who emptied it asks for it by name.
     fn begin(&self, node: &SeenNode) -> Option<Way<'_, 'a>> {
         let settled = node.is_done() || node.is_blank() || node.is_failing();
-        let named = || Consent::of(node, &self.target.config.name).is_some();
+        let way = self.of(node)?;
+        // Consent to one configuration lets nobody take an emptied machine to another (POOL-7).
+        let named = || Consent::of(node, &self.config(&way).name).is_some();
         let stuck = node.is_failing() && node.cordon == Cordon::Emptied;
         let able = node.is_ready() || node.health == Health::Healthy && (stuck || named());
-        if settled && able { self.of(node) } else { None }
+        (settled && able).then_some(way)
     }
 
     /// The record of the change that these marks begin: only the gate begins one for the whole pool, and only of masters it is asked

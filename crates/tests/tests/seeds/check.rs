@@ -158,8 +158,12 @@ pub(crate) fn is_cordoned(node: &Value) -> bool {
     node["spec"]["unschedulable"] == true
 }
 
+/// A machine that nobody told anything and that is at nothing, or whose agent has not spoken, takes workloads like any other: unavailable
+/// are those that are cordoned, not ready, failing or on their way (POOL-2, NODE-3).
 pub(crate) fn is_unavailable(node: &Value) -> bool {
-    !is_done(node) || !is_healthy(node) || is_cordoned(node)
+    let untold = noted(node, CURRENT_CONFIG).is_empty() && noted(node, DESIRED_CONFIG).is_empty();
+    let rests = is_done(node) || untold && matches!(noted(node, STATE), "" | "Done");
+    !rests || !is_healthy(node) || is_cordoned(node)
 }
 
 /// Where the machines of a pool go: what somebody chose, or else the newest (POOL-4).
