@@ -34,12 +34,24 @@ impl Running {
         Self::start(&["operator", "--listen", "127.0.0.1:0", "--kubeconfig", kubeconfig])
     }
 
+    /// A sandbox answers only those who know its token: the path of the address in its kubeconfig.
+    fn token(&self) -> String {
+        let Some((_, kubeconfig)) = self.line.trim_end().split_once(" kubeconfig=") else {
+            return String::new();
+        };
+        let written = std::fs::read_to_string(kubeconfig).unwrap();
+        let server = written.split("server: http://").nth(1).unwrap();
+        let server: String = server.chars().take_while(|one| !" ,}\"\n".contains(*one)).collect();
+        server
+            .trim_end_matches('/')
+            .split_once('/')
+            .map_or(String::new(), |(_, token)| format!("/{token}"))
+    }
+
     fn ask(&self, method: &str, path: &str, body: &str) -> String {
         let address = self.line.split("http://").nth(1).unwrap();
-        let address = address.split_whitespace().next().unwrap().trim_end_matches('/');
-        // A sandbox answers only those who know its token, the first part of its address.
-        let (address, token) = address.split_once('/').unwrap_or((address, ""));
-        let token = if token.is_empty() { String::new() } else { format!("/{token}") };
+        let address = address.split_whitespace().next().unwrap();
+        let token = self.token();
         let Ok(mut stream) = TcpStream::connect(address) else { return String::new() };
         write!(
             stream,
