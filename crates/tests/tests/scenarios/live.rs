@@ -268,6 +268,7 @@ impl Live {
         self.list(&GATED[1]).await.iter().for_each(|pool| fleet.add_pool(pool));
         self.list(&MACHINES[1]).await.iter().for_each(|node| fleet.add_node(node));
         self.list(&MACHINES[0]).await.iter().for_each(|config| fleet.add_config(config));
+        self.list(&GATED[0]).await.iter().for_each(|version| fleet.add_version(version));
         fleet
     }
 
