@@ -11,7 +11,7 @@ use crate::{
         ledger::{Change, Ledger},
         seen::Cordon,
         source::SeenConfig,
-        update::{Record, Stage},
+        update::{Record, SeenUpdate, Stage},
     },
 };
 
@@ -458,6 +458,53 @@ fn another_release_is_another_record() {
     assert_eq!(world.node("n1").begun_release.as_deref(), Some("4.21.4"));
 }
 
+/// GATE-10: where another operator renders, nobody can tell apart what a configuration holds, and all of it rides along. One that tells
+/// is judged by what it tells, and where we render, one that does not is not given to anybody.
+#[test]
+fn only_what_another_operator_rendered_rides_along_unread() {
+    let check = |ours: bool, tells: bool, expected: &[&str]| {
+        let mut world = updating();
+        world.put(&generated("00-release", "4.21.3"));
+        world.put(&file_source("50-user", "/etc/user", "2"));
+        world.settle(&shut(), later(60));
+        if !ours {
+            world.sources.clear();
+        }
+        let newest = world.newest();
+        let stored = world.rendered.iter_mut().find(|config| config.name == newest).unwrap();
+        if !tells {
+            stored.digests.clear();
+        }
+        let plan = world.plan(&shut(), later(70));
+        let marked: Vec<&str> = marks(&plan).into_iter().map(|(node, _)| node).collect();
+        assert_eq!(marked, expected, "ours: {ours}, tells what it holds: {tells}");
+    };
+    check(false, false, &["n0"]);
+    check(false, true, &[]);
+    check(true, false, &[]);
+    check(true, true, &[]);
+}
+
+/// GATE-10: a release that people's later edits overtook takes masters on to the newest that is covered, and to none that may be older.
+#[test]
+fn masters_go_on_to_what_is_newer_than_theirs() {
+    let check = |seconds: i64, expected: &[&str]| {
+        let mut world = updating();
+        let own = world.newest();
+        let mut covered = world.rendered.iter().find(|config| config.name == own).unwrap().clone();
+        covered.name = "rendered-master-z".into();
+        covered.created = covered.created.map(|at| at.saturating_add(seconds));
+        covered.digests.insert("00-release".into(), "of 4.21.3".into());
+        world.rendered.push(covered);
+        world.put(&file_source("50-user", "/etc/user", "2"));
+        world.settle(&shut(), later(60));
+        assert_eq!(world.moving(), expected, "made {seconds} s after theirs");
+    };
+    check(1, &["n0"]);
+    check(0, &[]);
+    check(-1, &[]);
+}
+
 /// The record ends when the update is complete and the masters have arrived, and not before.
 #[test]
 fn complete_update_without_anything_for_masters_leaves_no_record() {
@@ -483,6 +530,8 @@ fn record_that_cannot_be_read_proves_nothing_and_is_named() {
         assert_eq!(status, "True");
         let field = r#"metadata.annotations["changemanagement.openshift.io/begun-release"]"#;
         assert!(message.contains(field), "{message}");
+        let problem = SeenUpdate::new(&world.version).problem.unwrap();
+        assert_eq!(problem.object.unwrap().to_string(), "ClusterVersion/version");
     }
 }
 
@@ -498,7 +547,7 @@ fn record_is_read_as_it_was_written() {
     assert_eq!(done.text(), r#"{"release":"4.21.3","converged":true}"#);
     let version = |text: &str| {
         let version = json!({"metadata": {"annotations": {names::BEGUN_RELEASE: text}}});
-        crate::pool::update::SeenUpdate::new(&version).record
+        SeenUpdate::new(&version).record
     };
     assert_eq!(version(&record.text()), Some(record));
     assert_eq!(version(&done.text()), Some(done));
