@@ -103,6 +103,41 @@ fn by_policy_is_the_policys_set_and_doubt_is_never() {
     check(stanza, Some(permissive), (false, None, "PolicyNotReady"));
 }
 
+/// GATE-9: which policy, and what is the matter with it.
+#[test]
+fn doubt_about_a_policy_says_what_is_the_matter() {
+    let check = |policy: Option<Value>, expected: &str| {
+        let gate = of(json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}}), policy);
+        let message = &gate.doubt_at(at(NOW)).unwrap().message;
+        assert_eq!(message, &format!("ChangeManagementPolicy/saturday {expected}"));
+    };
+    let with = |conditions: Value| {
+        let mut policy = saturday();
+        policy["status"]["conditions"] = conditions;
+        Some(policy)
+    };
+    let unready = |message: Value| {
+        with(json!([{"type": "Ready", "status": "False", "reason": "Invalid", "message": message}]))
+    };
+    check(None, "does not exist, so changes are held; create it or name another");
+    check(with(json!([])), "has not been read yet, so changes are held");
+    check(
+        unready("the zone is gone".into()),
+        "is not ready: the zone is gone, so changes are held",
+    );
+    check(unready(Value::Null), "is not ready: Invalid, so changes are held");
+    let lagging = json!([{"type": "Ready", "status": "True", "reason": "AsExpected", "observedGeneration": 1}]);
+    check(with(lagging), "was changed and has not been read again yet, so changes are held");
+    let mut broken = saturday();
+    broken["spec"] = "broken".into();
+    let gate = of(json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}}), Some(broken));
+    let message = &gate.doubt_at(at(NOW)).unwrap().message;
+    assert!(
+        message.starts_with("ChangeManagementPolicy/saturday cannot be used: spec: "),
+        "{message}"
+    );
+}
+
 /// GATE-4
 #[test]
 fn until_holds_to_its_instant_and_then_the_policy_does() {
