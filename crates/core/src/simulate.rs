@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use crate::{
     explain,
-    gate::Gate,
+    gate::{Gate, WhatIf},
     pool::{
         seen::{SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
@@ -92,7 +92,7 @@ pub struct Course {
     /// The pool.
     pub object: Object,
     /// Its gate.
-    pub gate: Gate,
+    pub gate: WhatIf,
     /// Its machines, by name, with their zones.
     pub machines: Vec<(String, Option<String>)>,
     /// How many of them may be away at once (POOL-2).
@@ -191,7 +191,7 @@ pub fn simulate(cluster: &Cluster, settings: &Settings) -> Forecast {
 
 fn single(gated: &SeenGated, gate: &Gate, settings: &Settings) -> Single {
     let start = settings.range.start;
-    let open = gate.set.state(start);
+    let open = gate.set().state(start);
     let starts = if open.inside { Some(start) } else { open.until };
     Single {
         object: gated.identity.object.clone(),

@@ -92,7 +92,7 @@ impl World {
         let gate = self.gate(seen);
         let reason = |at| explain::gate::sentence(seen, &gate, at);
         let strategy = gate.strategy(at);
-        as_recorded(&gate.set, &reason, seen.behavior.as_ref(), strategy, at)
+        as_recorded(gate.set(), &reason, seen.behavior.as_ref(), strategy, at)
     }
 }
 
@@ -202,7 +202,7 @@ mod tests {
         let pool = json!({"metadata": {"name": "worker"},
             "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "p"}}}});
         let now = Instant::parse("2026-11-15T00:00:00Z").unwrap();
-        let gate = |world: &World| world.gate(world.gated().next().unwrap()).set.is_always();
+        let gate = |world: &World| world.gate(world.gated().next().unwrap()).set().is_always();
         let mut world = World::default();
         world.add_written(&KINDS[0], &policy, now);
         world.add_written(&GATED[1], &pool, now);
