@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use api::{machine::names::MASTER, names, stanza::StanzaStrategy};
+use api::{machine::names::MASTER, names, schema::KindId, stanza::StanzaStrategy};
 use schedule::Instant;
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ pub fn led_elsewhere(seen: &SeenGated, world: &World) -> Option<String> {
     let object = &seen.identity.object;
     let masters =
         object.kind == names::MACHINE_CONFIG_POOL && object.name.as_deref() == Some(MASTER);
-    let mut versions = world.gated().filter(|seen| seen.kind.name == names::CLUSTER_VERSION);
+    let mut versions = world.gated().filter(|seen| seen.kind.id == KindId::ClusterVersion);
     let version = versions.next().filter(|_| masters)?.identity.object.name.as_deref()?.to_owned();
     Some(format!(
         "{object} follows ClusterVersion/{version}, so its own stanza decides nothing\n  \
@@ -164,7 +164,7 @@ fn meaning(after: &SeenGated, gate: &Gate, now: Instant) -> String {
 
 #[cfg(test)]
 mod tests {
-    use api::schema::GATED;
+    use api::{kinds, schema::GATED};
 
     use super::*;
 
@@ -176,7 +176,7 @@ mod tests {
 
     fn pool(stanza: &Value) -> SeenGated {
         let document = json!({"metadata": {"name": "worker", "resourceVersion": "9"}, "spec": {"changeManagement": stanza}});
-        SeenGated::new(&GATED[1], &document)
+        SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document)
     }
 
     /// GATE-3

@@ -13,10 +13,7 @@ use std::{
     ops::Range,
 };
 
-use api::{
-    names,
-    schema::{Kind, Role},
-};
+use api::schema::{Kind, KindId, Role};
 use schedule::Instant;
 use serde_json::Value;
 
@@ -28,7 +25,7 @@ use crate::{
         source::{Rendered, SeenConfig, Source},
     },
     problem::Object,
-    seen::SeenGated,
+    seen::{Part, SeenGated, SeenPart},
     world::World,
 };
 
@@ -140,13 +137,14 @@ impl Cluster {
     }
 
     fn add_part(&mut self, kind: &'static Kind, document: &Value) {
-        if kind.name == api::machine::names::NODE {
-            self.nodes.push(SeenNode::new(document));
-            return;
-        }
-        match SeenConfig::new(document) {
-            SeenConfig::Source(source) => self.sources.push(source),
-            SeenConfig::Rendered(rendered) => self.rendered.push(rendered),
+        match SeenPart::new(kind, document).part {
+            Part::Node(machine) => self.nodes.push(machine.node),
+            Part::Config(config) => match *config {
+                SeenConfig::Source(source) => self.sources.push(source),
+                SeenConfig::Rendered(rendered) => self.rendered.push(rendered),
+            },
+            // What a change disrupts does not change how long a machine takes here.
+            Part::Disruption(_) | Part::Other => {}
         }
     }
 
@@ -168,7 +166,7 @@ impl Cluster {
     /// What the control plane says, if it was seen.
     fn control_plane(&self) -> Option<&SeenGated> {
         let mut gated = self.world.gated();
-        gated.find(|gated| gated.kind.name == names::CLUSTER_VERSION).map(|gated| &**gated)
+        gated.find(|gated| gated.kind.id == KindId::ClusterVersion).map(|gated| &**gated)
     }
 }
 

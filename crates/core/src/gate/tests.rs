@@ -2,7 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "rows are written in place")]
 
-use api::schema::{GATED, KINDS};
+use api::kinds;
 use serde_json::{Value, json};
 
 use super::*;
@@ -23,11 +23,12 @@ fn pool(stanza: Value) -> SeenGated {
         "metadata": {"name": "worker", "generation": 1, "resourceVersion": "9"},
         "spec": {"changeManagement": stanza},
     });
-    SeenGated::new(&GATED[1], &document)
+    SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document)
 }
 
 fn of(stanza: Value, policy: Option<Value>) -> Gate {
-    let policy = policy.map(|policy| Arc::new(SeenPolicy::new(&KINDS[0], &policy)));
+    let policy =
+        policy.map(|policy| Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &policy)));
     gate(&pool(stanza), policy.as_ref())
 }
 
@@ -191,7 +192,7 @@ fn a_stanza_that_cannot_be_used_closes_the_gate_and_names_the_field() {
 fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
     let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
         "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}}}});
-    let named = SeenGated::new(&GATED[3], &document).policy().unwrap();
+    let named = SeenGated::new(&kinds::NODE_POOL, &document).policy().unwrap();
     assert_eq!(named.to_string(), "HostedChangeManagementPolicy/clusters/weekend");
     let named =
         pool(json!({"strategy": "Permissive", "byPolicy": {"name": "weekend"}})).policy().unwrap();
@@ -199,7 +200,7 @@ fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
     // A name that tries to leave its namespace is no name.
     let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
         "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "../other/weekend"}}}});
-    let seen = SeenGated::new(&GATED[3], &document);
+    let seen = SeenGated::new(&kinds::NODE_POOL, &document);
     assert!(seen.policy().is_none() && gate(&seen, None).set.is_never());
 }
 

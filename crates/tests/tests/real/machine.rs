@@ -4,9 +4,8 @@
 use std::time::Duration;
 
 use api::{
-    crds,
+    crds, kinds,
     machine::{definitions::definitions, names},
-    schema::GATED,
 };
 use http::{Method, Request};
 use kube::{Client, client::Body};
@@ -50,7 +49,7 @@ async fn all(cluster: &Cluster) {
         return;
     }
     let client = cluster.client(User::Admin).await.unwrap();
-    let pools = crds::definition(&GATED[1]);
+    let pools = crds::definition(&kinds::MACHINE_CONFIG_POOL);
     for definition in definitions().iter().chain([&pools]) {
         let (status, body) = send(&client, &Method::POST, DEFINITIONS, definition).await;
         assert_eq!(status, 201, "{body}");

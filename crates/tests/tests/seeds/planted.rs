@@ -4,6 +4,7 @@
 //! the table of controllers decides wrongly, a clock is wrong, an admission policy has a hole. A checker that nobody has seen fail is no
 //! evidence.
 
+use api::kinds;
 use api::machine::names::{DESIRED_DRAIN, LAST_APPLIED_DRAIN, LEDGER, PERMIT_FROM, PERMIT_UNTIL};
 use operator::{controllers::MANAGING_POOLS, rollout};
 use runtime::{reconcile::Controller, store::Store, tempo::Tempo};
@@ -259,7 +260,7 @@ const fn not_asking_again() -> [Controller; ROWS] {
 }
 
 fn some_machine(_: &Seen, store: &Store) -> Vec<runtime::key::Key> {
-    let machines = store.of_kind(&api::schema::MACHINES[1]);
+    let machines = store.of_kind(&kinds::NODE);
     machines.map(|(key, _)| key.clone()).take(1).collect()
 }
 
