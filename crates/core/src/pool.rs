@@ -30,6 +30,7 @@ pub mod bypass;
 pub mod capacity;
 pub mod consent;
 mod digest;
+pub mod entitled;
 mod held;
 mod ignition;
 pub mod ledger;
