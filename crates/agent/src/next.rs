@@ -11,7 +11,11 @@
 
 use api::machine::names::NodeState;
 
-use crate::{drift::Drift, node::NodeView, plan::Plan};
+use crate::{
+    drift::Drift,
+    node::{NodeView, Report},
+    plan::Plan,
+};
 
 /// What is seen at the moment of the decision.
 #[derive(Clone, Debug)]
@@ -86,17 +90,6 @@ pub enum Awaited {
     Uncordon,
     /// A failure has to be some time ago.
     Retry,
-}
-
-/// What the annotations of the node should say. What is none is left alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    /// The configuration in place.
-    pub current: Option<String>,
-    /// How far the agent is, and why.
-    pub state: Option<(&'static str, String)>,
-    /// What is asked of whoever drains.
-    pub drain: Option<String>,
 }
 
 /// Decides.
