@@ -280,11 +280,11 @@ fn is_new(view: &PoolView<'_>, config: &Rendered) -> bool {
 }
 
 /// Begins or ends the record of an update; nothing if it reads as it should.
-pub(crate) fn upkeep(
+pub(crate) fn upkeep<R>(
     view: &PoolView<'_>,
     target: Option<&Target<'_>>,
     shelf: &Shelf<'_>,
-) -> Option<Action> {
+) -> Option<Action<R>> {
     let update = view.control_plane_update.filter(|_| view.pool.name == MASTER)?;
     if update.problem.is_some() {
         return None;
