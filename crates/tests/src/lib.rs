@@ -12,6 +12,7 @@ pub mod alerts;
 pub mod containerfile;
 pub mod dashboards;
 pub mod documents;
+pub mod fields;
 pub mod files;
 pub mod graph;
 pub mod layers;
