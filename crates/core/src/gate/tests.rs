@@ -2,7 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "rows are written in place")]
 
-use api::schema::{GATED, KINDS};
+use api::kinds;
 use serde_json::{Value, json};
 
 use super::*;
@@ -23,11 +23,12 @@ fn pool(stanza: Value) -> SeenGated {
         "metadata": {"name": "worker", "generation": 1, "resourceVersion": "9"},
         "spec": {"changeManagement": stanza},
     });
-    SeenGated::new(&GATED[1], &document)
+    SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document)
 }
 
 fn of(stanza: Value, policy: Option<Value>) -> Gate {
-    let policy = policy.map(|policy| Arc::new(SeenPolicy::new(&KINDS[0], &policy)));
+    let policy =
+        policy.map(|policy| Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &policy)));
     gate(&pool(stanza), policy.as_ref())
 }
 
@@ -215,7 +216,8 @@ fn until_is_over_at_its_instant_for_everybody_who_asks() {
     let restrictive = |policy: Value| json!({"strategy": "RestrictiveUntil", "restrictiveUntil": edge.to_string(), "byPolicy": policy});
     let check = |stanza: Value, policy: Option<Value>, before: &str, after: &str| {
         let gated = pool(stanza);
-        let policy = policy.map(|policy| Arc::new(SeenPolicy::new(&KINDS[0], &policy)));
+        let policy = policy
+            .map(|policy| Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &policy)));
         let gate = gate(&gated, policy.as_ref());
         for (seconds, expected) in [(-1, before), (0, after), (1, after)] {
             let found = said(&gated, &gate, edge.saturating_add(seconds));
@@ -328,7 +330,10 @@ fn a_stanza_that_no_schema_was_asked_about_closes_the_gate_too() {
     let check = |stanza: Value, field: &str| {
         let mut gated = pool(Value::Null);
         gated.stanza = StanzaReading::Usable(serde_json::from_value(stanza).unwrap());
-        let gate = gate(&gated, Some(&Arc::new(SeenPolicy::new(&KINDS[0], &saturday()))));
+        let gate = gate(
+            &gated,
+            Some(&Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &saturday()))),
+        );
         assert!(gate.set.is_never(), "{field}");
         let doubt = gate.doubt_at(at(NOW)).unwrap();
         assert_eq!(doubt.reason, api::names::INVALID_STANZA);
@@ -347,7 +352,7 @@ fn a_stanza_that_no_schema_was_asked_about_closes_the_gate_too() {
 fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
     let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
         "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}}}});
-    let named = SeenGated::new(&GATED[3], &document).policy().unwrap();
+    let named = SeenGated::new(&kinds::NODE_POOL, &document).policy().unwrap();
     assert_eq!(named.to_string(), "HostedChangeManagementPolicy/clusters/weekend");
     let named =
         pool(json!({"strategy": "Permissive", "byPolicy": {"name": "weekend"}})).policy().unwrap();
@@ -355,7 +360,7 @@ fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
     // A name that tries to leave its namespace is no name.
     let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
         "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "../other/weekend"}}}});
-    let seen = SeenGated::new(&GATED[3], &document);
+    let seen = SeenGated::new(&kinds::NODE_POOL, &document);
     assert!(seen.policy().is_none() && gate(&seen, None).set.is_never());
 }
 

@@ -9,6 +9,7 @@ use crate::{
     pool::{
         Action, PoolPlan,
         ledger::{Change, Ledger},
+        prune::{Needs, prune},
         seen::Cordon,
         source::SeenConfig,
         update::{Record, SeenUpdate, Stage},
@@ -337,6 +338,61 @@ fn edit_after_the_update_began_waits() {
     assert_eq!(world.record()["converged"], true);
     world.settle(&open(), later(900));
     assert_eq!(world.nodes[0].desired, world.newest());
+}
+
+/// Why a configuration is not deleted.
+fn kept(world: &World, config: &str) -> Vec<String> {
+    let (pools, update) = ([world.seen()], SeenUpdate::new(&world.version));
+    let (nodes, sources) = (&world.nodes, &world.sources);
+    let needs = Needs { pools: &pools, nodes, sources, update: Some(&update) };
+    let verdicts = prune(&world.rendered, needs);
+    let verdict = verdicts.into_iter().find(|verdict| verdict.config == config).unwrap();
+    verdict.kept_by.iter().map(ToString::to_string).collect()
+}
+
+/// POOL-9, GATE-10: a person edits before any master has gone to what the release brought. One configuration has the release without the
+/// edit, and no pool, machine or ledger names it; if it were deleted, the masters would wait for the gate with half an update.
+#[test]
+fn what_an_update_may_need_is_never_pruned() {
+    let said = ["the update to 4.21.3 has begun, and masters may go to it"];
+    let mut world = updating();
+    let old = world.newest();
+    // Nobody can go now, so nothing names what comes next.
+    world.set("/spec/paused", &json!(true));
+    world.put(&generated("00-release", "4.21.3"));
+    world.settle(&shut(), later(60));
+    let covered = world.newest();
+    world.put(&file_source("50-user", "/etc/user", "2"));
+    world.settle(&shut(), later(70));
+    let edited = world.newest();
+    world.put(&file_source("50-user", "/etc/user", "3"));
+    world.settle(&shut(), later(80));
+    assert_eq!(kept(&world, &covered), said);
+    assert_eq!(kept(&world, &edited), [""; 0], "it holds what was written later");
+
+    // Seen and not yet recorded is as good; a record that nobody can read keeps everything.
+    let recorded = world.version.clone();
+    world.version["metadata"]["annotations"] = Value::Null;
+    assert_eq!(
+        kept(&world, &covered),
+        said,
+        "it holds what the masters have, and what is generated"
+    );
+    world.version["metadata"]["annotations"] = json!({names::BEGUN_RELEASE: "4.21.3"});
+    let unreadable = "the record of an update on ClusterVersion cannot be read, and may need it";
+    assert_eq!(kept(&world, &covered), [unreadable]);
+    assert_eq!(kept(&world, &edited), [unreadable]);
+
+    // It goes there, and when all have arrived the update keeps nothing.
+    world.version = recorded;
+    world.set("/spec/paused", &json!(false));
+    world.settle(&shut(), later(90));
+    assert_eq!(world.moving(), ["n0"]);
+    assert_eq!(world.node("n0").desired, covered);
+    finish_all(&mut world, &shut(), 120);
+    assert_eq!(world.record()["converged"], true);
+    assert_eq!(kept(&world, &old), ["all machines of MachineConfigPool/master last had it"]);
+    assert_eq!(kept(&world, &edited), [""; 0]);
 }
 
 /// Stuck before the release brought anything: a later edit waits, however long; and what then comes together with it does too.
