@@ -292,6 +292,8 @@ fn problems_are_told_in_one_line() {
     check(&["a", "b", "c"], "a: wrong; b: wrong; c: wrong");
     check(&["a", "b", "c", "d"], "a: wrong; b: wrong; c: wrong; and 1 more");
     check(&["a", "b", "c", "d", "e"], "a: wrong; b: wrong; c: wrong; and 2 more");
+    let endless = Problem::new(&FieldPath::of("a"), Code::Syntax, "x".repeat(5_000));
+    assert_eq!(problem_text(&[endless]).len(), 1_000, "LIVE-3: a server takes some length");
     let warning = Problem::new(&FieldPath::of("spec"), Code::NeverFires, "never");
     assert_eq!(problem_text(&[warning, problem("a")]), "a: wrong", "a warning closes no gate");
 }
