@@ -118,14 +118,18 @@ impl Render {
     ) -> Bytes {
         match self.form {
             Form::Table => {
-                let objects: Vec<Value> = items.iter().map(|one| presented(kind, one.value())).collect();
+                let objects: Vec<Value> =
+                    items.iter().map(|one| presented(kind, one.value())).collect();
                 Bytes::from(self.table(kind, &objects, about, now).to_string())
             }
             Form::Metadata => {
                 let each = items.iter().map(|one| {
-                    one.excerpts.metadata.get_or_init(|| metadata_of(&one.value()).to_string().into())
+                    one.excerpts
+                        .metadata
+                        .get_or_init(|| metadata_of(&one.value()).to_string().into())
                 });
-                let head = "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/v1\",";
+                let head =
+                    "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/v1\",";
                 let mut out = format!("{head}\"metadata\":{about},\"items\":[").into_bytes();
                 join(&mut out, each);
                 out.extend_from_slice(b"]}");

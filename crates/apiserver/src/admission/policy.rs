@@ -321,11 +321,7 @@ impl Shown {
 }
 
 /// What each binding says. What all of them see of the write is brought into scope once: objects can be large.
-fn judge<'a>(
-    call: &Call<'_>,
-    asked: &'a [Bound],
-    shown: &Shown,
-) -> Vec<(&'a Bound, Vec<Denial>)> {
+fn judge<'a>(call: &Call<'_>, asked: &'a [Bound], shown: &Shown) -> Vec<(&'a Bound, Vec<Denial>)> {
     with_scope(|mut scope| {
         scope.add_variable_from_value("object", shown.object.clone());
         scope.add_variable_from_value("oldObject", shown.old.clone());
