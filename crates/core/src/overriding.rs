@@ -47,7 +47,7 @@ pub fn led_elsewhere(seen: &SeenGated, world: &World) -> Option<String> {
     let object = &seen.identity.object;
     let masters =
         object.kind == names::MACHINE_CONFIG_POOL && object.name.as_deref() == Some(MASTER);
-    let mut versions = world.gated().filter(|seen| seen.kind.name == names::CLUSTER_VERSION);
+    let mut versions = world.gated().filter(|seen| seen.is_the_cluster());
     let version = versions.next().filter(|_| masters)?.identity.object.name.as_deref()?.to_owned();
     Some(format!(
         "{object} follows ClusterVersion/{version}, so its own stanza decides nothing\n  \

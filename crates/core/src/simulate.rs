@@ -13,10 +13,7 @@ use std::{
     ops::Range,
 };
 
-use api::{
-    names,
-    schema::{Kind, Role},
-};
+use api::schema::{Kind, Role};
 use schedule::Instant;
 use serde_json::Value;
 
@@ -168,7 +165,7 @@ impl Cluster {
     /// What the control plane says, if it was seen.
     fn control_plane(&self) -> Option<&SeenGated> {
         let mut gated = self.world.gated();
-        gated.find(|gated| gated.kind.name == names::CLUSTER_VERSION).map(|gated| &**gated)
+        gated.find(|gated| gated.is_the_cluster()).map(|gated| &**gated)
     }
 }
 

@@ -6,6 +6,7 @@ mod suite {
     pub(crate) mod common;
 
     mod budget;
+    mod doubt;
     mod draining;
     mod faults;
     mod kinds;
