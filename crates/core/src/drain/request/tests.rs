@@ -182,6 +182,14 @@ fn a_node_whose_pods_nobody_can_take_is_not_emptied() {
         &[],
         "wait: o takes no pods for now",
     );
+    for taint in [
+        "node.cilium.io/agent-not-ready",
+        "karpenter.sh/disrupted",
+        "ToBeDeletedByClusterAutoscaler",
+    ] {
+        let started_anew = format!("o taint={taint}:NoSchedule");
+        check("", &[&started_anew], &[], "wait: o takes no pods for now");
+    }
     check("", &["o taint=node.kubernetes.io/not-ready:NoSchedule"], &[], "drain");
     check("", &["o cordoned drained"], &[], "wait: o is being drained");
     check("", &["o"], &["o"], "wait: o is being drained");
