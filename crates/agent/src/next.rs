@@ -53,6 +53,8 @@ pub enum Way<'a> {
     Barred(&'a str),
     /// It was tried or asked for, and failed; it is not yet time to try again.
     Failed(&'a str),
+    /// Whoever gives configurations is away; it is not yet time to ask again.
+    Delayed(&'a str),
 }
 
 /// What the agent does next.
@@ -132,6 +134,14 @@ pub fn next(seen: &Observed<'_>) -> Step {
         }
         Way::Failed(why) => {
             say(node, NodeState::Degraded, (*why).to_owned()).unwrap_or(Step::Await(Awaited::Retry))
+        }
+        // Working, not Degraded: nothing is wrong with the machine, and it goes on by itself.
+        Way::Delayed(why) => {
+            say(node, NodeState::Working, (*why).to_owned()).unwrap_or(Step::Await(Awaited::Retry))
+        }
+        // What it waited for is said until it is there, or each time it asks would be two writes.
+        Way::Unknown if node.state.as_deref() == Some(NodeState::Working.as_str()) => {
+            Step::Plan(desired.to_owned())
         }
         Way::Unknown => say(node, NodeState::Working, String::new())
             .unwrap_or_else(|| Step::Plan(desired.to_owned())),

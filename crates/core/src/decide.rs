@@ -132,13 +132,13 @@ fn about(
         return Plan::default();
     }
     let reason = |at| explain::gate::sentence(seen, gate, at);
-    let policy_changed = gate.policy.as_ref().and_then(|policy| policy.identity.changed);
+    let policy_changed = gate.policy().and_then(|policy| policy.identity.changed);
     let before = Before {
         behavior: seen.behavior.as_ref(),
         strategy: strategy_of_reason(paused_before),
         changed: seen.identity.changed.max(policy_changed),
     };
-    let behavior = recorded(&gate.set, &reason, before, now);
+    let behavior = recorded(gate.set(), &reason, before, now);
     let word = if absent { names::STANZA_REMOVED } else { gate.reason(now) };
     let paused = made(
         names::CHANGES_PAUSED,

@@ -3,7 +3,11 @@
 //! One row for each kind: which of its fields say that something waits, and which that something is under way. Only material changes
 //! count: scaling and certificates never appear here, because nothing that is never held can be pending (GATE-8).
 
-use api::{machine::names::LEDGER, names, schema::Kind};
+use api::{
+    machine::names::LEDGER,
+    names,
+    schema::{Kind, KindId},
+};
 use schedule::Instant;
 use serde_json::Value;
 
@@ -107,11 +111,16 @@ pub struct Began {
 
 /// The newest change of a resource that was initiated, where whoever did it records the instant. Node pools record none.
 pub(crate) fn began(kind: &Kind, document: &Value) -> Option<Began> {
-    match kind.name {
-        names::CLUSTER_VERSION => updated(document, "/status/history"),
-        names::HOSTED_CLUSTER => updated(document, "/status/version/history"),
-        names::MACHINE_CONFIG_POOL => updating(document),
-        _ => None,
+    match kind.id {
+        KindId::ClusterVersion => updated(document, "/status/history"),
+        KindId::HostedCluster => updated(document, "/status/version/history"),
+        KindId::MachineConfigPool => updating(document),
+        KindId::NodePool
+        | KindId::ChangeManagementPolicy
+        | KindId::HostedChangeManagementPolicy
+        | KindId::MachineConfig
+        | KindId::Node
+        | KindId::MachineConfiguration => None,
     }
 }
 
@@ -145,12 +154,17 @@ fn updating(document: &Value) -> Option<Began> {
 
 /// What a resource has pending.
 pub fn pending(kind: &Kind, document: &Value) -> Pending {
-    match kind.name {
-        names::CLUSTER_VERSION => cluster_version(document),
-        names::MACHINE_CONFIG_POOL => machine_config_pool(document),
-        names::HOSTED_CLUSTER => hosted_cluster(document),
-        names::NODE_POOL => node_pool(document),
-        _ => Pending::default(),
+    match kind.id {
+        KindId::ClusterVersion => cluster_version(document),
+        KindId::MachineConfigPool => machine_config_pool(document),
+        KindId::HostedCluster => hosted_cluster(document),
+        KindId::NodePool => node_pool(document),
+        // They change nothing by themselves.
+        KindId::ChangeManagementPolicy
+        | KindId::HostedChangeManagementPolicy
+        | KindId::MachineConfig
+        | KindId::Node
+        | KindId::MachineConfiguration => Pending::default(),
     }
 }
 

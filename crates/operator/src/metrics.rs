@@ -44,10 +44,10 @@ pub fn page(view: &View) -> String {
                     system: system(key),
                     namespace: written(',', metrics::NAMESPACE, namespace),
                     gauges: gauge::gauges(resource, gate, now),
-                    governed: gate.form != Form::NoStanza || resource.behavior.is_some(),
+                    governed: gate.form() != Form::NoStanza || resource.behavior.is_some(),
                     overridden: gate.overrides(resource, now),
                     removed: is_removed(resource),
-                    enforced: (gate.form != Form::NoStanza)
+                    enforced: (gate.form() != Form::NoStanza)
                         .then(|| enforced::recorded(resource).unwrap_or_default()),
                     outside: outside::recorded(resource),
                 });

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use api::{machine::names, schema::MACHINES};
+use api::{kinds, machine::names};
 use runtime::{
     caches::Caches,
     call::{Ask, CallError, Cluster, Verb},
@@ -38,7 +38,7 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
     let mut unanswered = 0;
     loop {
         changes.mark_seen();
-        let machine = caches.store().of_kind(&MACHINES[1]).next().map(|(key, _)| key.clone());
+        let machine = caches.store().of_kind(&kinds::NODE).next().map(|(key, _)| key.clone());
         let Some(machine) = machine else {
             changes.changed().await;
             continue;

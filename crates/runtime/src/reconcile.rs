@@ -262,7 +262,7 @@ impl Reconciler {
     }
 
     fn row(&self, key: &Key) -> Option<&'static Controller> {
-        self.controllers.iter().find(|row| row.kind.name == key.kind().name)
+        self.controllers.iter().find(|row| row.kind.id == key.kind().id)
     }
 
     /// Wakes those whose time has come: what waits for a window begins when it opens (LIVE-2).

@@ -12,9 +12,10 @@ use std::{
 };
 
 use api::{
+    kinds,
     machine::names::NODE,
     names,
-    schema::{self, Kind, MACHINES, Role},
+    schema::{self, Kind, Role},
 };
 use tidegate_core::{
     enforced::Enforcement,
@@ -95,9 +96,9 @@ impl Store {
 
     /// Every configuration.
     pub fn configs(&self) -> impl Iterator<Item = &SeenConfig> {
-        self.parts(&MACHINES[0]).filter_map(|part| match part {
+        self.parts(&kinds::MACHINE_CONFIG).filter_map(|part| match part {
             Part::Config(config) => Some(&**config),
-            Part::Node(_) | Part::Disruption(_) => None,
+            Part::Node(_) | Part::Disruption(_) | Part::Other => None,
         })
     }
 
@@ -177,9 +178,9 @@ impl Store {
 
     /// Every machine.
     pub fn machines(&self) -> impl Iterator<Item = &SeenMachine> {
-        self.parts(&MACHINES[1]).filter_map(|part| match part {
+        self.parts(&kinds::NODE).filter_map(|part| match part {
             Part::Node(machine) => Some(&**machine),
-            Part::Config(_) | Part::Disruption(_) => None,
+            Part::Config(_) | Part::Disruption(_) | Part::Other => None,
         })
     }
 

@@ -175,7 +175,14 @@ fn manifests_have_no_drift() {
         (
             "agent/agent.yaml",
             &["namespace", "agent"],
-            &["managePools=true", "agent.enabled=true", "namespace.create=true"],
+            &[
+                "managePools=true",
+                "nodeConfig.enabled=true",
+                "nodeConfig.tlsSecret=tidegate-node-config",
+                "agent.enabled=true",
+                "agent.authorityConfigMap=tidegate-node-config-authority",
+                "namespace.create=true",
+            ],
         ),
         (
             "monitoring/monitoring.yaml",
@@ -270,6 +277,16 @@ fn bad_values_are_refused_by_name() {
             "nodeConfig.tlsSecret: name a secret with the certificate",
         );
         check(helm, "agent.enabled=true", "agent.enabled: set managePools too");
+        check(
+            helm,
+            "managePools=true,agent.enabled=true",
+            "agent.enabled: set nodeConfig.enabled too",
+        );
+        check(
+            helm,
+            "managePools=true,agent.enabled=true,nodeConfig.enabled=true,nodeConfig.tlsSecret=cert",
+            "agent.authorityConfigMap: name a config map with the authority",
+        );
         check(helm, "agent.maxUnavailable=some", "at '/agent/maxUnavailable'");
         check(helm, "nodeConfig.port=443", "at '/nodeConfig/port': minimum");
         check(
@@ -411,7 +428,21 @@ fn values_for_machines_reach_what_they_name() {
             r#""node-config""#,
         );
         check_value(helm, &["managePools=true"], "DaemonSet/kind", "absent");
-        let agents = &["managePools=true", "agent.enabled=true"][..];
+        let agents =
+            &[served, &["agent.enabled=true", "agent.authorityConfigMap=authority"]].concat()[..];
+        // Agents trust by a config map, and name no secret: a machine that was taken over reads each that a pod on it names.
+        check_value(
+            helm,
+            agents,
+            "DaemonSet/spec/template/spec/volumes/0/projected/sources/0/configMap/name",
+            r#""authority""#,
+        );
+        check_value(
+            helm,
+            &[agents, &["nodeConfig.port=9443"]].concat(),
+            "DaemonSet/spec/template/spec/containers/0/args/5",
+            r#""https://tidegate-node-config.t.svc:9443""#,
+        );
         let strategy = "DaemonSet/spec/updateStrategy/rollingUpdate/maxUnavailable";
         check_value(helm, agents, strategy, r#""10%""#);
         check_value(helm, &[agents, &["agent.maxUnavailable=3"]].concat(), strategy, "3");

@@ -6,24 +6,42 @@
 //!
 //! A permit expires, and is checked again right before the write it is for.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use schedule::Instant;
 
-use super::{Form, Gate};
+use super::{Form, Gate, Real};
 use crate::pool::{begun::Begun, bypass::Lacking, consent::Consent};
 
 /// How long a permit lasts that no window ends, in seconds. What it rests on is an annotation or a machine under way, which can be
 /// gone a minute later; long enough for a slow server and a few tries, short enough that nobody remembers giving it.
 pub const LEASE: i64 = 300;
 
-/// The gate's yes, with what it rests on and when it ends.
+/// The gate's yes, with what it rests on and when it ends. Nobody but the gate writes one:
+///
+/// ```compile_fail
+/// use schedule::Instant;
+/// use tidegate_core::gate::{Basis, Permit};
+///
+/// fn forge(now: Instant) -> Permit {
+///     Permit { basis: Basis::Window, issued: now, opened: None, expires: None }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use tidegate_core::gate::{Permit, Supposed};
+///
+/// fn pass_off(supposed: Permit<Supposed>) -> Permit {
+///     supposed
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Permit {
+pub struct Permit<R = Real> {
     basis: Basis,
     issued: Instant,
     opened: Option<Instant>,
     expires: Option<Instant>,
+    right: PhantomData<R>,
 }
 
 /// What a permit rests on.
@@ -54,9 +72,9 @@ pub struct Hold {
     pub until: Option<Instant>,
 }
 
-impl Gate {
+impl<R> Gate<R> {
     /// Asks the gate.
-    pub fn permit(&self, at: Instant) -> Result<Permit, Hold> {
+    pub fn permit(&self, at: Instant) -> Result<Permit<R>, Hold> {
         let state = self.set.stretch(at);
         if !state.inside {
             return Err(Hold { reason: self.reason(at), until: state.end });
@@ -72,11 +90,12 @@ impl Gate {
             | Form::PermissiveUntil(_)
             | Form::RestrictiveUntil(_) => Basis::Window,
         };
-        Ok(Permit { basis, issued: at, opened: state.start, expires: state.end })
+        let (opened, expires) = (state.start, state.end);
+        Ok(Permit { basis, issued: at, opened, expires, right: PhantomData })
     }
 }
 
-impl Permit {
+impl<R> Permit<R> {
     /// What it rests on.
     pub fn basis(&self) -> &Basis {
         &self.basis
@@ -98,7 +117,8 @@ impl Permit {
     }
 
     fn lease(basis: Basis, at: Instant) -> Self {
-        Self { basis, issued: at, opened: None, expires: Some(at.saturating_add(LEASE)) }
+        let expires = Some(at.saturating_add(LEASE));
+        Self { basis, issued: at, opened: None, expires, right: PhantomData }
     }
 
     /// When a write under it must have been made: its own end, and no later than a lease from its issue. A write carries this

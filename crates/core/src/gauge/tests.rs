@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use api::schema::{GATED, KINDS};
+use api::kinds;
 use serde_json::{Value, json};
 
 use super::*;
@@ -23,7 +23,7 @@ const UNTIL_SATURDAY: i64 = 5 * 86_400 + HALF_A_DAY;
 
 fn policy(ready: &str) -> Arc<SeenPolicy> {
     Arc::new(SeenPolicy::new(
-        &KINDS[0],
+        &kinds::CHANGE_MANAGEMENT_POLICY,
         &json!({
             "apiVersion": api::names::API_VERSION, "kind": "ChangeManagementPolicy",
             "metadata": {"name": "saturday", "generation": 1},
@@ -40,7 +40,7 @@ fn of(stanza: Value, pending: bool, policy: Option<Arc<SeenPolicy>>, at: &str) -
     if pending {
         document["spec"]["desiredUpdate"] = json!({"version": "4.21.3"});
     }
-    let seen = SeenGated::new(&GATED[0], &document);
+    let seen = SeenGated::new(&kinds::CLUSTER_VERSION, &document);
     let found = gauges(&seen, &gate(&seen, policy.as_ref()), Instant::parse(at).unwrap());
     // METR-1, METR-2: laws of every row.
     let Gauges { next_change_eta: eta, permissive_remaining: remaining, .. } = found;
@@ -103,7 +103,7 @@ fn nothing_pending_is_zero_and_what_has_begun_is_one() {
     assert_eq!(of(restrictive.clone(), false, None, NOW).change_pending, 0);
     let document = json!({"metadata": {"name": "version"}, "spec": {"changeManagement": restrictive},
         "status": {"desired": {"version": "4.21.3"}, "history": [{"state": "Partial"}]}});
-    let seen = SeenGated::new(&GATED[0], &document);
+    let seen = SeenGated::new(&kinds::CLUSTER_VERSION, &document);
     let found = gauges(&seen, &gate(&seen, None), Instant::parse(NOW).unwrap());
     assert_eq!(found.change_pending, 1, "a closing gate does not stop what has begun (CV-1)");
 }
@@ -114,7 +114,7 @@ fn what_goes_on_while_the_gate_is_shut_is_being_initiated_and_counts_as_the_last
     let check = |stanza: Value, pending: Pending, expected: (i64, i64)| {
         let document =
             json!({"metadata": {"name": "worker"}, "spec": {"changeManagement": stanza}});
-        let seen = SeenGated { pending, ..SeenGated::new(&GATED[1], &document) };
+        let seen = SeenGated { pending, ..SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document) };
         let policy = policy("True");
         let now = Instant::parse(NOW).unwrap();
         let found = gauges(&seen, &gate(&seen, Some(&policy)), now);
@@ -161,7 +161,8 @@ fn the_condition_and_the_metric_agree_on_what_is_pending() {
                     course: course.clone(),
                     ..Pending::default()
                 };
-                let seen = SeenGated { pending, ..SeenGated::new(&GATED[1], &document) };
+                let seen =
+                    SeenGated { pending, ..SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document) };
                 let gate = gate(&seen, None);
                 let figure = gauges(&seen, &gate, now).change_pending;
                 let plan = decide::gated(&seen, &gate, Enforcement::Proven, now);
@@ -196,7 +197,7 @@ fn what_is_stopped_is_not_being_initiated() {
         course: Course::Stopped("spec.paused is true".into()),
         ..Pending::default()
     };
-    let seen = SeenGated { pending, ..SeenGated::new(&GATED[1], &document) };
+    let seen = SeenGated { pending, ..SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document) };
     let found = gauges(&seen, &gate(&seen, None), Instant::parse(NOW).unwrap());
     assert_eq!(found.change_pending, 2);
 }

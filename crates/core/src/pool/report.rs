@@ -24,9 +24,9 @@ use crate::{
 };
 
 /// Whether machines may be begun, and if not why, with what goes on all the same (POOL-5).
-pub(crate) fn progress(
+pub(crate) fn progress<R: Clone>(
     view: &PoolView<'_>,
-    ways: Option<&Ways<'_>>,
+    ways: Option<&Ways<'_, R>>,
     blocked: &[Problem],
     (bypass, shelf): (&Bypass<'_>, &Shelf<'_>),
 ) -> Progress {
@@ -81,7 +81,11 @@ pub(crate) fn progress(
 }
 
 /// What decides whether that which waits starts now: the gate, a right beside it, or something of the pool's own.
-pub(crate) fn course(view: &PoolView<'_>, ways: Option<&Ways<'_>>, blocked: &[Problem]) -> Course {
+pub(crate) fn course<R: Clone>(
+    view: &PoolView<'_>,
+    ways: Option<&Ways<'_, R>>,
+    blocked: &[Problem],
+) -> Course {
     if view.pool.paused == Pause::Paused {
         return Course::Stopped("spec.paused is true".into());
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use api::{
+    kinds,
     machine::names::{API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, MACHINE_CONFIG, ROLE, STATE},
-    schema::MACHINES,
 };
 use apiserver::{Fault, RequestMatch, Scripted};
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ fn desired(world: &World, node: &str) -> String {
 
 /// Three masters that wait for a change, with this stanza on their pool.
 async fn waiting_masters(world: &World, stanza: &Value) -> (Running, String) {
-    world.define(&MACHINES[0]);
+    world.define(&kinds::MACHINE_CONFIG);
     world.create(CONFIGS, &config("master", "one"));
     add_pool(world, "master", stanza);
     let operator = world.start_with(managing("one"));
@@ -124,7 +124,7 @@ async fn a_cluster_version_that_nobody_tells_of_holds_the_masters() {
 #[tokio::test(start_paused = true)]
 async fn a_typo_in_a_selector_gives_no_machine_to_an_open_pool() {
     let world = World::new();
-    world.define(&MACHINES[0]);
+    world.define(&kinds::MACHINE_CONFIG);
     world.create(CONFIGS, &config("worker", "one"));
     world.create(CONFIGS, &config("infra", "held"));
     add_pool(&world, "worker", &json!({"strategy": "Permissive"}));

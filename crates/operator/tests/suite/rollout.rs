@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use api::{
+    kinds,
     machine::names::{API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, MACHINE_CONFIG, ROLE, STATE},
-    schema::MACHINES,
 };
 use apiserver::{Fault, RequestMatch, Scripted};
 use operator::{Settings, run::Election};
@@ -38,7 +38,7 @@ async fn waiting() -> (World, Running) {
 /// The same, with as many machines.
 pub(crate) async fn waiting_machines(count: usize) -> (World, Running) {
     let world = World::new();
-    world.define(&MACHINES[0]);
+    world.define(&kinds::MACHINE_CONFIG);
     world.create(POLICIES, &weekend("weekend"));
     world.create(CONFIGS, &config("one"));
     world.create(
@@ -363,7 +363,7 @@ async fn heartbeats_wake_nobody() {
 #[tokio::test(start_paused = true)]
 async fn the_master_under_the_operator_goes_last() {
     let world = World::new();
-    world.define(&MACHINES[0]);
+    world.define(&kinds::MACHINE_CONFIG);
     let role = "node-role.kubernetes.io/master";
     world.create(CONFIGS, &config("one"));
     world.create(

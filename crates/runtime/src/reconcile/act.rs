@@ -6,10 +6,7 @@
 
 use std::time::Duration;
 
-use api::{
-    machine::names,
-    schema::{GATED, Kind, MACHINES},
-};
+use api::{kinds, machine::names, schema::Kind};
 use jiff::Timestamp;
 use schedule::Instant;
 use serde_json::{Value, json};
@@ -46,7 +43,7 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
         Action::CreateRendered(document) => create(hands, pool, document).await,
         Action::RecordSources { name, digests } => {
             let change = json!({"metadata": {"annotations": {names::SOURCE_DIGESTS: digests}}});
-            merge(hands, pool, (&MACHINES[0], name), &change).await
+            merge(hands, pool, (&kinds::MACHINE_CONFIG, name), &change).await
         }
         Action::FollowControlPlane(operations)
         | Action::SetConfiguration(operations)
@@ -60,8 +57,8 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
         }
         Action::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
             let mut mark = json!({
-                "apiVersion": MACHINES[1].api_version,
-                "kind": MACHINES[1].name,
+                "apiVersion": kinds::NODE.api_version,
+                "kind": kinds::NODE.name,
                 "metadata": {
                     "name": node,
                     "uid": uid,
@@ -88,14 +85,14 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
                 "resourceVersion": resource_version,
                 "annotations": annotations,
             }});
-            merge(hands, pool, (&MACHINES[1], node), &change).await
+            merge(hands, pool, (&kinds::NODE, node), &change).await
         }
         Action::RecordRelease { name, resource_version, record } => {
             let change = json!({"metadata": {
                 "resourceVersion": resource_version,
                 "annotations": {names::BEGUN_RELEASE: record.as_ref().map(Record::text)},
             }});
-            merge(hands, pool, (&GATED[0], name), &change).await
+            merge(hands, pool, (&kinds::CLUSTER_VERSION, name), &change).await
         }
     }
 }
@@ -108,7 +105,7 @@ async fn initiate(
     mark: &Value,
     (permit, until): (&Permit, Instant),
 ) -> Acted {
-    let Some(object) = Key::new(&MACHINES[1], None, node) else {
+    let Some(object) = Key::new(&kinds::NODE, None, node) else {
         return Acted::HeldBack(format!("{node} is no name of a machine"));
     };
     let clock = hands.cluster.clock();
@@ -142,10 +139,10 @@ async fn adopt(
     (node, uid, resource_version): (&str, &str, &str),
     config: &str,
 ) -> Acted {
-    let object = Key::new(&MACHINES[1], None, node).unwrap_or_else(|| pool.clone());
+    let object = Key::new(&kinds::NODE, None, node).unwrap_or_else(|| pool.clone());
     let stays = json!({
-        "apiVersion": MACHINES[1].api_version,
-        "kind": MACHINES[1].name,
+        "apiVersion": kinds::NODE.api_version,
+        "kind": kinds::NODE.name,
         "metadata": {
             "name": node,
             "uid": uid,
@@ -163,7 +160,7 @@ async fn adopt(
 
 /// A rendered configuration that exists already is the same: its name tells its content.
 async fn create(hands: &Hands, pool: &Key, document: &Value) -> Acted {
-    let path = format!("{}?fieldManager={FIELD_OWNER}", collection(&MACHINES[0], None));
+    let path = format!("{}?fieldManager={FIELD_OWNER}", collection(&kinds::MACHINE_CONFIG, None));
     let answer = hands.cluster.call::<Value>(Verb::Create, Ask::json(path, document)).await;
     match answer {
         Ok(_) => Acted::Done,

@@ -5,7 +5,8 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use api::schema::{MACHINES, Role};
+use api::kinds;
+use api::schema::Role;
 use tidegate_core::{enforced::Enforcement, seen::Seen};
 
 use super::Controller;
@@ -76,7 +77,7 @@ impl Terms {
 /// Why an unproven refusal holds everything back.
 fn unproven(store: &Store) -> Option<String> {
     // Without machines there is nothing to try it on, and nothing to begin.
-    store.of_kind(&MACHINES[1]).next()?;
+    store.of_kind(&kinds::NODE).next()?;
     if !store.is_enforcement_tried() {
         return Some(String::new());
     }

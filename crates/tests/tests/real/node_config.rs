@@ -1,6 +1,7 @@
 //! Does a new machine get the right configuration, and nobody else any? Over the wire, with tokens that the cluster issued (POOL-4).
 
 mod http;
+mod own;
 mod world;
 
 use std::{fs, net::SocketAddr, path::Path, sync::Arc};

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use api::{
-    crds,
+    crds, kinds,
     machine::definitions::definitions,
     names,
     schema::{GATED, KINDS, Kind, MACHINES, Scope},
@@ -238,7 +238,7 @@ impl Live {
     /// Waits until the server has another second than that in which the newest configuration was rendered: a tie would be broken by
     /// other rules.
     pub(crate) async fn second_passes(&self) {
-        let configs = self.list(&MACHINES[0]).await;
+        let configs = self.list(&kinds::MACHINE_CONFIG).await;
         let newest = configs
             .iter()
             .filter_map(|config| config["metadata"]["creationTimestamp"].as_str())
@@ -265,9 +265,13 @@ impl Live {
     /// Pools, machines and rendered configurations, as somebody who asks sees them.
     pub(crate) async fn fleet(&self) -> Fleet {
         let mut fleet = Fleet::default();
-        self.list(&GATED[1]).await.iter().for_each(|pool| fleet.add_pool(pool));
-        self.list(&MACHINES[1]).await.iter().for_each(|node| fleet.add_node(node));
-        self.list(&MACHINES[0]).await.iter().for_each(|config| fleet.add_config(config));
+        self.list(&kinds::MACHINE_CONFIG_POOL).await.iter().for_each(|pool| fleet.add_pool(pool));
+        self.list(&kinds::NODE).await.iter().for_each(|node| fleet.add_node(node));
+        self.list(&kinds::MACHINE_CONFIG).await.iter().for_each(|config| fleet.add_config(config));
+        self.list(&kinds::CLUSTER_VERSION)
+            .await
+            .iter()
+            .for_each(|version| fleet.add_version(version));
         fleet
     }
 

@@ -101,7 +101,7 @@ pub(crate) async fn windows(live: &Live, called: &str, length: i64) -> Result<St
     let seen = world.resource(&object).ok_or("there is no such resource")?;
     let now = live.now();
     let mut shown = String::new();
-    for span in world.gate(seen).set.spans(now..now.saturating_add(length)) {
+    for span in world.gate(seen).set().spans(now..now.saturating_add(length)) {
         let _ = match (span.start.filter(|start| *start > now), span.end) {
             (Some(start), Some(end)) => writeln!(shown, "from {start} until {end}"),
             (Some(start), None) => writeln!(shown, "from {start} on"),

@@ -4,8 +4,8 @@
 use std::{fmt::Write as _, time::Duration};
 
 use api::{
+    kinds,
     machine::names::{DESIRED_CONFIG, DESIRED_DRAIN},
-    schema::MACHINES,
 };
 use serde_json::{Value, json};
 use tidegate_core::drain::node::{Node, Request};
@@ -125,7 +125,7 @@ async fn drain(name: &str, expected: &str, live: &Live) -> String {
         let node = live.get(&format!("node/{name}")).await.unwrap();
         let shown = standing(&Node::of(&node));
         if shown == expected || tokio::time::Instant::now() > deadline {
-            live.seen(&MACHINES[1], &node).await;
+            live.seen(&kinds::NODE, &node).await;
             return shown;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

@@ -463,7 +463,7 @@ fn permits_beside_the_gate_name_what_they_rest_on_and_last_a_lease() {
     };
     assert_eq!(permit.basis(), &Basis::Bypass("90-urgent".into()));
     assert_eq!(permit.basis().to_string(), "bypass of MachineConfig/90-urgent");
-    assert_eq!((permit.expires(), *until), (Some(later(301)), later(301)));
+    assert_eq!((permit.opened(), permit.expires(), *until), (None, Some(later(301)), later(301)));
     assert!(!permit.is_live(noon()) && permit.is_live(later(300)) && !permit.is_live(later(301)));
 }
 

@@ -8,7 +8,7 @@ use crate::{
     pending::Course,
     pool::{
         Action,
-        prune::{Reason, prune},
+        prune::{Needs, Reason, prune},
         refusal::Refusal,
         source::Rendered,
         status::ROLLOUT_BLOCKED,
@@ -228,7 +228,8 @@ fn what_anything_names_is_never_pruned() {
         }),
     );
     let pools = [world.seen()];
-    let verdicts = prune(&world.rendered, &pools, &world.nodes);
+    let (nodes, sources) = (&world.nodes, &world.sources);
+    let verdicts = prune(&world.rendered, Needs { pools: &pools, nodes, sources, update: None });
     let reasons = |name: &str| {
         let verdict = verdicts.iter().find(|verdict| verdict.config == name).unwrap();
         verdict.kept_by.clone()
