@@ -65,4 +65,10 @@ total=$((caught + missed))
 echo "$caught of $total changes were caught ($((caught * 100 / total)) of 100);" \
   "$(listed <"$out/unviable.txt" | wc -l) more do not compile"
 [ "$missed" = 0 ] || { echo "survived:"; sed 's/^/  /' "$out/survived.txt"; }
-[ $((caught * 100)) -ge $((total * enough)) ]
+
+# Those that no test can notice stand in the page, each with its reason, and without its place, because lines move.
+unexplained=0
+while IFS= read -r survivor; do
+  grep -qF -- "\`$survivor\`" docs/reference/mutants.md || { unexplained=1; echo "not explained in docs/reference/mutants.md: $survivor"; }
+done < <(sed -E 's/:[0-9]+:[0-9]+: /: /' "$out/survived.txt")
+[ "$unexplained" = 0 ] && [ $((caught * 100)) -ge $((total * enough)) ]

@@ -17,6 +17,7 @@ pub mod files;
 pub mod graph;
 pub mod layers;
 pub mod manifests;
+pub mod modules;
 pub mod permits;
 pub mod promql;
 pub mod purity;

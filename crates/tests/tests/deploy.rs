@@ -47,6 +47,11 @@ fn dashboard_asks_for_what_is_served() {
 }
 
 #[test]
+fn every_metric_has_a_panel() {
+    verify(&dashboards::unshown(&tree()));
+}
+
+#[test]
 fn image_is_small_and_not_run_by_root() {
     verify(&containerfile::check(&tree()));
 }
