@@ -1,4 +1,4 @@
-//! What does the agent do next? One pure function of what it sees.
+//! What does the agent do next, if no change is under way? One pure function of what it sees.
 //!
 //! - POOL-1: a desired configuration that differs from the one in place is the order to change; nothing else is, and no gate stops
 //!   what has begun.
@@ -6,11 +6,16 @@
 //!   other starts nothing. What has begun is past that (POOL-1).
 //! - NODE-2: without a desired configuration nothing is begun.
 //! - The truth about a host is what its own disk says; the annotation is a report of it.
-//! - A change under way goes on before anything else, and needs no cluster for it.
+//!
+//! A change under way goes on before any of this is asked, and needs no cluster for it: [`Agent::turn`](crate::run::Agent::turn).
 
 use api::machine::names::NodeState;
 
-use crate::{drift::Drift, journal::Journal, node::NodeView, plan::Plan};
+use crate::{
+    drift::Drift,
+    node::{NodeView, Report},
+    plan::Plan,
+};
 
 /// What is seen at the moment of the decision.
 #[derive(Clone, Debug)]
@@ -38,8 +43,6 @@ pub enum Standing<'a> {
         /// Where the host differs from it.
         drift: &'a [Drift],
     },
-    /// Between two.
-    Changing(&'a Journal),
 }
 
 /// What is known about the way to the desired configuration.
@@ -89,22 +92,10 @@ pub enum Awaited {
     Retry,
 }
 
-/// What the annotations of the node should say. What is none is left alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    /// The configuration in place.
-    pub current: Option<String>,
-    /// How far the agent is, and why.
-    pub state: Option<(&'static str, String)>,
-    /// What is asked of whoever drains.
-    pub drain: Option<String>,
-}
-
 /// Decides.
 pub fn next(seen: &Observed<'_>) -> Step {
     let node = seen.node;
     let (name, drift) = match &seen.standing {
-        Standing::Changing(_) => return Step::GoOn,
         Standing::Fresh { installed } => {
             let known = node.current.as_deref().or(*installed);
             return known.map_or(Step::AdoptNothing, |name| Step::Adopt(name.to_owned()));

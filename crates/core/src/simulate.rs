@@ -193,7 +193,7 @@ fn single(gated: &SeenGated, gate: &Gate, settings: &Settings) -> Single {
     let starts = if open.inside { Some(start) } else { open.until };
     Single {
         object: gated.identity.object.clone(),
-        waiting: gated.pending.waiting.clone(),
+        waiting: explain::change::each(&gated.pending.waiting),
         starts: starts.filter(|starts| *starts < settings.range.end),
         reason: explain::gate::sentence(gated, gate, start),
     }

@@ -3,16 +3,10 @@
 use api::{kinds, schema::Kind};
 use runtime::{
     reconcile::{Controller, no_gate},
-    store::{Store, policy_of},
+    store::Store,
 };
 use schedule::Instant;
-use tidegate_core::{
-    decide,
-    enforced::Enforcement,
-    gate::{self, Gate},
-    plan::Plan,
-    seen::{Seen, SeenGated},
-};
+use tidegate_core::{decide, enforced::Enforcement, plan::Plan, seen::Seen};
 
 use crate::rollout;
 
@@ -73,7 +67,7 @@ fn of_gated(seen: &Seen, store: &Store, now: Instant) -> Plan {
         Seen::Policy(_) | Seen::Part(_) => Plan::default(),
         Seen::Gated(gated) => {
             // Nobody in the cluster asks these gates before they begin (GATE-13).
-            decide::gated(gated, &gate_of(seen, gated, store), Enforcement::Advisory, now)
+            decide::gated(gated, &rollout::gate_of(seen, gated, store), Enforcement::Advisory, now)
         }
     }
 }
@@ -99,12 +93,6 @@ fn of_disruption(seen: &Seen, _: &Store, now: Instant) -> Plan {
         Seen::Part(part) => decide::disruption::plan(part, now),
         Seen::Policy(_) | Seen::Gated(_) => Plan::default(),
     }
-}
-
-/// The gate of a resource, from what is known.
-pub fn gate_of(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
-    let policy = policy_of(seen);
-    gate::gate(gated, policy.as_ref().and_then(|policy| store.policy(policy)))
 }
 
 #[cfg(test)]

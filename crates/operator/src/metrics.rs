@@ -23,7 +23,10 @@ use tidegate_core::{
     seen::{Seen, SeenGated, StanzaReading},
 };
 
-use crate::{controllers::gate_of, rollout, run::View};
+use crate::{
+    rollout::{self, gate_of},
+    run::View,
+};
 
 /// The page.
 pub fn page(view: &View) -> String {

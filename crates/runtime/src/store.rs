@@ -47,6 +47,7 @@ pub struct Store {
     refusals: Refusals,
     seconds_ahead: i64,
     held_back: BTreeMap<Key, String>,
+    unread: BTreeMap<Key, String>,
     enforcement: Option<Enforcement>,
     newest: u64,
 }
@@ -139,6 +140,22 @@ impl Store {
             Some(why) => self.held_back.insert(key.clone(), why),
             None => self.held_back.remove(key),
         };
+    }
+
+    /// What could not be read right before a change about an object, and why; none if nothing is missing.
+    pub fn unread(&self, key: &Key) -> Option<&str> {
+        self.unread.get(key).map(String::as_str)
+    }
+
+    /// Something could not be read right before a change about an object. What was said first stays: a status must not change with
+    /// every way in which one server fails (STAT-3).
+    pub fn set_unread(&mut self, key: &Key, what: String) {
+        self.unread.entry(key.clone()).or_insert(what);
+    }
+
+    /// It could be read.
+    pub fn set_read(&mut self, key: &Key) {
+        self.unread.remove(key);
     }
 
     /// Whether the server refuses a change that nobody permitted, as far as anybody tried (GATE-13).
@@ -409,6 +426,7 @@ impl Store {
         let Some(before) = self.seen.remove(key) else { return false };
         self.renderings.forget(&before);
         self.held_back.remove(key);
+        self.unread.remove(key);
         if key.kind().name == NODE {
             self.refusals.remove(&*key.name);
         }

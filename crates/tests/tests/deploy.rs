@@ -9,7 +9,7 @@ use std::{fmt::Write as _, fs, path::PathBuf};
 use api::metrics::{self, METRICS};
 use rig::{Helm, suite};
 use serde_json::Value;
-use tidegate_tests::{Tree, alerts, containerfile, dashboards, verify};
+use tidegate_tests::{Tree, alerts, containerfile, dashboards, fields, verify};
 
 fn tree() -> Tree {
     Tree::read().expect("the repository is readable")
@@ -44,6 +44,11 @@ fn every_alert_was_seen_to_fire_and_to_stay_silent() {
 #[test]
 fn dashboard_asks_for_what_is_served() {
     verify(&dashboards::check(&tree()));
+}
+
+#[test]
+fn every_metric_has_a_panel() {
+    verify(&dashboards::unshown(&tree()));
 }
 
 #[test]
@@ -106,6 +111,12 @@ fn check_copies() {
     }
 }
 
+/// GATE-14
+#[test]
+fn warning_of_unknown_fields_has_no_drift() {
+    check_file("deploy/chart/templates/fields.yaml", &fields::template());
+}
+
 #[test]
 fn reference_of_the_metrics_has_no_drift() {
     let mut text = String::from(
@@ -157,7 +168,9 @@ fn manifests_have_no_drift() {
         ("0-namespace.yaml", &["namespace"], &["namespace.create=true"]),
         // What Helm would keep or not is no business of kubectl's.
         ("crds.yaml", &["crds"], &["crds.keep=false"]),
-        ("operator.yaml", &[], &["crds.install=false"]),
+        // Policies of the server need a newer one than the operator does.
+        ("operator.yaml", &[], &["crds.install=false", "warnOfUnknownFields=false"]),
+        ("fields/fields.yaml", &["fields"], &["warnOfUnknownFields=true"]),
         (
             "manage-pools/manage-pools.yaml",
             &["rbac", "deployment", "permits", "records"],
@@ -275,6 +288,11 @@ fn bad_values_are_refused_by_name() {
             helm,
             "managePools=true,nodeConfig.enabled=true",
             "nodeConfig.tlsSecret: name a secret with the certificate",
+        );
+        check(
+            helm,
+            "warnOfUnknownFields=no way",
+            "at '/warnOfUnknownFields': value must be one of",
         );
         check(helm, "agent.enabled=true", "agent.enabled: set managePools too");
         check(

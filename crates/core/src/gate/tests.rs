@@ -6,6 +6,7 @@ use api::kinds;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::change::ChangeId;
 
 /// A policy that permits Saturdays, ready for its generation.
 fn saturday() -> Value {
@@ -473,4 +474,29 @@ fn a_field_that_nobody_knows_opens_no_gate() {
 fn a_name_of_any_length_gives_a_message_of_some_length() {
     let gate = of(json!({"strategy": "Permissive", "x".repeat(100_000): 1}), None);
     assert!(gate.doubt_at(at(NOW)).unwrap().message.len() < 2_000);
+}
+
+/// GATE-10: what a mark carries beside it is read back as it was meant.
+#[test]
+fn a_basis_that_was_written_down_is_read_back() {
+    let bases = [
+        Basis::NoStanza,
+        Basis::Strategy,
+        Basis::Window,
+        Basis::Until,
+        Basis::AlreadyInitiated(ChangeId::release("4.21.3")),
+        Basis::AlreadyInitiated(ChangeId::rendered("rendered-master-b")),
+        Basis::Bypass("90-urgent".into()),
+        Basis::Consent("n1".into()),
+    ];
+    for basis in bases {
+        assert_eq!(Basis::read(&basis.to_string()), Some(basis.clone()), "{basis}");
+        let own = matches!(basis, Basis::NoStanza | Basis::Strategy | Basis::Window | Basis::Until);
+        let followed = basis == Basis::AlreadyInitiated(ChangeId::rendered("rendered-master-b"));
+        let of_change = Basis::is_of_change(&basis.to_string(), "rendered-master-b");
+        assert_eq!(of_change, own || followed, "{basis}");
+        let one = matches!(basis, Basis::Bypass(_) | Basis::Consent(_));
+        assert_eq!(Basis::is_of_one(&basis.to_string()), one, "{basis}");
+    }
+    assert_eq!(Basis::read("windows"), None);
 }

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
+    change::ChangeId,
     decide,
     enforced::Enforcement,
-    gate::gate,
-    pending::{Course, Pending},
+    gate::{Basis, gate},
+    pending::{Course, Differences, Machines, Pending, Stop, UnderWay, Waiting},
     seen::SeenPolicy,
 };
 
@@ -32,6 +33,14 @@ fn policy(ready: &str) -> Arc<SeenPolicy> {
             "status": {"conditions": [{"type": "Ready", "status": ready, "reason": "AsExpected", "observedGeneration": 1}]},
         }),
     ))
+}
+
+fn lacking() -> Waiting {
+    Waiting::Machines {
+        to: ChangeId::rendered("rendered-worker-b"),
+        machines: Machines { count: 1, of: 2 },
+        differences: Differences::default(),
+    }
 }
 
 fn of(stanza: Value, pending: bool, policy: Option<Arc<SeenPolicy>>, at: &str) -> Gauges {
@@ -121,17 +130,17 @@ fn what_goes_on_while_the_gate_is_shut_is_being_initiated_and_counts_as_the_last
         assert_eq!((found.change_pending, found.last_change), expected, "{stanza}");
     };
     let waiting = |course: Course, initiated: Option<&str>| Pending {
-        waiting: vec!["rendered-worker-b on 1 of 2 machines".into()],
+        waiting: vec![lacking()],
         course,
         initiated: initiated.map(|at| Instant::parse(at).unwrap()),
         ..Pending::default()
     };
-    let anyway = || Course::Anyway("consent for Node/n1".into());
+    let anyway = || Course::Anyway([Basis::Consent("n1".into())].into());
     let restrictive = json!({"strategy": "Restrictive"});
     check(restrictive.clone(), waiting(Course::Gate, None), (2, -1));
     check(restrictive.clone(), waiting(anyway(), None), (1, -1));
     check(restrictive.clone(), waiting(Course::Gate, Some("2026-11-15T11:59:00Z")), (2, 60));
-    check(restrictive, waiting(Course::Stopped("spec.paused is true".into()), None), (2, -1));
+    check(restrictive, waiting(Course::Stopped(Stop::Paused), None), (2, -1));
     // The window ended at midnight; what was initiated after it is later, and what was initiated in it is not.
     let by_policy = json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}});
     check(by_policy.clone(), waiting(Course::Gate, Some("2026-11-15T11:59:00Z")), (2, 60));
@@ -144,10 +153,10 @@ fn the_condition_and_the_metric_agree_on_what_is_pending() {
     let now = Instant::parse(NOW).unwrap();
     let courses = [
         Course::Gate,
-        Course::Anyway("consent for Node/n1".into()),
-        Course::Stopped("spec.paused is true".into()),
+        Course::Anyway([Basis::Consent("n1".into())].into()),
+        Course::Stopped(Stop::Paused),
     ];
-    let words = |there: bool| if there { vec!["rendered-worker-b".to_owned()] } else { vec![] };
+    let going = UnderWay { change: ChangeId::rendered("rendered-worker-b"), machines: None };
     let mut rows = Vec::new();
     for strategy in ["Permissive", "Restrictive", "ByPolicy"] {
         let stanza = json!({"strategy": strategy, "byPolicy": {"name": "gone"}});
@@ -156,8 +165,8 @@ fn the_condition_and_the_metric_agree_on_what_is_pending() {
                 let document =
                     json!({"metadata": {"name": "worker"}, "spec": {"changeManagement": stanza}});
                 let pending = Pending {
-                    waiting: words(waits),
-                    begun: words(goes),
+                    waiting: waits.then(lacking).into_iter().collect(),
+                    begun: goes.then(|| going.clone()).into_iter().collect(),
                     course: course.clone(),
                     ..Pending::default()
                 };
@@ -193,8 +202,8 @@ fn the_condition_and_the_metric_agree_on_what_is_pending() {
 fn what_is_stopped_is_not_being_initiated() {
     let document = json!({"metadata": {"name": "worker"}});
     let pending = Pending {
-        waiting: vec!["rendered-worker-b on 1 of 2 machines".into()],
-        course: Course::Stopped("spec.paused is true".into()),
+        waiting: vec![lacking()],
+        course: Course::Stopped(Stop::Paused),
         ..Pending::default()
     };
     let seen = SeenGated { pending, ..SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document) };

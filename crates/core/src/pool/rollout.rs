@@ -25,7 +25,7 @@ use super::{
     target::{Shelf, Target},
     update::Covering,
 };
-use crate::gate::{Gate, Hold, Permit};
+use crate::gate::{Basis, Gate, Hold, Permit};
 
 /// A machine that is to get its desired configuration now.
 #[derive(Clone, Debug)]
@@ -106,7 +106,11 @@ impl<'a, R: Clone> Ways<'a, R> {
 
     /// What lets every machine that lacks a configuration go there although the gate is shut; none if it is open, or if one of them
     /// waits for it.
-    pub(crate) fn despite_gate(&self, nodes: &[&SeenNode], config: &str) -> Option<String> {
+    pub(crate) fn despite_gate(
+        &self,
+        nodes: &[&SeenNode],
+        config: &str,
+    ) -> Option<BTreeSet<Basis>> {
         if self.gate.is_ok() {
             return None;
         }
@@ -116,10 +120,9 @@ impl<'a, R: Clone> Ways<'a, R> {
             if self.config(&way).name != config {
                 return None;
             }
-            bases.insert(self.permit(&way).basis().to_string());
+            bases.insert(self.permit(&way).basis().clone());
         }
-        let bases: Vec<String> = bases.into_iter().collect();
-        (!bases.is_empty()).then(|| bases.join(", "))
+        (!bases.is_empty()).then_some(bases)
     }
 
     /// The change that the ledger records, and the configuration that it is finished with (CV-2).

@@ -6,7 +6,10 @@
 //! that people wrote later, but for what the master has already. What people wrote later waits for the gate, however long the update
 //! takes. The record ends when the masters first converge on what the release brought.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use api::machine::names::{self, MASTER};
 use schedule::Instant;
@@ -114,17 +117,17 @@ fn unreadable(name: &str, detail: String) -> Problem {
 }
 
 impl Record {
-    /// An update that has just been seen, with what the master pool is made of. What was written after it began is left out: whoever
-    /// records may have been away.
+    /// An update that has just been seen, with what the master pool is made of. What people wrote after it began is left out, because
+    /// whoever records may have been away, and so is what they wrote in the very second: stamps are cut to it, and doubt holds.
     pub(super) fn of(release: &str, started: Option<Instant>, chosen: &[&Source]) -> Self {
         let (mut sources, mut generated) = (Digests::new(), Digests::new());
         for source in chosen {
             let digest = (source.name.clone(), source.digest.clone());
-            let late = source.changed.zip(started).is_some_and(|(at, began)| at > began);
-            match (late, &source.generated_by) {
-                (true, _) => {}
-                (false, Some(_)) => generated.extend([digest]),
-                (false, None) => sources.extend([digest]),
+            let written = source.changed.zip(started).map(|(at, began)| at.cmp(&began));
+            match (written, &source.generated_by) {
+                (Some(Ordering::Greater), _) | (Some(Ordering::Equal), None) => {}
+                (_, Some(_)) => generated.extend([digest]),
+                (_, None) => sources.extend([digest]),
             }
         }
         Self { release: release.to_owned(), stage: Stage::UnderWay { sources, generated } }

@@ -6,6 +6,7 @@
 //!
 //! On the real server the same doors are tried by people and programs with the rights that they have on a cluster ([`identities`]).
 
+mod duties;
 mod hostile;
 mod identities;
 mod orders;

@@ -33,6 +33,8 @@ pub(crate) struct Plot {
     pub(crate) off: i64,
     pub(crate) agents: Agents,
     pub(crate) drainer: Drainer,
+    /// How often strangers try something when they come; none: a few times, by chance.
+    pub(crate) attempts: Option<i64>,
 }
 
 impl Plot {
@@ -43,6 +45,7 @@ impl Plot {
             off: 0,
             agents: Agents::Careful,
             drainer: Drainer::Own,
+            attempts: None,
         }
     }
 }
@@ -52,7 +55,7 @@ impl Plot {
 pub(crate) struct Outcome {
     pub(crate) seed: u64,
     pub(crate) violations: Vec<Violation>,
-    pub(crate) story: String,
+    pub(crate) story: Vec<String>,
     pub(crate) initiations: u64,
     /// How often somebody who means harm tried something, and how much of that the server took.
     pub(crate) attempts: (u64, u64),
@@ -142,7 +145,7 @@ impl Story {
         let people = People::settle(dice.split(), &stage);
         let machines = Machines::new(dice.split(), plot.agents);
         let cast = Cast::new(Arc::clone(&stage), dice.split(), leaders, plot.make);
-        let strangers = Some(Strangers::new(dice.split()));
+        let strangers = Some(Strangers::new(dice.split(), plot.attempts));
         let drainer = plot.drainer;
         Self { seed, dice, start, stage, people, machines, cast, bad, strangers, drainer }
     }

@@ -22,6 +22,8 @@ use super::{
 /// Those who mean harm.
 pub(crate) struct Strangers {
     dice: Dice,
+    /// How often they try something when they come; none: a few times, by chance.
+    attempts: Option<i64>,
 }
 
 /// How something is sent.
@@ -71,13 +73,14 @@ pub(crate) fn forward(now: i64) -> i64 {
 }
 
 impl Strangers {
-    pub(crate) fn new(dice: Dice) -> Self {
-        Self { dice }
+    pub(crate) fn new(dice: Dice, attempts: Option<i64>) -> Self {
+        Self { dice, attempts }
     }
 
     /// A few attempts.
     pub(crate) fn visit(&mut self, stage: &Stage) {
-        for _ in 0..self.dice.of(1..9) {
+        let attempts = self.attempts.unwrap_or_else(|| self.dice.of(1..9));
+        for _ in 0..attempts {
             match *self.dice.pick(&WHO) {
                 Who::Tuner => self.tune(stage),
                 who => self.strike(stage, who),

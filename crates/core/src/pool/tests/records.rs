@@ -441,7 +441,9 @@ fn what_rides_along_was_there_when_the_update_was_marked() {
     };
     let held = [file_source("50-user", "/etc/user", "1")];
     check(&held, |_| {}, true);
-    check(&[stamped("2026-11-15T12:00:00Z")], |_| {}, true);
+    check(&[stamped("2026-11-15T11:59:59Z")], |_| {}, true);
+    // Before or after it began within that second: nobody can tell.
+    check(&[stamped("2026-11-15T12:00:00Z")], |_| {}, false);
     check(&[stamped("2026-11-15T12:00:01Z")], |_| {}, false);
     check(&held, |world| world.put(&file_source("60-more", "/etc/more", "1")), false);
     check(&[], |world| world.put(&file_source("50-user", "/etc/user", "1")), false);

@@ -6,8 +6,8 @@
 
 use api::{
     machine::names::{
-        ALLOWED_CONFIG, BEGUN_RELEASE, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_RECORD,
-        LAST_APPLIED_DRAIN, LEDGER, PERMIT_BASIS, PERMIT_CHANGE, PERMIT_UNTIL, REASON, STATE,
+        ALLOWED_CONFIG, BEGUN_RELEASE, CURRENT_CONFIG, DESIRED_DRAIN, DRAIN_RECORD,
+        LAST_APPLIED_DRAIN, LEDGER, PERMIT_BASIS, PERMIT_UNTIL, REASON, STATE,
     },
     schema::{GATED, MACHINES},
 };
@@ -19,14 +19,14 @@ use tidegate_tests::Tree;
 
 use super::{
     super::{admin::kubectl, rollout::writers::Writer},
-    NODES, node,
+    NODES, duties, node,
     orders::{Path, Permit, Row, Told, Wish},
     who::Who,
 };
 
-const SYSTEM: &str = "tidegate-system";
+pub(crate) const SYSTEM: &str = "tidegate-system";
 const AGENT: &str = "tidegate-agent";
-const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
+pub(crate) const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 
 /// Somebody with the rights that they have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ enum Identity {
 
 /// Who refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+pub(crate) enum By {
     /// The server's authorizers: roles, and what kubelets may ask for.
     Role,
     /// The server's own guard, which lets a kubelet write to its own node alone.
@@ -67,7 +67,7 @@ enum By {
 }
 
 impl By {
-    fn of(answer: &Result<Value, String>) -> Self {
+    pub(crate) fn of(answer: &Result<Value, String>) -> Self {
         let Err(said) = answer else { return Self::Nobody };
         if said.contains("ValidatingAdmissionPolicy 'tidegate-") {
             Self::Policy
@@ -257,7 +257,7 @@ pub(crate) async fn are_held(cluster: &Cluster, client: &Client) {
     orders_are_refused_by_whom_they_should_be(&cast).await;
     records_are_kept_by_whom_they_should_be(&cast).await;
     others_than_nodes_are_kept_by_roles(&cast).await;
-    the_operators_own_writes_pass(&cast).await;
+    duties::are_done(&cast.writer(Identity::Operator, "pier"), client).await;
 }
 
 /// GATE-7: each path, by everybody, without a permit and with a live one; and the order alone, which no policy but that of permits judges.
@@ -374,154 +374,5 @@ async fn others_than_nodes_are_kept_by_roles(cast: &Cast<'_>) {
             let answer = writer.send("GET", path, "", &Value::Null).await;
             assert_eq!(By::of(&answer), By::Role, "{who:?} reads {path}: {answer:?}");
         }
-    }
-}
-
-/// What the operator writes all day, with its own token, its shipped role, and every policy in force.
-async fn the_operators_own_writes_pass(cast: &Cast<'_>) {
-    const MERGE: &str = "application/merge-patch+json";
-    const APPLY: &str = "application/apply-patch+yaml";
-    const JSON: &str = "application/json";
-    let by_hand = Who::Initiator.at(cast.client, "pier");
-    let operator = cast.writer(Identity::Operator, "pier");
-    let at = format!("{NODES}/pier");
-    drop(by_hand.send("DELETE", &at, "", &Value::Null).await);
-    by_hand.create(NODES, &node("pier", &json!({CURRENT_CONFIG: "a", STATE: "Done"}))).await;
-    let lodger = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "lodger"}, "spec": {
-        "nodeName": "pier", "automountServiceAccountToken": false,
-        "containers": [{"name": "c", "image": "example.com/none"}]}});
-    by_hand.create("/api/v1/namespaces/team/pods", &lodger).await;
-    let until = super::orders::shown(jiff::Timestamp::now() + jiff::Span::new().minutes(5));
-    let noted = |annotations: Value| json!({"metadata": {"annotations": annotations}});
-    let (configs, pools) = (collection(&MACHINES[0], None), collection(&GATED[1], None));
-    let versions = collection(&GATED[0], None);
-    let leases = format!("/apis/coordination.k8s.io/v1/namespaces/{SYSTEM}/leases");
-    let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-        "metadata": {"name": "tidegate-operator"}, "spec": {"holderIdentity": "one"}});
-    let rendered = json!({"apiVersion": MACHINES[0].api_version, "kind": MACHINES[0].name,
-        "metadata": {"name": "rendered-worker-b"}, "spec": {}});
-    let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "lodger", "namespace": "team"}});
-    let event = json!({"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e", "namespace": "default"},
-        "eventTime": "2026-01-01T00:00:00.000000Z", "reportingController": "tidegate", "reportingInstance": "one",
-        "action": "Told", "reason": "Told", "type": "Normal", "regarding": {"kind": "Node", "name": "pier"}});
-    for (what, method, path, content, body) in [
-        (
-            "adopts",
-            "PATCH",
-            format!("{at}?fieldManager=tidegate&force=true"),
-            APPLY,
-            node("pier", &json!({DESIRED_CONFIG: "a"})),
-        ),
-        (
-            "marks",
-            "PATCH",
-            format!("{at}?fieldManager=tidegate-rollout&force=true"),
-            APPLY,
-            node(
-                "pier",
-                &json!({DESIRED_CONFIG: "b", PERMIT_CHANGE: "b", PERMIT_UNTIL: until, PERMIT_BASIS: "window"}),
-            ),
-        ),
-        ("notes a release", "PATCH", at.clone(), MERGE, noted(json!({BEGUN_RELEASE: "4.21.3"}))),
-        ("uses consent up", "PATCH", at.clone(), MERGE, noted(json!({ALLOWED_CONFIG: null}))),
-        (
-            "cordons",
-            "PATCH",
-            at.clone(),
-            MERGE,
-            json!({"metadata": {"annotations": {DRAIN_RECORD: "x"}}, "spec": {"unschedulable": true}}),
-        ),
-        (
-            "evicts",
-            "POST",
-            "/api/v1/namespaces/team/pods/lodger/eviction".to_owned(),
-            JSON,
-            eviction,
-        ),
-        ("has drained", "PATCH", at.clone(), MERGE, noted(json!({LAST_APPLIED_DRAIN: "drain-b"}))),
-        (
-            "uncordons",
-            "PATCH",
-            at.clone(),
-            MERGE,
-            json!({"metadata": {"annotations": {DRAIN_RECORD: null}}, "spec": {"unschedulable": null}}),
-        ),
-        ("renders", "POST", configs.clone(), JSON, rendered),
-        (
-            "records digests",
-            "PATCH",
-            format!("{configs}/rendered-worker-b"),
-            MERGE,
-            noted(json!({"example.com/digests": "{}"})),
-        ),
-        (
-            "points the pool",
-            "PATCH",
-            format!("{pools}/held"),
-            MERGE,
-            json!({"spec": {"configuration": {"name": "rendered-worker-b"}}}),
-        ),
-        ("reserves", "PATCH", format!("{pools}/held"), MERGE, noted(json!({LEDGER: "[]"}))),
-        (
-            "tells of the pool",
-            "PATCH",
-            format!("{pools}/held/status"),
-            MERGE,
-            json!({"status": {"machineCount": 1}}),
-        ),
-        (
-            "records an update",
-            "PATCH",
-            format!("{versions}/held"),
-            MERGE,
-            noted(json!({BEGUN_RELEASE: "{}"})),
-        ),
-        (
-            "takes the record away",
-            "PATCH",
-            format!("{versions}/held"),
-            MERGE,
-            noted(json!({BEGUN_RELEASE: null})),
-        ),
-        ("stands for election", "POST", leases.clone(), JSON, lease),
-        (
-            "tells",
-            "POST",
-            "/apis/events.k8s.io/v1/namespaces/default/events".to_owned(),
-            JSON,
-            event,
-        ),
-    ] {
-        let answer = operator.send(method, &path, content, &body).await;
-        assert!(answer.is_ok(), "the operator {what}: {answer:?}");
-    }
-    let mut held = operator.get(&format!("{leases}/tidegate-operator")).await;
-    held["spec"]["holderIdentity"] = json!("two");
-    let path = format!("{leases}/tidegate-operator");
-    operator.send("PUT", &path, JSON, &held).await.unwrap();
-    // And no more than that: of these it has no right, whoever would let them pass.
-    for (what, method, path, body) in [
-        ("deletes a node", "DELETE", at.clone(), Value::Null),
-        ("deletes a configuration", "DELETE", format!("{configs}/rendered-worker-b"), Value::Null),
-        ("deletes a pod", "DELETE", "/api/v1/namespaces/team/pods/lodger".to_owned(), Value::Null),
-        ("reads secrets", "GET", format!("/api/v1/namespaces/{SYSTEM}/secrets"), Value::Null),
-        (
-            "takes the policies away",
-            "DELETE",
-            "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/tidegate-permits"
-                .to_owned(),
-            Value::Null,
-        ),
-        (
-            "gives rights",
-            "POST",
-            format!("{RBAC}/clusterrolebindings"),
-            json!({"apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRoleBinding", "metadata": {"name": "x"},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}}),
-        ),
-    ] {
-        let answer = operator.send(method, &path, JSON, &body).await;
-        assert_eq!(By::of(&answer), By::Role, "the operator {what}: {answer:?}");
     }
 }

@@ -139,7 +139,7 @@ impl<'a> Stage<'a> {
             name().await.as_str().unwrap().to_owned()
         };
         let (worker, master) = (newest("worker").await, newest("master").await);
-        Self { cluster, worker, master, by_hand }
+        Self { cluster, by_hand, worker, master }
     }
 
     /// The token that the pod of an agent shows to the operator.
@@ -203,7 +203,7 @@ impl<'a> Stage<'a> {
             let connection = Connection::tls(address, trusted.clone()).await.unwrap();
             ask(connection, "GET", &format!("/own/{config}"), token, "").await
         };
-        let (on_w1, on_m1) = (self.token("on-w1").await, self.token("on-m1").await);
+        let (worker_token, master_token) = (self.token("on-w1").await, self.token("on-m1").await);
         let for_the_server = self.cluster.token_of_pod(SYSTEM, AGENT, "on-m1").await.unwrap();
         let nowhere = self.cluster.token_for(AUDIENCE, (SYSTEM, AGENT), None).await.unwrap();
         let stranger = self
@@ -213,14 +213,20 @@ impl<'a> Stage<'a> {
             .unwrap();
         let foreign = "Node/w1 belongs to MachineConfigPool/worker";
         for (who, token, config, code, part) in [
-            ("a worker its own", Some(&*on_w1), worker, 200, "of-workers"),
-            ("a worker the masters'", Some(&on_w1), master, 403, foreign),
-            ("a master its own", Some(&on_m1), master, 200, "of-masters"),
-            ("a master the workers'", Some(&on_m1), worker, 403, "MachineConfigPool/worker"),
-            ("a worker a source", Some(&on_w1), "50-master", 403, "was rendered for no pool"),
+            ("a worker its own", Some(&*worker_token), worker, 200, "of-workers"),
+            ("a worker the masters'", Some(&worker_token), master, 403, foreign),
+            ("a master its own", Some(&master_token), master, 200, "of-masters"),
+            ("a master the workers'", Some(&master_token), worker, 403, "MachineConfigPool/worker"),
+            (
+                "a worker a source",
+                Some(&worker_token),
+                "50-master",
+                403,
+                "was rendered for no pool",
+            ),
             (
                 "a worker nothing",
-                Some(&on_w1),
+                Some(&worker_token),
                 "rendered-worker-x",
                 404,
                 "there is no MachineConfig",
@@ -241,17 +247,17 @@ impl<'a> Stage<'a> {
         let token = self.cluster.token_of_pod(SYSTEM, AGENT, "on-w1").await.unwrap();
         let own = Writer::itself(&self.cluster.bearer(token, &Recorder::default()).await.unwrap());
         own.merge(&format!("{NODES}/w1"), &claim).await.unwrap();
-        assert_eq!(get(master, Some(&on_w1)).await.code, 403, "the agent's own word");
+        assert_eq!(get(master, Some(&worker_token)).await.code, 403, "the agent's own word");
         // Also before anybody has told the machine anything: then the operator repeats the agent's word, without a record.
         self.order("w1", &json!({DESIRED_CONFIG: null, PERMIT_CHANGE: null})).await;
         until("the operator repeats it", async || self.says("w1", DESIRED_CONFIG).await == master)
             .await;
-        assert_eq!(get(master, Some(&on_w1)).await.code, 403, "repeated, and not recorded");
+        assert_eq!(get(master, Some(&worker_token)).await.code, 403, "repeated, and not recorded");
         // An order with its record is another matter: somebody with the right to it sends the machine there.
         self.order("w1", &json!({DESIRED_CONFIG: master, PERMIT_CHANGE: master})).await;
-        assert_eq!(get(master, Some(&on_w1)).await.code, 200);
+        assert_eq!(get(master, Some(&worker_token)).await.code, 200);
         self.order("w1", &json!({DESIRED_CONFIG: worker, PERMIT_CHANGE: worker})).await;
-        assert_eq!(get(master, Some(&on_w1)).await.code, 403);
+        assert_eq!(get(master, Some(&worker_token)).await.code, 403);
     }
 
     /// The door beside: the same token at the API server reads no configuration of any pool, its own included.
