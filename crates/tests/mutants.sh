@@ -40,9 +40,13 @@ which=(--dir "$tree" --package tidegate-core)
 for file in "${files[@]}"; do which+=(--file "$file"); done
 
 # What did not compile: `--iterate` counts it among what was caught before, so it is remembered here.
-unviable() { cat "$out"/{unviable.txt,mutants.out/unviable.txt} 2>/dev/null | sort -u; }
+remember() {
+  touch "$out/unviable.txt"
+  local last=$out/mutants.out/unviable.txt
+  if [ -e "$last" ]; then sort -u -o "$out/unviable.txt" "$out/unviable.txt" "$last"; fi
+}
 if [ "${FRESH:-}" = 1 ]; then rm -rf "$out"/{mutants.out,mutants.out.old,unviable.txt}; fi
-unviable >"$out/unviable.new" && mv "$out/unviable.new" "$out/unviable.txt"
+remember
 
 run=(--output "$out" --in-place --iterate --timeout-multiplier 4 --minimum-test-timeout 60 --no-times --colors never)
 # Without optimisation a change is built in two seconds. The tests that are skipped take most of the time; to run fewer can only
@@ -57,7 +61,7 @@ case $status in 0 | 2 | 3) ;; *) exit "$status" ;; esac
 of_run() { (cd "$out/mutants.out" && cat "$@" 2>/dev/null || true) | sort -u; }
 listed() { comm -12 - "$out/list.txt"; }
 cargo mutants "${which[@]}" --list --colors never | sort -u >"$out/list.txt"
-unviable >"$out/unviable.new" && mv "$out/unviable.new" "$out/unviable.txt"
+remember
 caught=$(of_run caught.txt timeout.txt previously_caught.txt | comm -23 - "$out/unviable.txt" | listed | wc -l)
 missed=$(of_run missed.txt | listed | tee "$out/survived.txt" | wc -l)
 total=$((caught + missed))

@@ -267,6 +267,21 @@ fn an_edit_takes_effect_when_it_is_written() {
     );
 }
 
+/// POL-4, GATE-6: for the gates that name it, an edit of a policy takes effect when it is written too.
+#[test]
+fn an_edit_of_a_policy_takes_effect_on_its_gates_when_it_is_written() {
+    let mut world = World::pool(json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}}));
+    world.settle("2026-11-16T00:00:00Z");
+    let mut policy = World::policy("Permissive");
+    policy.document["metadata"]["managedFields"] =
+        json!([{"manager": "kubectl", "time": "2026-11-17T10:00:00Z"}]);
+    policy.settle("2026-11-17T10:00:01Z");
+    let policy = SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &policy.document);
+    world.policy = Some(Arc::new(policy));
+    world.settle("2026-11-17T10:00:02Z");
+    assert_eq!(world.current(), ("ChangesUnpaused", "2026-11-17T10:00:00Z", None));
+}
+
 #[test]
 fn a_clock_that_was_set_back_forgets_what_has_not_happened() {
     let mut world = World::policy("MaintenanceSchedule");

@@ -275,6 +275,24 @@ fn until_is_over_at_its_instant_for_everybody_who_asks() {
     check(Value::Null, Some(saturday()), none, none);
 }
 
+/// GATE-9: once an until is over the policy says why; without one the stanza does.
+#[test]
+fn what_comes_after_an_until_is_explained_by_the_policy() {
+    let check = |policy: Value, expected: &str| {
+        for (strategy, field) in
+            [("PermissiveUntil", "permissiveUntil"), ("RestrictiveUntil", "restrictiveUntil")]
+        {
+            let past = "2026-11-10T00:00:00Z";
+            let stanza = json!({"strategy": strategy, field: past, "byPolicy": policy.clone()});
+            let (gated, gate) = (pool(stanza.clone()), of(stanza, Some(saturday())));
+            let sentence = explain::gate::sentence(&gated, &gate, at(NOW));
+            assert!(sentence.starts_with(&expected.replace("UNTIL", strategy)), "{sentence}");
+        }
+    };
+    check(json!({"name": "saturday"}), "ChangeManagementPolicy/saturday: ");
+    check(Value::Null, "spec.changeManagement was UNTIL 2026-11-10T00:00:00Z and names no policy");
+}
+
 /// GATE-9: which fields, what is wrong with each, and how many more there are.
 #[test]
 fn problems_are_told_in_one_line() {
