@@ -4,18 +4,19 @@
 //! the table of controllers decides wrongly, a clock is wrong, an admission policy has a hole. A checker that nobody has seen fail is no
 //! evidence.
 
+use api::kinds;
 use api::machine::names::{DESIRED_DRAIN, LAST_APPLIED_DRAIN, LEDGER, PERMIT_FROM, PERMIT_UNTIL};
 use operator::{controllers::MANAGING_POOLS, rollout};
 use runtime::{reconcile::Controller, store::Store, tempo::Tempo};
-use schedule::{Instant, TimeSet};
+use schedule::Instant;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 use tidegate_core::{
     decide,
-    gate::{Form, Gate},
+    gate::{self, Form, Gate},
     plan::Plan,
     pool::{Action, capacity::Limit, seen::SeenNode},
-    seen::{Seen, SeenGated},
+    seen::{Seen, SeenGated, SeenPolicy},
 };
 
 use super::{
@@ -259,7 +260,7 @@ const fn not_asking_again() -> [Controller; ROWS] {
 }
 
 fn some_machine(_: &Seen, store: &Store) -> Vec<runtime::key::Key> {
-    let machines = store.of_kind(&api::schema::MACHINES[1]);
+    let machines = store.of_kind(&kinds::NODE);
     machines.map(|(key, _)| key.clone()).take(1).collect()
 }
 
@@ -301,10 +302,13 @@ fn always_open(seen: &Seen, store: &Store, now: Instant) -> Plan {
 
 fn without_exclusions(seen: &Seen, store: &Store, now: Instant) -> Plan {
     tampered(seen, store, now, |_, gate| {
-        let windows = gate.lowered().and_then(|lowered| lowered.scheduled.windows.clone());
-        if let (Form::ByPolicy, Some(windows)) = (gate.form, windows) {
-            gate.set = windows;
-        }
+        let Some(policy) = gate.policy().filter(|_| gate.form() == Form::ByPolicy) else { return };
+        let mut policy = SeenPolicy::clone(policy);
+        let Some(read) = &mut policy.judged.policy else { return };
+        let Some(windows) = read.lowered.scheduled.windows.clone() else { return };
+        read.lowered.set = windows;
+        let name = &policy.identity.object.name;
+        *gate = as_if(&json!({"strategy": "ByPolicy", "byPolicy": {"name": name}}), Some(policy));
     })
 }
 
@@ -393,7 +397,14 @@ fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
 }
 
 fn open(gate: &mut Gate) {
-    (gate.set, gate.form) = (TimeSet::always(), Form::Permissive);
+    *gate = as_if(&json!({"strategy": "Permissive"}), None);
+}
+
+/// The gate of a pool that has this stanza. Nobody can bend a gate, so a bug is to have seen something else.
+fn as_if(stanza: &Value, policy: Option<SeenPolicy>) -> Gate {
+    let kind = api::schema::gated_named(api::names::MACHINE_CONFIG_POOL).unwrap();
+    let pool = SeenGated::new(kind, &json!({"spec": {"changeManagement": stanza}}));
+    gate::gate(&pool, policy.map(Arc::new).as_ref())
 }
 
 /// Masters that differ are in the middle of something.
