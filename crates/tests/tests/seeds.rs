@@ -2,7 +2,8 @@
 //!
 //! Random worlds and random faults, the real operator on the embedded server in virtual time, and a checker that reads nothing but the
 //! commits. `SEEDS=17 cargo test -p tidegate-rig -p tidegate-tests --test seeds` plays one seed and tells all of a story that goes wrong,
-//! `SEEDS=0..5000` plays many. Strangers try a few things each time they come; with `TIDEGATE_HOSTILE_ATTEMPTS_A_VISIT=40` they try so many.
+//! `SEEDS=0..5000` plays many. Strangers try a few things each time they come; with `TIDEGATE_HOSTILE_ATTEMPTS_A_VISIT=40` they try
+//! so many.
 
 #![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
 
