@@ -262,6 +262,12 @@ fn judged_part(document: &Value) -> Value {
 }
 
 impl SeenGated {
+    /// Whether it is the one `ClusterVersion` that every cluster has, which the masters follow (CV-2).
+    pub fn is_the_cluster(&self) -> bool {
+        self.kind.id == KindId::ClusterVersion
+            && self.identity.object.name.as_deref() == Some(api::names::THE_CLUSTER)
+    }
+
     /// Reads a resource under change management.
     pub fn new(kind: &'static Kind, document: &Value) -> Self {
         Self {

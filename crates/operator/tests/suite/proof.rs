@@ -7,7 +7,7 @@ use operator::{Proof, Settings};
 use serde_json::json;
 
 use super::{
-    budget::refuse_late_marks,
+    budget::{SHIPPED, install, refuse_late_marks},
     common::{POOLS, Running, World, condition, managing, pass, settle},
     rollout::{blocked, marked, waiting_machines},
 };
@@ -170,7 +170,7 @@ async fn trying_leaves_no_trace() {
     pass(Duration::from_mins(20)).await;
     assert_eq!(world.get("/api/v1/nodes/n1"), before);
     let writes = world.writes();
-    assert_eq!(writes.len(), 4, "every five minutes: {writes:?}");
+    assert_eq!(writes.len(), 8, "two every five minutes: {writes:?}");
     assert!(writes.iter().all(|line| line.contains("dryRun=All")), "{writes:?}");
 }
 
@@ -181,4 +181,43 @@ async fn without_machines_nothing_has_to_be_proven() {
     let operator = world.start_with(Settings { proof: Proof::Required, ..managing("one") });
     settle().await;
     assert_eq!(operator.view.ready(), Ok(()));
+}
+
+/// What the server refuses is tried with what this build ships: that of 0.1.0 left doors open (it knew neither `nodes/status` nor records).
+#[tokio::test(start_paused = true)]
+async fn a_policy_of_an_older_release_proves_nothing() {
+    let (world, waived) = waiting_machines(1).await;
+    drop(waived);
+    let old = include_str!("../../../tests/tests/seeds/permits-0.1.0.yaml");
+    install(&world, old, |_| true);
+    world.create(
+        "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+        &json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": "tidegate-permits"},
+            "spec": {"policyName": "tidegate-permits", "validationActions": ["Deny"]}}),
+    );
+    let _operator = world.start_with(Settings { proof: Proof::Required, ..managing("two") });
+    world.clock.step(3600);
+    pass(Duration::from_mins(6)).await;
+    assert!(marked(&world).is_empty());
+    let (status, message) = told(&world);
+    assert!(status == "True" && message.contains("(NotRefused)"), "{status} {message}");
+}
+
+/// Records that anybody can write prove nothing, so where nothing keeps them nothing is initiated either (GATE-10).
+#[tokio::test(start_paused = true)]
+async fn without_the_policy_that_keeps_records_nothing_is_initiated() {
+    let (world, waived) = waiting_machines(1).await;
+    drop(waived);
+    install(&world, SHIPPED, |name| !name.ends_with("-records"));
+    let _operator = world.start_with(Settings { proof: Proof::Required, ..managing("two") });
+    world.clock.step(3600);
+    pass(Duration::from_mins(6)).await;
+    assert!(marked(&world).is_empty());
+    let (status, message) = told(&world);
+    assert!(status == "True" && message.contains("(PolicyMissing)"), "{status} {message}");
+
+    install(&world, SHIPPED, |name| name.ends_with("-records"));
+    pass(Duration::from_secs(35)).await;
+    assert_eq!(marked(&world), ["n1"]);
 }
