@@ -72,7 +72,9 @@ async fn waiting_masters(world: &World, stanza: &Value) -> (Running, String) {
     let operator = world.start_with(managing("one"));
     settle().await;
     let first = newest(world, "master");
-    ["m1", "m2", "m3"].into_iter().for_each(|name| add_machine(world, name, &["master"], &first));
+    for name in ["m1", "m2", "m3"] {
+        add_machine(world, name, &["master"], &first);
+    }
     world.merge(&format!("{CONFIGS}/50-master"), &config("master", "two"));
     settle().await;
     assert_ne!(newest(world, "master"), first);
