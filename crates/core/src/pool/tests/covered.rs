@@ -15,7 +15,7 @@ fn marked(world: &World, seconds: i64) -> Vec<String> {
     marks(&plan).into_iter().map(|(node, _)| node.to_owned()).collect()
 }
 
-/// CV-4: which release is being installed, as its owner says, and whether it still is.
+/// CV-1: which release is being installed, as its owner says, and whether it still is.
 #[test]
 fn release_is_what_its_owner_says_is_being_installed() {
     let check = |desired: Value, state: &str, expected: Option<&str>| {
