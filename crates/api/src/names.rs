@@ -30,6 +30,9 @@ pub const POLICY_NOT_READY: &str = "PolicyNotReady";
 /// The version of the control plane, which names a [`CHANGE_MANAGEMENT_POLICY`].
 pub const CLUSTER_VERSION: &str = "ClusterVersion";
 
+/// The name of the one [`CLUSTER_VERSION`] that every cluster has. Another that somebody made beside it decides nothing.
+pub const THE_CLUSTER: &str = "version";
+
 /// A pool of nodes that share a configuration, which names a [`CHANGE_MANAGEMENT_POLICY`].
 pub const MACHINE_CONFIG_POOL: &str = "MachineConfigPool";
 

@@ -109,12 +109,11 @@ where
         let Self { server, user } = self.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let answer = match read_whole(body).await? {
-                Some(bytes) => server.answer(Incoming::of(parts, bytes), user).await?,
-                None => {
-                    let text = format!("Request entity too large: limit is {BODY_LIMIT}");
-                    refusal_response(&Refusal::new(413, "RequestEntityTooLarge", text))
-                }
+            let answer = if let Some(bytes) = read_whole(body).await? {
+                server.answer(Incoming::of(parts, bytes), user).await?
+            } else {
+                let text = format!("Request entity too large: limit is {BODY_LIMIT}");
+                refusal_response(&Refusal::new(413, "RequestEntityTooLarge", text))
             };
             Ok(dated(answer, server.now()))
         })

@@ -16,7 +16,7 @@ pub mod outside;
 
 use crate::{
     behavior::{Before, recorded},
-    enforced::{self, Enforcement},
+    enforced::Enforcement,
     explain,
     gate::{Gate, problem_text},
     pending::{Course, Pending, Stage},
@@ -239,7 +239,7 @@ fn pending(seen: &SeenGated, behavior: &Behavior, verdict: Verdict) -> Said {
 /// Whether something refuses what the gate holds (GATE-13). What was not tried since this program started keeps what was seen
 /// before, so that a restart writes nothing (STAT-3).
 fn enforced(seen: &SeenGated, kept: Enforcement, now: Instant) -> Option<Condition> {
-    let known = enforced::recorded(seen);
+    let known = seen.enforcement();
     let found = match (kept, known) {
         (Enforcement::NotTried, Some(known)) => known,
         (found, _) => found,

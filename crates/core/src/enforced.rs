@@ -6,8 +6,6 @@
 
 use api::{meta::ConditionStatus, names};
 
-use crate::seen::SeenGated;
-
 /// What is known of who keeps a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Enforcement {
@@ -27,6 +25,11 @@ pub enum Enforcement {
 }
 
 impl Enforcement {
+    /// The one with this reason.
+    pub(crate) fn of_reason(reason: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.reason() == reason)
+    }
+
     /// All of them.
     pub const ALL: [Self; 6] = [
         Self::Proven,
@@ -106,12 +109,6 @@ impl Enforcement {
             }
         }
     }
-}
-
-/// What a controller wrote on a resource; none if none did, or if there is no gate.
-pub fn recorded(seen: &SeenGated) -> Option<Enforcement> {
-    let condition = seen.conditions.get(names::ENFORCED)?;
-    Enforcement::ALL.into_iter().find(|known| known.reason() == condition.reason)
 }
 
 #[cfg(test)]

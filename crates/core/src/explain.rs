@@ -11,10 +11,11 @@ use schedule::{Cause, Date, Instant, Length, TimeSet, Zone};
 
 use crate::{
     format::duration_text,
-    gate::Form,
+    gate::{Form, problem_text},
     lower::{Lowered, Scheduled},
     problem::Object,
     read::Policy,
+    seen::SeenPolicy,
     strategy,
     verdict::Verdict,
 };
@@ -299,6 +300,16 @@ pub fn length_text(length: Length) -> String {
         Length::RestOfDay => "to the end of the day".into(),
         Length::Elapsed(seconds) => format!("for {}", duration_text(seconds)),
         Length::Until(end) => format!("to {end}"),
+    }
+}
+
+impl SeenPolicy {
+    /// Why it permits changes at an instant or does not, in a sentence.
+    pub fn reason(&self, at: Instant) -> String {
+        match &self.judged.policy {
+            Some(policy) => sentence(&policy.lowered, at),
+            None => format!("the policy cannot be used: {}", problem_text(&self.judged.problems)),
+        }
     }
 }
 

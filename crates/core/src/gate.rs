@@ -16,11 +16,12 @@ use api::{
 use schedule::{Instant, TimeSet};
 
 use crate::{
-    explain, format,
+    format,
     lower::Lowered,
     problem::{Code, FieldPath, Object, Problem},
     seen::{SeenGated, SeenPolicy, StanzaReading},
     strategy,
+    verdict::Verdict,
 };
 
 pub mod permit;
@@ -196,11 +197,15 @@ impl SeenPolicy {
         self.judged.policy.as_ref().map_or_else(TimeSet::never, |policy| policy.lowered.set.clone())
     }
 
-    /// Why it permits changes at an instant or does not, in a sentence.
-    pub fn reason(&self, at: Instant) -> String {
-        match &self.judged.policy {
-            Some(policy) => explain::sentence(&policy.lowered, at),
-            None => format!("the policy cannot be used: {}", problem_text(&self.judged.problems)),
+    /// What it says at an instant to those who name it; nobody relies on one that is not ready (POL-6).
+    pub fn verdict(&self, at: Instant) -> Verdict {
+        match self.ready() {
+            Err(_) => Verdict::CannotTell,
+            Ok(()) => self
+                .judged
+                .policy
+                .as_ref()
+                .map_or(Verdict::CannotTell, |policy| Verdict::of(&policy.lowered.set, at)),
         }
     }
 
@@ -320,6 +325,14 @@ impl<R> Gate<R> {
             | Form::RestrictiveUntil(_)
             | Form::Unusable
             | Form::ByPolicy => self.doubt.as_ref(),
+        }
+    }
+
+    /// What it says at an instant.
+    pub fn verdict(&self, at: Instant) -> Verdict {
+        match self.doubt_at(at) {
+            Some(_) => Verdict::CannotTell,
+            None => Verdict::of(self.set(), at),
         }
     }
 

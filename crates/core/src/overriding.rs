@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use api::{machine::names::MASTER, names, schema::KindId, stanza::StanzaStrategy};
+use api::{machine::names::MASTER, names, stanza::StanzaStrategy};
 use schedule::Instant;
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ pub fn led_elsewhere(seen: &SeenGated, world: &World) -> Option<String> {
     let object = &seen.identity.object;
     let masters =
         object.kind == names::MACHINE_CONFIG_POOL && object.name.as_deref() == Some(MASTER);
-    let mut versions = world.gated().filter(|seen| seen.kind.id == KindId::ClusterVersion);
+    let mut versions = world.gated().filter(|seen| seen.is_the_cluster());
     let version = versions.next().filter(|_| masters)?.identity.object.name.as_deref()?.to_owned();
     Some(format!(
         "{object} follows ClusterVersion/{version}, so its own stanza decides nothing\n  \

@@ -6,7 +6,7 @@ use schedule::Instant;
 
 use crate::{
     decide::outside,
-    enforced::{self, Enforcement},
+    enforced::Enforcement,
     gate::{Form, Gate},
     pending::Pending,
     problem::Object,
@@ -63,7 +63,7 @@ pub fn resource(world: &World, seen: &SeenGated, at: Instant) -> Row {
         overridden: if gate.overrides(seen, at) { Overridden::Yes } else { Overridden::No },
         behavior,
         pending: seen.pending.clone(),
-        enforced: enforced::recorded(seen),
+        enforced: seen.enforcement(),
         outside: outside::recorded(seen),
     }
 }

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::{
     drain::node::Node,
+    enforced::Enforcement,
     node::disruption::{self, Wanted},
     pending::{self, Began, Pending},
     pool::{
@@ -261,6 +262,12 @@ fn judged_part(document: &Value) -> Value {
 }
 
 impl SeenGated {
+    /// Whether it is the one `ClusterVersion` that every cluster has, which the masters follow (CV-2).
+    pub fn is_the_cluster(&self) -> bool {
+        self.kind.id == KindId::ClusterVersion
+            && self.identity.object.name.as_deref() == Some(api::names::THE_CLUSTER)
+    }
+
     /// Reads a resource under change management.
     pub fn new(kind: &'static Kind, document: &Value) -> Self {
         Self {
@@ -288,6 +295,11 @@ impl SeenGated {
             update: (kind.id == KindId::ClusterVersion)
                 .then(|| Box::new(SeenUpdate::new(document))),
         }
+    }
+
+    /// What a controller wrote on it about who keeps its gate; none if none did, or if there is no gate (GATE-13).
+    pub fn enforcement(&self) -> Option<Enforcement> {
+        Enforcement::of_reason(&self.conditions.get(api::names::ENFORCED)?.reason)
     }
 
     /// The policy that its stanza names, whatever the strategy (GATE-3); in its own namespace if it has one, and in no other

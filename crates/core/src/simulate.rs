@@ -13,7 +13,7 @@ use std::{
     ops::Range,
 };
 
-use api::schema::{Kind, KindId, Role};
+use api::schema::{Kind, Role};
 use schedule::Instant;
 use serde_json::Value;
 
@@ -166,7 +166,7 @@ impl Cluster {
     /// What the control plane says, if it was seen.
     fn control_plane(&self) -> Option<&SeenGated> {
         let mut gated = self.world.gated();
-        gated.find(|gated| gated.kind.id == KindId::ClusterVersion).map(|gated| &**gated)
+        gated.find(|gated| gated.is_the_cluster()).map(|gated| &**gated)
     }
 }
 

@@ -5,8 +5,6 @@
 
 use schedule::{Instant, TimeSet};
 
-use crate::{gate::Gate, seen::SeenPolicy};
-
 /// What is said about changes at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -42,30 +40,6 @@ impl Verdict {
             Self::Permitted => "open",
             Self::Held => "held",
             Self::CannotTell => "unknown",
-        }
-    }
-}
-
-impl<R> Gate<R> {
-    /// What it says at an instant.
-    pub fn verdict(&self, at: Instant) -> Verdict {
-        match self.doubt_at(at) {
-            Some(_) => Verdict::CannotTell,
-            None => Verdict::of(self.set(), at),
-        }
-    }
-}
-
-impl SeenPolicy {
-    /// What it says at an instant to those who name it; nobody relies on one that is not ready (POL-6).
-    pub fn verdict(&self, at: Instant) -> Verdict {
-        match self.ready() {
-            Err(_) => Verdict::CannotTell,
-            Ok(()) => self
-                .judged
-                .policy
-                .as_ref()
-                .map_or(Verdict::CannotTell, |policy| Verdict::of(&policy.lowered.set, at)),
         }
     }
 }

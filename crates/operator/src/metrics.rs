@@ -17,7 +17,7 @@ use runtime::{
 use schedule::Instant;
 use tidegate_core::{
     decide::outside,
-    enforced::{self, Enforcement},
+    enforced::Enforcement,
     gate::{Form, Gate},
     gauge::{self, Gauges},
     seen::{Seen, SeenGated, StanzaReading},
@@ -51,7 +51,7 @@ pub fn page(view: &View) -> String {
                     overridden: gate.overrides(resource, now),
                     removed: is_removed(resource),
                     enforced: (gate.form() != Form::NoStanza)
-                        .then(|| enforced::recorded(resource).unwrap_or_default()),
+                        .then(|| resource.enforcement().unwrap_or_default()),
                     outside: outside::recorded(resource),
                 });
             }

@@ -1,8 +1,9 @@
 //! Does the server refuse a change that nobody permitted? It is tried, and what was not seen is not believed (GATE-13).
 //!
-//! A machine is told to go to a configuration that cannot exist, without a permit, as a dry run: nothing is stored, and the admission policy that
-//! is shipped beside the operator refuses it. Without that refusal the operator's own care is all that keeps a window, so it
-//! initiates nothing and says why.
+//! A machine is told to go to a configuration that cannot exist, beside a permit that names no change, as a dry run: nothing is stored, and
+//! the admission policy that is shipped beside the operator refuses it; that of 0.1.0, which left doors open, does not. Then a record is
+//! written that no machine has, and the policy that keeps records refuses that: what was begun is read from them (GATE-10). Without both
+//! refusals the operator's own care is all that keeps a window, so it initiates nothing and says why.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -19,8 +20,11 @@ use tokio::time::{Instant, sleep};
 
 /// No configuration is called that: names of objects have no capital letters.
 const IMPOSSIBLE: &str = "Tidegate-tries-whether-this-is-refused";
-/// How the admission policy ends that the chart makes.
-const POLICY: &str = "-permits";
+/// How the admission policies end that the chart makes.
+const PERMITS: &str = "-permits";
+const RECORDS: &str = "-records";
+/// For how many seconds the permit is good that names no change. What must refuse it is that alone.
+const GOOD_FOR: i64 = 120;
 /// So many tries in a row without an answer, and what was seen before counts for nothing.
 const PATIENCE: u32 = 3;
 
@@ -122,8 +126,11 @@ async fn look(cluster: &Cluster) -> Standing {
     };
     let bound: BTreeSet<&str> =
         bindings.iter().filter_map(|it| it.pointer("/spec/policyName")?.as_str()).collect();
-    let mut names = policies.iter().filter_map(|it| it.pointer("/metadata/name")?.as_str());
-    if !names.any(|name| name.ends_with(POLICY) && bound.contains(name)) {
+    let names: Vec<&str> =
+        policies.iter().filter_map(|it| it.pointer("/metadata/name")?.as_str()).collect();
+    let stands =
+        |policy: &str| names.iter().any(|name| name.ends_with(policy) && bound.contains(name));
+    if !stands(PERMITS) || !stands(RECORDS) {
         return Standing::Missing;
     }
     let text = |it: &Value, place: &str| it.pointer(place).map(ToString::to_string);
@@ -137,31 +144,36 @@ fn items(list: &Value) -> &[Value] {
     list.get("items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// What comes of a change that nobody permitted.
+/// What comes of a change that nobody permitted, and of a record that no machine has.
 async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallError> {
-    let change = json!({"metadata": {"annotations": {
+    let until = cluster.clock().now().saturating_add(GOOD_FOR);
+    let order = json!({
         names::DESIRED_CONFIG: IMPOSSIBLE,
-        names::PERMIT_UNTIL: null,
+        names::PERMIT_UNTIL: until.to_string(),
         names::PERMIT_FROM: null,
         names::PERMIT_BASIS: null,
         names::PERMIT_CHANGE: null,
-    }}});
-    let ask = Ask {
-        path: format!("{}?dryRun=All&fieldManager=tidegate-proof", machine.path()),
-        content_type: "application/merge-patch+json",
-        body: change.to_string().into_bytes(),
-    };
-    match cluster.call::<Value>(Verb::Patch, ask).await {
-        Ok(_) => why_not(cluster).await,
-        Err(CallError::Refused { message, .. }) if is_ours(&message) => Ok(Enforcement::Proven),
-        // Whatever refused it, it was not what has to.
-        Err(error) => Err(error),
+    });
+    for (annotations, policy) in [(order, PERMITS), (json!({names::LEDGER: IMPOSSIBLE}), RECORDS)] {
+        let change = json!({"metadata": {"annotations": annotations}});
+        let ask = Ask {
+            path: format!("{}?dryRun=All&fieldManager=tidegate-proof", machine.path()),
+            content_type: "application/merge-patch+json",
+            body: change.to_string().into_bytes(),
+        };
+        match cluster.call::<Value>(Verb::Patch, ask).await {
+            Ok(_) => return why_not(cluster).await,
+            Err(CallError::Refused { message, .. }) if is_of(policy, &message) => {}
+            // Whatever refused it, it was not what has to.
+            Err(error) => return Err(error),
+        }
     }
+    Ok(Enforcement::Proven)
 }
 
-/// Whether the words are those of the admission policy that is shipped beside the operator.
-fn is_ours(message: &str) -> bool {
-    message.contains("ValidatingAdmissionPolicy '") && message.contains(&format!("{POLICY}'"))
+/// Whether the words are those of an admission policy that is shipped beside the operator.
+fn is_of(policy: &str, message: &str) -> bool {
+    message.contains("ValidatingAdmissionPolicy '") && message.contains(&format!("{policy}'"))
 }
 
 /// Why the server let it pass. Who may not list admission policies is told here whether there could be any.

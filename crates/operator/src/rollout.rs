@@ -100,14 +100,14 @@ pub fn gate_of_pool(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
 }
 
 /// The objects that the gate of a pool rests on: the pool, what decides in its stead if it is that of the masters, and the policy that is
-/// named (GATE-11).
+/// named (GATE-11). What decides about masters is one of them even where it is not known: it may have come since.
 pub fn rests_on(seen: &Seen, store: &Store) -> Vec<Key> {
     let Seen::Gated(gated) = seen else { return Vec::new() };
     let master = gated.pool.as_ref().is_some_and(|pool| pool.name == MASTER);
     let version = control_plane(store).filter(|_| master).map(|(seen, _)| seen);
-    let objects = [Some(seen), version].into_iter().flatten();
     let policy = policy_of(version.unwrap_or(seen));
-    objects.filter_map(|seen| Key::of(&seen.identity().object)).chain(policy).collect()
+    let own = Key::of(&seen.identity().object);
+    own.into_iter().chain(control_plane_key().filter(|_| master)).chain(policy).collect()
 }
 
 /// The change that lets the master pool follow `ClusterVersion`; none if it does, or if nobody can read what it should follow.
@@ -168,10 +168,14 @@ fn waits_for(pool: &SeenPool, store: &Store) -> Option<&'static str> {
     master::waits_for(&pool.name, &members(MASTER, store), &members(ARBITER, store), target)
 }
 
+/// What decides about the masters.
+fn control_plane_key() -> Option<Key> {
+    Key::new(gated_named(names::CLUSTER_VERSION)?, None, names::THE_CLUSTER)
+}
+
 fn control_plane(store: &Store) -> Option<(&Seen, &SeenGated)> {
-    let versions = store.of_kind(gated_named(names::CLUSTER_VERSION)?);
-    versions.into_iter().find_map(|(_, seen)| match seen {
-        Seen::Gated(gated) => Some((seen, &**gated)),
+    match store.get(&control_plane_key()?)? {
+        seen @ Seen::Gated(gated) => Some((seen, &**gated)),
         Seen::Policy(_) | Seen::Part(_) => None,
-    })
+    }
 }

@@ -7,6 +7,7 @@ mod suite {
 
     mod budget;
     mod clocks;
+    mod doubt;
     mod draining;
     mod faults;
     mod kinds;

@@ -32,10 +32,7 @@ const KNOTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("apiserver", &["discovery", "route"]),
-    (
-        "core",
-        &["drain", "enforced", "explain", "gate", "pending", "plan", "pool", "seen", "verdict"],
-    ),
+    ("core", &["drain", "gate", "pending", "plan", "pool", "seen"]),
     ("operator", &["metrics", "node_config", "run", "serve"]),
     ("rig", &["cluster", "pki", "users"]),
     ("rig", &["module", "programs"]),

@@ -2,7 +2,8 @@
 //!
 //! Random worlds and random faults, the real operator on the embedded server in virtual time, and a checker that reads nothing but the
 //! commits. `SEEDS=17 cargo test -p tidegate-rig -p tidegate-tests --test seeds` plays one seed and tells all of a story that goes wrong,
-//! `SEEDS=0..5000` plays many. Strangers try a few things each time they come; with `TIDEGATE_HOSTILE_ATTEMPTS=40` they try so many.
+//! `SEEDS=0..5000` plays many. Strangers try a few things each time they come; with `TIDEGATE_HOSTILE_ATTEMPTS_A_VISIT=40` they try
+//! so many.
 
 #![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
 
@@ -101,7 +102,7 @@ fn complaint(outcome: &Outcome, told: usize) -> String {
 
 #[test]
 fn nothing_is_initiated_outside_a_window_and_everything_finishes() {
-    let attempts = std::env::var("TIDEGATE_HOSTILE_ATTEMPTS").ok();
+    let attempts = std::env::var("TIDEGATE_HOSTILE_ATTEMPTS_A_VISIT").ok();
     let attempts = attempts.map(|attempts| attempts.parse().unwrap());
     let outcomes = play_all(&asked(), Plot { attempts, ..Plot::honest() });
     let broken: Vec<&Outcome> = outcomes.iter().filter(|one| !one.violations.is_empty()).collect();

@@ -180,7 +180,9 @@ fn an_order_without_its_record_moves_nothing_and_says_what_is_missing() {
 #[test]
 fn without_a_desired_configuration_nothing_is_begun() {
     let needed = plan(Drain::NotNeeded);
-    for way in [Way::Unknown, Way::Known(&needed), Way::Barred("x"), Way::Failed("x")] {
+    for way in
+        [Way::Unknown, Way::Known(&needed), Way::Barred("x"), Way::Failed("x"), Way::Delayed("x")]
+    {
         assert_eq!(decided("current=OLD state=Done", at(OLD), way), Step::Rest);
     }
 }
@@ -242,6 +244,16 @@ fn what_cannot_be_and_what_failed_are_told_apart() {
     );
     check("state=Degraded reason=full", Way::Failed("full"), Step::Await(Awaited::Retry));
     check("state=Degraded reason=full", Way::Unknown, report(None, Some(("Working", "")), None));
+    // Nobody gives configurations now: it is on its way, says so once, and keeps saying it while it asks.
+    check("state=Working", Way::Delayed("away"), report(None, Some(("Working", "away")), None));
+    check("state=Working reason=away", Way::Delayed("away"), Step::Await(Awaited::Retry));
+    check("state=Working reason=away", Way::Unknown, Step::Plan(NEW.to_owned()));
+    let known = plan(Drain::NotNeeded);
+    check(
+        "state=Working reason=away",
+        Way::Known(&known),
+        report(None, Some(("Working", "")), None),
+    );
 }
 
 #[test]

@@ -243,8 +243,16 @@ impl Node {
     }
 }
 
-/// The cluster's own taints come and go with the state of a node.
-const FLEETING: &[&str] = &["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"];
+/// Taints that come and go with the state of a node: the cluster's own, and those of networks and of whoever adds and removes nodes.
+/// Each machine that has just started anew bears some for a while, and is no stranger for that to what ran there.
+const FLEETING: &[&str] = &[
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "node.cilium.io/",
+    "karpenter.sh/",
+    "ToBeDeletedByClusterAutoscaler=",
+    "DeletionCandidateOfClusterAutoscaler=",
+];
 
 /// Those of them that repeat what the specification and the condition `Ready` say.
 const SAID_ELSEWHERE: &[&str] = &[

@@ -38,7 +38,7 @@ pub enum Refusal {
     Unknown,
     /// The node belongs to no pool.
     NoPool,
-    /// Several pools claim the node, so that it belongs to none.
+    /// Several pools claim the node or may claim it, so that it belongs to none.
     Disputed(Vec<String>),
     /// Nobody told the node to go anywhere.
     NothingDesired,
@@ -60,7 +60,7 @@ impl fmt::Display for Refusal {
             Self::Disputed(pools) => {
                 write!(
                     f,
-                    "the pools {} all claim the node, so it belongs to none",
+                    "the pools {} claim the node or may claim it, so it belongs to none",
                     pools.join(", ")
                 )
             }

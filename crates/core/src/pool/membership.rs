@@ -1,7 +1,8 @@
 //! Which pool does a machine belong to? At most one.
 //!
 //! The control plane wins over everything; a custom pool wins over `worker`, whose label its machines usually carry too; two custom
-//! pools are a contradiction, and then the machine belongs to none.
+//! pools are a contradiction, and then the machine belongs to none. So it does while a pool may claim it whose selector cannot be read:
+//! taken for one of another pool it would go through that pool's gate (GATE-12).
 
 use api::machine::names;
 
@@ -14,7 +15,7 @@ pub enum Membership<'a> {
     Of(&'a str),
     /// To none.
     Nowhere,
-    /// Several custom pools claim it, so it belongs to none of them.
+    /// Several pools claim it or may claim it, so it belongs to none of them.
     Disputed(Vec<&'a str>),
 }
 
@@ -26,14 +27,22 @@ pub fn membership<'a>(
     if node.labels.get(names::OPERATING_SYSTEM).is_some_and(|system| system == "windows") {
         return Membership::Nowhere;
     }
-    let mut claims: Vec<&str> = pools
-        .into_iter()
-        .filter(|pool| pool.nodes.chooses(&node.labels))
-        .map(|pool| pool.name.as_str())
-        .collect();
+    let (mut claims, mut doubtful): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for pool in pools {
+        if pool.nodes.chooses(&node.labels) {
+            claims.push(&pool.name);
+        } else if pool.nodes.may_choose(&node.labels) {
+            doubtful.push(&pool.name);
+        }
+    }
     claims.sort_unstable();
     if claims.contains(&names::MASTER) {
         return Membership::Of(names::MASTER);
+    }
+    if !doubtful.is_empty() {
+        claims.append(&mut doubtful);
+        claims.sort_unstable();
+        return Membership::Disputed(claims);
     }
     let custom: Vec<&str> = claims.iter().copied().filter(|name| is_custom(name)).collect();
     match (custom.as_slice(), claims.first()) {
@@ -92,5 +101,32 @@ mod tests {
         check(&["arbiter"], "linux", Membership::Of("arbiter"));
         check(&["worker"], "windows", Membership::Nowhere);
         check(&["storage"], "linux", Membership::Nowhere);
+    }
+
+    /// GATE-12
+    #[test]
+    fn while_a_selector_cannot_be_read_nobody_else_gets_its_machines() {
+        let mut pools = [pool("worker"), pool("master"), pool("infra")];
+        let check = |pools: &[SeenPool], roles: &[&str], expected: Membership<'_>| {
+            let labels: serde_json::Map<String, serde_json::Value> = roles
+                .iter()
+                .map(|role| (format!("node-role.kubernetes.io/{role}"), "".into()))
+                .collect();
+            let node = SeenNode::new(&json!({"metadata": {"name": "n", "labels": labels}}));
+            assert_eq!(membership(&node, pools), expected, "{roles:?}");
+        };
+        let typo = |name: &str| {
+            SeenPool::new(&json!({"metadata": {"name": name}, "spec": {"nodeSelector": {
+                "matchExpressions": [{"key": "role", "operator": "exists"}]}}}))
+        };
+        pools[2] = typo("infra");
+        let disputed = || Membership::Disputed(vec!["infra", "worker"]);
+        check(&pools, &["worker", "infra"], disputed());
+        check(&pools, &["worker"], disputed());
+        check(&pools, &["worker", "master"], Membership::Of("master"));
+        check(&pools, &["storage"], Membership::Disputed(vec!["infra"]));
+        // Masters that are workers too do not go through the gate of the workers either.
+        pools = [pool("worker"), typo("master"), pool("infra")];
+        check(&pools, &["worker", "master"], Membership::Disputed(vec!["master", "worker"]));
     }
 }

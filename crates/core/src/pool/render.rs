@@ -118,7 +118,7 @@ fn check_selector(pool: &SeenPool) -> Vec<Problem> {
                 "use an expression In with worker and the pool's own role",
             )]
         }
-        Selector::Nothing | Selector::Terms(_) => Vec::new(),
+        Selector::Nothing | Selector::Terms(_) | Selector::Doubtful(_) => Vec::new(),
     }
 }
 

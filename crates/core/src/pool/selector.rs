@@ -15,6 +15,8 @@ pub enum Selector {
     Everything,
     /// All of these.
     Terms(Vec<Term>),
+    /// All of these, and something that cannot be understood: nobody can tell what it chooses.
+    Doubtful(Vec<Term>),
 }
 
 /// One demand on the labels.
@@ -33,7 +35,7 @@ enum Demand {
 }
 
 impl Selector {
-    /// Reads a selector; one that cannot be understood chooses nothing.
+    /// Reads a selector; one that cannot be understood chooses nothing for certain.
     pub(crate) fn read(
         given: Option<&Value>,
         path: &FieldPath,
@@ -41,6 +43,7 @@ impl Selector {
     ) -> Self {
         let Some(given) = given.filter(|given| !given.is_null()) else { return Self::Nothing };
         let mut terms = Vec::new();
+        let mut is_doubtful = false;
         let labels = given.get("matchLabels").and_then(Value::as_object);
         for (key, value) in labels.into_iter().flatten() {
             let wanted = value.as_str().unwrap_or_default().to_owned();
@@ -56,9 +59,12 @@ impl Selector {
                         Problem::new(&path, Code::BadFormat, detail)
                             .hint("use operator In, NotIn, Exists or DoesNotExist, with values for the first two"),
                     );
-                    return Self::Nothing;
+                    is_doubtful = true;
                 }
             }
+        }
+        if is_doubtful {
+            return Self::Doubtful(terms);
         }
         if terms.is_empty() { Self::Everything } else { Self::Terms(terms) }
     }
@@ -66,8 +72,16 @@ impl Selector {
     /// Whether it chooses an object with these labels.
     pub fn chooses(&self, labels: &BTreeMap<String, String>) -> bool {
         match self {
-            Self::Nothing | Self::Everything => false,
+            Self::Nothing | Self::Everything | Self::Doubtful(_) => false,
             Self::Terms(terms) => terms.iter().all(|term| term.holds(labels)),
+        }
+    }
+
+    /// Whether nobody can tell if it chooses an object with these labels: what can be read of it does.
+    pub fn may_choose(&self, labels: &BTreeMap<String, String>) -> bool {
+        match self {
+            Self::Nothing | Self::Everything | Self::Terms(_) => false,
+            Self::Doubtful(terms) => terms.iter().all(|term| term.holds(labels)),
         }
     }
 }
@@ -138,12 +152,16 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_that_is_not_understood_chooses_nothing_and_says_where() {
+    fn a_selector_that_is_not_understood_chooses_nothing_for_certain_and_says_where() {
         let mut problems = Vec::new();
-        let given =
-            json!({"matchExpressions": [{"key": "role", "operator": "Like", "values": ["w*"]}]});
+        let given = json!({"matchLabels": {"zone": "a"},
+            "matchExpressions": [{"key": "role", "operator": "Like", "values": ["w*"]}]});
         let path = FieldPath::of("spec.nodeSelector");
-        assert_eq!(Selector::read(Some(&given), &path, &mut problems), Selector::Nothing);
+        let read = Selector::read(Some(&given), &path, &mut problems);
+        for (zone, expected) in [("a", true), ("b", false)] {
+            let labels = BTreeMap::from([("zone".to_owned(), zone.to_owned())]);
+            assert_eq!((read.chooses(&labels), read.may_choose(&labels)), (false, expected));
+        }
         assert_eq!(problems[0].field.to_string(), "spec.nodeSelector.matchExpressions[0]");
     }
 }

@@ -7,7 +7,13 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    decide, enforced::Enforcement, explain::Reason, gauge::gauges, overview, seen::SeenGated,
+    decide,
+    enforced::Enforcement,
+    explain::Reason,
+    gate::Gate,
+    gauge::gauges,
+    overview,
+    seen::{SeenGated, SeenPolicy},
     world::World,
 };
 

@@ -55,8 +55,16 @@ fn change_pools(world: &World, away: Option<String>) -> Option<String> {
 
 /// The policy that refuses marks without a live permit, as it is shipped.
 pub(crate) fn refuse_late_marks(world: &World) {
-    let shipped = include_str!("../../../../deploy/manifests/manage-pools/manage-pools.yaml");
-    let documents: Vec<Value> = serde_saphyr::from_multiple(shipped).unwrap();
+    install(world, SHIPPED, |_| true);
+}
+
+/// What is shipped for pools that the operator manages.
+pub(crate) const SHIPPED: &str =
+    include_str!("../../../../deploy/manifests/manage-pools/manage-pools.yaml");
+
+/// Installs the admission policies of a manifest, and their bindings, whose names are wanted.
+pub(crate) fn install(world: &World, manifest: &str, wanted: impl Fn(&str) -> bool) {
+    let documents: Vec<Value> = serde_saphyr::from_multiple(manifest).unwrap();
     let admission = "/apis/admissionregistration.k8s.io/v1";
     for document in documents {
         let plural = match document["kind"].as_str() {
@@ -64,7 +72,9 @@ pub(crate) fn refuse_late_marks(world: &World) {
             Some("ValidatingAdmissionPolicyBinding") => "validatingadmissionpolicybindings",
             _ => continue,
         };
-        world.create(&format!("{admission}/{plural}"), &document);
+        if wanted(document["metadata"]["name"].as_str().unwrap()) {
+            world.create(&format!("{admission}/{plural}"), &document);
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use http::header::DATE;
 use runtime::clock::{Clock as _, SetClock};
 
 use super::{
-    common::{POOLS, managing, pass},
+    common::{POOLS, World, managing, pass},
     rollout::{blocked, marked, marks, waiting},
 };
 
@@ -68,7 +68,7 @@ async fn who_was_never_told_the_time_initiates_nothing_and_says_so() {
         }
         answer
     });
-    let _untold = world.start_on(client, &world.clock, managing("two"));
+    let _untold = World::start_on(client, &world.clock, managing("two"));
     pass(Duration::from_mins(70)).await;
     assert_eq!(marks(&world), 0);
     let why = blocked(&world.get(&format!("{POOLS}/worker")));

@@ -128,16 +128,11 @@ impl World {
 
     /// Starts an operator with a clock of its own.
     pub(crate) fn start_by(&self, clock: &SetClock, settings: Settings) -> Running {
-        self.start_on(self.client(), clock, settings)
+        Self::start_on(self.client(), clock, settings)
     }
 
     /// Starts an operator with a line to the server of its own.
-    pub(crate) fn start_on(
-        &self,
-        client: kube::Client,
-        clock: &SetClock,
-        settings: Settings,
-    ) -> Running {
+    pub(crate) fn start_on(client: kube::Client, clock: &SetClock, settings: Settings) -> Running {
         let operator = Operator::new(client, Arc::new(clock.clone()), settings);
         let view = operator.view();
         let task = tokio::spawn(async move {

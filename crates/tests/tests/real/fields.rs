@@ -1,6 +1,7 @@
 //! Is a person told at once that a field does not exist, and is nothing lost or opened by it? (GATE-14)
 
 use std::{
+    cell::Cell,
     fs,
     process::{Command, Stdio},
 };
@@ -43,12 +44,13 @@ async fn are_told(cluster: &Cluster) {
     };
     let weekly = json!({"frequency": "Weekly", "weekly": {"daysOfWeek": ["Sunday"]}});
     let scheduled = |schedule: Value| json!({"strategy": "MaintenanceSchedule", "maintenanceSchedule": schedule});
-    // A server takes a moment to heed a new policy.
+    // A server takes a moment to heed a new policy. Each try is another write: kubectl sends nothing that it has sent before.
+    let tries = Cell::new(0);
     until("the server warns", async || {
-        apply(&policy("probe", json!({"strategy": "Permissive", "stratgy": "x"})))
-            .contains("there is no field")
-            && apply(&pool("probe", json!({"strategy": "Permissive", "stratgy": "x"})))
-                .contains("there is no field")
+        tries.set(tries.get() + 1);
+        let mistyped = json!({"strategy": "Permissive", "stratgy": tries.get().to_string()});
+        let said = [policy("probe", mistyped.clone()), pool("probe", mistyped)];
+        said.iter().all(|object| apply(object).contains("there is no field"))
     })
     .await;
     for (object, pointer, told) in [

@@ -81,7 +81,7 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
             until(deadline, || granted.is_subset(&recorder.used())).await;
         };
         let view = operator.view();
-        operator.run(everything_was_used).await.unwrap();
+        Box::pin(operator.run(everything_was_used)).await.unwrap();
         let page = operator::metrics::page(&view);
         for metric in METRICS {
             let heading = format!("# TYPE {} {}\n", metric.name, metric.form.as_str());

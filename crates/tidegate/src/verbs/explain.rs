@@ -8,7 +8,7 @@ use schedule::{Instant, Zone};
 use serde::Serialize;
 use tidegate_core::{
     behavior::behavior,
-    enforced::{self, Enforcement},
+    enforced::Enforcement,
     explain::{Fact, Reason, explain},
     overview,
     problem::Object,
@@ -145,7 +145,7 @@ fn named(
         let gate = world.gate(seen);
         let zone = gate.lowered().map_or_else(Zone::utc, |lowered| lowered.scheduled.zone.clone());
         let behavior = world.behavior(seen, at);
-        let (reason, enforced) = (world.explain(seen, at), enforced::recorded(seen));
+        let (reason, enforced) = (world.explain(seen, at), seen.enforcement());
         return Ok(Answer { object, behavior, reason, zone, enforced });
     }
     let Some(seen) = world.policy(&object) else {

@@ -78,7 +78,11 @@ fn nobody_gains_evictions_by_writing_an_annotation() {
     // Members only, whatever else is there.
     let begun = "asks=drain-b desired=b current=a permit=b";
     check("", begun, "refused: the node belongs to no pool");
-    check("both", begun, "refused: the pools gpu, infra all claim the node, so it belongs to none");
+    check(
+        "both",
+        begun,
+        "refused: the pools gpu, infra claim the node or may claim it, so it belongs to none",
+    );
     check("", "asks=drain-x", "refused: the node belongs to no pool");
 
     // Nothing was begun.
@@ -178,6 +182,14 @@ fn a_node_whose_pods_nobody_can_take_is_not_emptied() {
         &[],
         "wait: o takes no pods for now",
     );
+    for taint in [
+        "node.cilium.io/agent-not-ready",
+        "karpenter.sh/disrupted",
+        "ToBeDeletedByClusterAutoscaler",
+    ] {
+        let started_anew = format!("o taint={taint}:NoSchedule");
+        check("", &[&started_anew], &[], "wait: o takes no pods for now");
+    }
     check("", &["o taint=node.kubernetes.io/not-ready:NoSchedule"], &[], "drain");
     check("", &["o cordoned drained"], &[], "wait: o is being drained");
     check("", &["o"], &["o"], "wait: o is being drained");

@@ -1,15 +1,16 @@
 //! Who writes what was recorded, what a machine says of itself, and consent? (GATE-10, GATE-16, NODE-3, POOL-7)
 
 use api::machine::names::{
-    ALLOWED_CONFIG, BEGUN_RELEASE, CURRENT_CONFIG, DESIRED_DRAIN, DRAIN_BLOCKED, DRAIN_RECORD,
-    LAST_APPLIED_DRAIN, LEDGER, PERMIT_BASIS, PERMIT_FROM, PERMIT_UNTIL, REASON, STATE,
+    ALLOWED_CONFIG, API_VERSION, BEGUN_RELEASE, CONTROL_PLANE_TOPOLOGY, CURRENT_CONFIG,
+    DESIRED_DRAIN, DRAIN_BLOCKED, DRAIN_RECORD, LAST_APPLIED_DRAIN, LEDGER, MACHINE_CONFIG,
+    PERMIT_BASIS, PERMIT_FROM, PERMIT_UNTIL, REASON, SOURCE_DIGESTS, STATE,
 };
 use kube::Client;
 use serde_json::{Value, json};
 
 use super::{NODES, node, orders::planted, who::Who};
 
-const RECORDS: [&str; 12] = [
+const RECORDS: [&str; 13] = [
     PERMIT_FROM,
     PERMIT_UNTIL,
     PERMIT_BASIS,
@@ -22,6 +23,7 @@ const RECORDS: [&str; 12] = [
     DRAIN_RECORD,
     DRAIN_BLOCKED,
     LAST_APPLIED_DRAIN,
+    CONTROL_PLANE_TOPOLOGY,
 ];
 const REPORTS: [&str; 4] = [CURRENT_CONFIG, STATE, REASON, DESIRED_DRAIN];
 
@@ -121,8 +123,10 @@ pub(crate) async fn are_judged(client: &Client) {
     assert!(wrong.is_empty(), "{} of {count} rows:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count > 1_000, "{count}");
     others_than_nodes_are_judged(client).await;
+    what_was_rendered_stays(client).await;
     agents_write_nothing_else(client).await;
     nobody_applies_in_the_operators_name(client).await;
+    what_fills_a_node_silences_nobody(client).await;
 }
 
 /// Pools bear the ledger, the cluster's version what was begun of it.
@@ -154,6 +158,39 @@ async fn others_than_nodes_are_judged(client: &Client) {
             let labelled = writer.merge(&format!("{path}/one"), &other).await;
             assert!(labelled.is_ok(), "{who:?} labels {kind}: {labelled:?}");
         }
+    }
+}
+
+/// A permit is given for a name, and machines that are under way fetch what it names later: nobody puts anything else there meanwhile.
+async fn what_was_rendered_stays(client: &Client) {
+    let path = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+    let config = |name: &str| {
+        json!({"apiVersion": API_VERSION, "kind": MACHINE_CONFIG, "metadata": {"name": name},
+            "spec": {"kernelArguments": ["one"]}})
+    };
+    let by_hand = Who::Initiator.at(client, "one");
+    for name in ["rendered-worker-1", "50-own"] {
+        by_hand.create(path, &config(name)).await;
+    }
+    let (rendered, own) = (format!("{path}/rendered-worker-1"), format!("{path}/50-own"));
+    for who in Who::ALL {
+        let writer = who.at(client, "one");
+        let may = !who.is_hostile();
+        for (what, change) in [
+            ("content", json!({"spec": {"kernelArguments": [format!("{who:?}")]}})),
+            ("nothing", json!({"spec": null})),
+            ("digests", json!({"metadata": {"annotations": {SOURCE_DIGESTS: format!("{who:?}")}}})),
+        ] {
+            let changed = writer.merge(&rendered, &change).await;
+            assert_eq!(changed.is_ok(), may, "{who:?} writes {what}: {changed:?}");
+        }
+        by_hand.merge(&rendered, &config("rendered-worker-1")).await.unwrap();
+        let label = json!({"metadata": {"labels": {"a": format!("{who:?}")}}});
+        let labelled = writer.merge(&rendered, &label).await;
+        assert!(labelled.is_ok(), "{who:?} labels it: {labelled:?}");
+        let edited = json!({"spec": {"kernelArguments": [format!("{who:?}")]}});
+        let edited = writer.merge(&own, &edited).await;
+        assert!(edited.is_ok(), "{who:?} edits what people write: {edited:?}");
     }
 }
 
@@ -211,5 +248,23 @@ async fn nobody_applies_in_the_operators_name(client: &Client) {
             let refused = writer.send("PUT", &pier, "application/json", &whole).await;
             assert!(refused.is_err(), "{who:?} plants {owner}: {refused:?}");
         }
+    }
+}
+
+/// Whoever fills a node makes each look at it too dear: its agent could not say any more how far it is, and the change would never end.
+async fn what_fills_a_node_silences_nobody(client: &Client) {
+    let pier = format!("{NODES}/pier");
+    let stranger = Who::Stranger.at(client, "pier");
+    let report = json!({"metadata": {"annotations": {STATE: "Working", REASON: "many"}}});
+    let many = |count: u32| -> Value {
+        (0..count).map(|number| (format!("k{number:05}"), json!(""))).collect()
+    };
+    for (what, count, may) in
+        [("annotations", 36_000, false), ("annotations", 900, true), ("labels", 10_000, true)]
+    {
+        let filled = stranger.merge(&pier, &json!({"metadata": {what: many(count)}})).await;
+        assert_eq!(filled.is_ok(), may, "{count} {what}: {:?}", filled.err());
+        let said = Who::Agent.at(client, "pier").merge(&pier, &report).await;
+        assert!(said.is_ok(), "after {count} {what}: {:?}", said.err());
     }
 }

@@ -1,0 +1,152 @@
+//! Does doubt about who decides, or about who belongs where, ever open a gate? (GATE-11, GATE-12, CV-2)
+
+use std::time::Duration;
+
+use api::{
+    kinds,
+    machine::names::{API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, MACHINE_CONFIG, ROLE, STATE},
+};
+use apiserver::{Fault, RequestMatch, Scripted};
+use serde_json::{Value, json};
+
+use super::{
+    common::{POLICIES, POOLS, Running, World, by_policy, managing, pass, settle, weekend},
+    rollout::NODES,
+};
+
+const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+const VERSIONS: &str = "/apis/config.openshift.io/v1/clusterversions";
+
+fn config(role: &str, content: &str) -> Value {
+    json!({"apiVersion": API_VERSION, "kind": MACHINE_CONFIG,
+    "metadata": {"name": format!("50-{role}"), "labels": {ROLE: role}},
+    "spec": {"config": {"ignition": {"version": "3.4.0"}, "storage": {"files": [
+        {"path": "/etc/motd", "contents": {"source": format!("data:,{content}")}},
+    ]}}}})
+}
+
+fn version(name: &str, strategy: &str) -> Value {
+    json!({"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion",
+        "metadata": {"name": name}, "spec": {"changeManagement": {"strategy": strategy}}})
+}
+
+fn role(name: &str) -> String {
+    format!("node-role.kubernetes.io/{name}")
+}
+
+/// A pool that holds everything, and selects machines by its role.
+fn add_pool(world: &World, name: &str, stanza: &Value) {
+    let pool = json!({"apiVersion": API_VERSION, "kind": "MachineConfigPool",
+    "metadata": {"name": name}, "spec": {
+        "changeManagement": stanza,
+        "machineConfigSelector": {"matchExpressions": [
+            {"key": ROLE, "operator": "In", "values": ["worker", name]}]},
+        "nodeSelector": {"matchExpressions": [{"key": role(name), "operator": "Exists"}]}}});
+    world.create(POOLS, &pool);
+}
+
+fn add_machine(world: &World, name: &str, roles: &[&str], at: &str) {
+    let labels: Value = roles.iter().map(|name| (role(name), json!(""))).collect();
+    world.create(
+        NODES,
+        &json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels,
+        "annotations": {CURRENT_CONFIG: at, DESIRED_CONFIG: at, STATE: "Done"}}}),
+    );
+}
+
+fn newest(world: &World, pool: &str) -> String {
+    let pool = world.get(&format!("{POOLS}/{pool}"));
+    pool["spec"]["configuration"]["name"].as_str().unwrap().to_owned()
+}
+
+fn desired(world: &World, node: &str) -> String {
+    let node = world.get(&format!("{NODES}/{node}"));
+    node["metadata"]["annotations"][DESIRED_CONFIG].as_str().unwrap().to_owned()
+}
+
+/// Three masters that wait for a change, with this stanza on their pool.
+async fn waiting_masters(world: &World, stanza: &Value) -> (Running, String) {
+    world.define(&kinds::MACHINE_CONFIG);
+    world.create(CONFIGS, &config("master", "one"));
+    add_pool(world, "master", stanza);
+    let operator = world.start_with(managing("one"));
+    settle().await;
+    let first = newest(world, "master");
+    ["m1", "m2", "m3"].into_iter().for_each(|name| add_machine(world, name, &["master"], &first));
+    world.merge(&format!("{CONFIGS}/50-master"), &config("master", "two"));
+    settle().await;
+    assert_ne!(newest(world, "master"), first);
+    (operator, first)
+}
+
+/// CV-2: masters wait for the `ClusterVersion` of the cluster, and for no other object that somebody calls one.
+#[tokio::test(start_paused = true)]
+async fn a_second_cluster_version_opens_no_gate() {
+    let world = World::new();
+    world.create(VERSIONS, &version("version", "Restrictive"));
+    let (_operator, first) = waiting_masters(&world, &json!({"strategy": "Restrictive"})).await;
+    world.create(VERSIONS, &version("a-copy", "Permissive"));
+    pass(Duration::from_mins(5)).await;
+    for master in ["m1", "m2", "m3"] {
+        assert_eq!(desired(&world, master), first, "{master}");
+    }
+    let pool = world.get(&format!("{POOLS}/master"));
+    assert_eq!(pool["spec"]["changeManagement"]["strategy"], "Restrictive");
+}
+
+/// GATE-11: that there was no `ClusterVersion` a while ago proves nothing. Watches are silent and lists old, so nobody tells of the new one.
+#[tokio::test(start_paused = true)]
+async fn a_cluster_version_that_nobody_tells_of_holds_the_masters() {
+    let world = World::new();
+    world.create(POLICIES, &weekend("weekend"));
+    let (_operator, first) = waiting_masters(&world, &by_policy("weekend")).await;
+    for (verb, fault) in [("watch", Fault::SilenceWatch(0)), ("list", Fault::ServerError(503))] {
+        for nth in 1..=500 {
+            let matching = RequestMatch {
+                verb: Some(verb.into()),
+                resource: Some("clusterversions".into()),
+                ..RequestMatch::default()
+            };
+            world.server.script_fault(Scripted { matching, nth, fault: fault.clone() });
+        }
+    }
+    pass(Duration::from_mins(15)).await;
+    world.create(VERSIONS, &version("version", "Restrictive"));
+    // The window of the pool's own policy opens.
+    world.clock.step(3600);
+    pass(Duration::from_mins(5)).await;
+    for master in ["m1", "m2", "m3"] {
+        assert_eq!(desired(&world, master), first, "{master}");
+    }
+}
+
+/// GATE-12: whose machines they are cannot be told while a selector cannot be read, so they are not taken for those of another pool.
+#[tokio::test(start_paused = true)]
+async fn a_typo_in_a_selector_gives_no_machine_to_an_open_pool() {
+    let world = World::new();
+    world.define(&kinds::MACHINE_CONFIG);
+    world.create(CONFIGS, &config("worker", "one"));
+    world.create(CONFIGS, &config("infra", "held"));
+    add_pool(&world, "worker", &json!({"strategy": "Permissive"}));
+    add_pool(&world, "infra", &json!({"strategy": "Restrictive"}));
+    let _operator = world.start_with(managing("one"));
+    settle().await;
+    let first = newest(&world, "infra");
+    add_machine(&world, "i1", &["worker", "infra"], &first);
+    settle().await;
+    world.merge(
+        &format!("{POOLS}/infra"),
+        &json!({"spec": {"nodeSelector": {"matchExpressions": [
+            {"key": role("infra"), "operator": "exists"}]}}}),
+    );
+    pass(Duration::from_mins(5)).await;
+    assert_eq!(desired(&world, "i1"), first, "held by infra, not given to worker");
+    // Mended, and all is as before.
+    world.merge(
+        &format!("{POOLS}/infra"),
+        &json!({"spec": {"nodeSelector": {"matchExpressions": [
+            {"key": role("infra"), "operator": "Exists"}]}}}),
+    );
+    pass(Duration::from_mins(5)).await;
+    assert_eq!(desired(&world, "i1"), first);
+}
