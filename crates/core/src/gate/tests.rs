@@ -285,7 +285,7 @@ fn what_comes_after_an_until_is_explained_by_the_policy() {
             let past = "2026-11-10T00:00:00Z";
             let stanza = json!({"strategy": strategy, field: past, "byPolicy": policy.clone()});
             let (gated, gate) = (pool(stanza.clone()), of(stanza, Some(saturday())));
-            let sentence = explain::gate::sentence(&gated, &gate, at(NOW));
+            let sentence = crate::explain::gate::sentence(&gated, &gate, at(NOW));
             assert!(sentence.starts_with(&expected.replace("UNTIL", strategy)), "{sentence}");
         }
     };
