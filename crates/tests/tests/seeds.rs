@@ -88,14 +88,14 @@ const TOLD: usize = 60;
 
 fn complaint(outcome: &Outcome, told: usize) -> String {
     let Outcome { seed, violations, story, .. } = outcome;
-    let broken: String = violations
+    let broken: Vec<String> = violations
         .iter()
-        .map(|violation| format!("  {}: {}\n", violation.rule, violation.what))
+        .map(|violation| format!("  {}: {}", violation.rule, violation.what))
         .collect();
-    let end = &story[story.len().saturating_sub(told)..];
-    let end: String = end.iter().map(|line| format!("  {line}\n")).collect();
+    let end = story[story.len().saturating_sub(told)..].join("\n  ");
+    let broken = broken.join("\n");
     format!(
-        "seed {seed} broke:\n{broken}the end of its story:\n{end}\
+        "seed {seed} broke:\n{broken}\nthe end of its story:\n  {end}\n\
          alone: SEEDS={seed} cargo test -p tidegate-rig -p tidegate-tests --test seeds -- --nocapture\n"
     )
 }
