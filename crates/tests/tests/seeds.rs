@@ -43,6 +43,7 @@ const KNOWN: &[(u64, &str)] = &[
     (4, "those who wait for a rebuild were woken in an order that was drawn"),
     (10, "what people wrote in the second in which an update began rode along with it"),
     (17, "a clock that was hours ahead kept room in the ledger for hours"),
+    (24, "the stand-in for an agent never said that a machine which was called back rests"),
     (100, "one who led again had forgotten that the outcome of a mark was unknown"),
 ];
 
