@@ -43,6 +43,7 @@ const KNOWN: &[(u64, &str)] = &[
     (4, "those who wait for a rebuild were woken in an order that was drawn"),
     (10, "what people wrote in the second in which an update began rode along with it"),
     (17, "a clock that was hours ahead kept room in the ledger for hours"),
+    (24, "the stand-in for an agent never said that a machine which was called back rests"),
     (100, "one who led again had forgotten that the outcome of a mark was unknown"),
 ];
 
@@ -88,14 +89,14 @@ const TOLD: usize = 60;
 
 fn complaint(outcome: &Outcome, told: usize) -> String {
     let Outcome { seed, violations, story, .. } = outcome;
-    let broken: String = violations
+    let broken: Vec<String> = violations
         .iter()
-        .map(|violation| format!("  {}: {}\n", violation.rule, violation.what))
+        .map(|violation| format!("  {}: {}", violation.rule, violation.what))
         .collect();
-    let end = &story[story.len().saturating_sub(told)..];
-    let end: String = end.iter().map(|line| format!("  {line}\n")).collect();
+    let end = story[story.len().saturating_sub(told)..].join("\n  ");
+    let broken = broken.join("\n");
     format!(
-        "seed {seed} broke:\n{broken}the end of its story:\n{end}\
+        "seed {seed} broke:\n{broken}\nthe end of its story:\n  {end}\n\
          alone: SEEDS={seed} cargo test -p tidegate-rig -p tidegate-tests --test seeds -- --nocapture\n"
     )
 }
