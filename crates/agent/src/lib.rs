@@ -26,4 +26,5 @@ pub mod rehearse;
 pub mod run;
 pub mod slow;
 pub mod store;
+pub mod supply;
 pub mod transaction;

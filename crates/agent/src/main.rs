@@ -17,6 +17,7 @@ use agent::{
     rehearse::rehearse,
     run::Agent,
     slow::Teller,
+    supply::Supply,
 };
 use anyhow::{Context as _, bail};
 use runtime::{call::Cluster, client, clock::SystemClock, telemetry::Telemetry};
@@ -30,10 +31,17 @@ const HELP: &str = "\
 Makes this host what the desired configuration of its node says.
 
 Usage: tidegate-agent [--node NAME] [--root PATH] [--kubeconfig PATH] [--beat PATH] [--rehearse]
+                      [--config-server URL --config-authority PATH --config-token PATH]
 
   --node NAME        the node this host is; NODE_NAME in the environment, if not said
   --root PATH        where the host's root is mounted; / if not said
   --kubeconfig PATH  how to reach the cluster; as a pod does, if not said
+  --config-server URL
+                     where the operator gives configurations; from the API server, with one's own rights, if not said
+  --config-authority PATH
+                     whom to trust there: PEM, read again each time
+  --config-token PATH
+                     the token to show there, read again each time
   --beat PATH        a file in which to show, again and again, that the agent lives
   --alive PATH       say whether the agent that shows it there lives: exit 0 if it does, 1 if it does not
   --rehearse         print what would be done, and do nothing
@@ -50,6 +58,9 @@ struct Arguments {
     node: Option<String>,
     root: PathBuf,
     kubeconfig: Option<PathBuf>,
+    server: Option<String>,
+    authority: Option<PathBuf>,
+    token: Option<PathBuf>,
     beat: Beat,
     work: Work,
 }
@@ -96,6 +107,8 @@ fn start() -> anyhow::Result<ExitCode> {
     let node = arguments.node.or_else(|| env::var("NODE_NAME").ok());
     let node = node.filter(|node| !node.is_empty());
     let node = node.context("which node is this?\n  hint: say --node NAME, or set NODE_NAME")?;
+    let supply = Supply::of(arguments.server, arguments.authority, arguments.token);
+    let supply = supply.map_err(anyhow::Error::msg)?;
     // The client's own line about a failed request says what ours says.
     let heard = Targets::new().with_default(LevelFilter::INFO);
     let heard = heard.with_target("kube_client", LevelFilter::OFF);
@@ -111,7 +124,7 @@ fn start() -> anyhow::Result<ExitCode> {
         let telemetry = Arc::new(Telemetry::default());
         let cluster = Cluster::new(client, Arc::new(SystemClock), telemetry, PATIENCE);
         if let Work::Rehearse = arguments.work {
-            let lines = rehearse(host, cluster, &node).await?;
+            let lines = rehearse(host, cluster, supply, &node).await?;
             let mut stdout = io::stdout();
             for line in lines {
                 writeln!(stdout, "{line}")?;
@@ -120,7 +133,7 @@ fn start() -> anyhow::Result<ExitCode> {
         }
         let teller = Teller::new(&node, arguments.kubeconfig);
         let host = host.beating(arguments.beat).telling(move |wait| teller.tell(wait));
-        Agent::new(host, cluster, &node).run().await;
+        Agent::new(host, cluster, &node).supplied_by(supply).run().await;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -130,6 +143,9 @@ fn read(mut words: impl Iterator<Item = OsString>) -> anyhow::Result<Arguments> 
         node: None,
         root: "/".into(),
         kubeconfig: None,
+        server: None,
+        authority: None,
+        token: None,
         beat: Beat::default(),
         work: Work::Run,
     };
@@ -144,6 +160,14 @@ fn read(mut words: impl Iterator<Item = OsString>) -> anyhow::Result<Arguments> 
             }
             Some("--root") => arguments.root = value()?.into(),
             Some("--kubeconfig") => arguments.kubeconfig = Some(value()?.into()),
+            Some("--config-server") => {
+                let Ok(url) = value()?.into_string() else {
+                    bail!("the address of a server is text")
+                };
+                arguments.server = Some(url);
+            }
+            Some("--config-authority") => arguments.authority = Some(value()?.into()),
+            Some("--config-token") => arguments.token = Some(value()?.into()),
             Some("--beat") => arguments.beat = Beat::at(value()?.into()),
             Some("--alive") => arguments.work = Work::Judge(value()?.into()),
             Some("--rehearse") => arguments.work = Work::Rehearse,

@@ -1,4 +1,4 @@
-//! What does the agent do next? One pure function of what it sees.
+//! What does the agent do next, if no change is under way? One pure function of what it sees.
 //!
 //! - POOL-1: a desired configuration that differs from the one in place is the order to change; nothing else is, and no gate stops
 //!   what has begun.
@@ -6,11 +6,16 @@
 //!   other starts nothing. What has begun is past that (POOL-1).
 //! - NODE-2: without a desired configuration nothing is begun.
 //! - The truth about a host is what its own disk says; the annotation is a report of it.
-//! - A change under way goes on before anything else, and needs no cluster for it.
+//!
+//! A change under way goes on before any of this is asked, and needs no cluster for it: [`Agent::turn`](crate::run::Agent::turn).
 
 use api::machine::names::NodeState;
 
-use crate::{drift::Drift, journal::Journal, node::NodeView, plan::Plan};
+use crate::{
+    drift::Drift,
+    node::{NodeView, Report},
+    plan::Plan,
+};
 
 /// What is seen at the moment of the decision.
 #[derive(Clone, Debug)]
@@ -38,8 +43,6 @@ pub enum Standing<'a> {
         /// Where the host differs from it.
         drift: &'a [Drift],
     },
-    /// Between two.
-    Changing(&'a Journal),
 }
 
 /// What is known about the way to the desired configuration.
@@ -53,6 +56,8 @@ pub enum Way<'a> {
     Barred(&'a str),
     /// It was tried or asked for, and failed; it is not yet time to try again.
     Failed(&'a str),
+    /// Whoever gives configurations is away; it is not yet time to ask again.
+    Delayed(&'a str),
 }
 
 /// What the agent does next.
@@ -87,22 +92,10 @@ pub enum Awaited {
     Retry,
 }
 
-/// What the annotations of the node should say. What is none is left alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    /// The configuration in place.
-    pub current: Option<String>,
-    /// How far the agent is, and why.
-    pub state: Option<(&'static str, String)>,
-    /// What is asked of whoever drains.
-    pub drain: Option<String>,
-}
-
 /// Decides.
 pub fn next(seen: &Observed<'_>) -> Step {
     let node = seen.node;
     let (name, drift) = match &seen.standing {
-        Standing::Changing(_) => return Step::GoOn,
         Standing::Fresh { installed } => {
             let known = node.current.as_deref().or(*installed);
             return known.map_or(Step::AdoptNothing, |name| Step::Adopt(name.to_owned()));
@@ -132,6 +125,14 @@ pub fn next(seen: &Observed<'_>) -> Step {
         }
         Way::Failed(why) => {
             say(node, NodeState::Degraded, (*why).to_owned()).unwrap_or(Step::Await(Awaited::Retry))
+        }
+        // Working, not Degraded: nothing is wrong with the machine, and it goes on by itself.
+        Way::Delayed(why) => {
+            say(node, NodeState::Working, (*why).to_owned()).unwrap_or(Step::Await(Awaited::Retry))
+        }
+        // What it waited for is said until it is there, or each time it asks would be two writes.
+        Way::Unknown if node.state.as_deref() == Some(NodeState::Working.as_str()) => {
+            Step::Plan(desired.to_owned())
         }
         Way::Unknown => say(node, NodeState::Working, String::new())
             .unwrap_or_else(|| Step::Plan(desired.to_owned())),

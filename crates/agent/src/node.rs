@@ -6,8 +6,6 @@ use api::machine::names::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::next::Report;
-
 /// Annotation on a `Node`: the topology of the control plane, as whoever manages pools writes it.
 const TOPOLOGY: &str = "machineconfiguration.openshift.io/controlPlaneTopology";
 
@@ -91,6 +89,17 @@ impl NodeView {
         self.state.as_deref() == Some(state.as_str())
             && self.reason.as_deref() == Some(printable(reason).as_str())
     }
+}
+
+/// What the annotations of the node should say. What is none is left alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The configuration in place.
+    pub current: Option<String>,
+    /// How far the agent is, and why.
+    pub state: Option<(&'static str, String)>,
+    /// What is asked of whoever drains.
+    pub drain: Option<String>,
 }
 
 /// The patch that makes a node say so. It names the node it was made for, so that a namesake made later refuses it.

@@ -1,10 +1,10 @@
 //! What has to be done on the way to a configuration, besides putting it in place?
 //!
-//! The core says which steps there are and in which order (NDP-1). What is written is worked out by [`crate::change`], from what the
-//! host is to look like; here is only what happens around it.
+//! The core says what (NDP-1). What is written is worked out by [`crate::change`], from what the host is to look like.
 
 use api::machine::{MachineConfigSpec, disruption::Policies};
-use tidegate_core::node::steps::{Step, steps};
+pub use tidegate_core::node::around::Drain;
+use tidegate_core::node::around::{self, Around, around};
 
 use crate::change::Deed;
 
@@ -17,47 +17,27 @@ pub struct Plan {
     pub deeds: Vec<Deed>,
 }
 
-/// Whether workloads have to leave first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drain {
-    /// They have to.
-    Needed,
-    /// They need not notice.
-    NotNeeded,
-}
-
 impl Plan {
     /// What has to be done around the change from one configuration to another, under the policies that act.
     pub fn between(old: &MachineConfigSpec, new: &MachineConfigSpec, policies: &Policies) -> Self {
-        let mut plan = Self { drain: Drain::NotNeeded, deeds: Vec::new() };
-        for step in steps(old, new, policies).list {
-            match step {
-                Step::Drain => plan.drain = Drain::Needed,
-                Step::DaemonReload => plan.deeds.push(Deed::ReloadUnits),
-                Step::Reload(name) => plan.deeds.push(Deed::Reload(name)),
-                Step::Restart(name) => plan.deeds.push(Deed::Restart(name)),
-                Step::Reboot => plan.deeds.push(Deed::Reboot),
-                // What is put in place is worked out from the layouts; what is remembered and who is let in again is decided by
-                // the journal and the node.
-                Step::WriteFile(_)
-                | Step::RemoveFile(_)
-                | Step::WriteUnit { .. }
-                | Step::RemoveUnit(_)
-                | Step::WriteUsers(_)
-                | Step::OsImage(_)
-                | Step::KernelArguments(_)
-                | Step::KernelType(_)
-                | Step::Extensions(_)
-                | Step::RecordCurrent
-                | Step::Uncordon => {}
-            }
-        }
-        plan
+        let Around { drain, deeds } = around(old, new, policies);
+        Self { drain, deeds: deeds.into_iter().map(Deed::from).collect() }
     }
 
     /// Whether workloads have to leave first.
     pub fn needs_drain(&self) -> bool {
         self.drain == Drain::Needed
+    }
+}
+
+impl From<around::Deed> for Deed {
+    fn from(deed: around::Deed) -> Self {
+        match deed {
+            around::Deed::DaemonReload => Self::ReloadUnits,
+            around::Deed::Reload(name) => Self::Reload(name),
+            around::Deed::Restart(name) => Self::Restart(name),
+            around::Deed::Reboot => Self::Reboot,
+        }
     }
 }
 

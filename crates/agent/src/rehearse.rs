@@ -5,6 +5,7 @@ use crate::{
     host::{linux::Linux, recording::Recording},
     run::{Agent, AgentError},
     store::{self, Record},
+    supply::Supply,
     transaction::{self, Progress},
 };
 
@@ -12,9 +13,10 @@ use crate::{
 pub async fn rehearse(
     host: Linux,
     cluster: runtime::call::Cluster,
+    supply: Supply,
     node: &str,
 ) -> Result<Vec<String>, AgentError> {
-    let mut agent = Agent::new(Recording::over(host), cluster, node);
+    let mut agent = Agent::new(Recording::over(host), cluster, node).supplied_by(supply);
     let seen = agent.look().await?;
     let current = match (store::current(agent.host())?, &seen.current) {
         (Some(record), _) => record,

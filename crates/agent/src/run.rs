@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use api::machine::{
-    MachineConfig, MachineConfigSpec,
+    MachineConfigSpec,
     disruption::{MachineConfiguration, Policies},
     names::NodeState,
 };
@@ -36,11 +36,12 @@ use crate::{
     host::{Entry, Hold, Host, HostError},
     journal::Journal,
     layout::Layout,
-    next::{Observed, Report, Standing, Step, Way, next},
-    node::{self, NodeView},
+    next::{Observed, Standing, Step, Way, next},
+    node::{self, NodeView, Report},
     path::HostPath,
     plan::Plan,
     store::{self, Record, StoreError},
+    supply::{Supply, SupplyError},
     transaction::{self, ChangeError, Progress},
 };
 
@@ -49,6 +50,7 @@ use crate::{
 pub struct Agent<H> {
     host: H,
     cluster: Cluster,
+    supply: Supply,
     node: String,
     prepared: Option<Prepared>,
     failure: Option<Failure>,
@@ -68,7 +70,17 @@ struct Prepared {
 struct Failure {
     to: String,
     why: String,
+    fault: Fault,
     until: Instant,
+}
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    /// That of the host or of the configuration.
+    Own,
+    /// Nobody's here: whoever gives configurations is away.
+    Elsewhere,
 }
 
 impl Failure {
@@ -117,6 +129,15 @@ pub enum AgentError {
         /// What is wrong with it.
         why: String,
     },
+    /// Whoever gives configurations is away.
+    #[error("waiting for MachineConfig {name}")]
+    Away {
+        /// Which one is waited for.
+        name: String,
+        /// What was said.
+        #[source]
+        source: SupplyError,
+    },
     /// The policies that act are about an older specification.
     #[error(
         "MachineConfiguration cluster cannot be read, or its status is about an older generation"
@@ -154,8 +175,14 @@ impl<H: Host> Agent<H> {
     /// The agent of the node of this name.
     pub fn new(host: H, cluster: Cluster, node: &str) -> Self {
         let backoff = Backoff::new(FIRST_DELAY, LONGEST_DELAY, node);
-        let node = node.to_owned();
-        Self { host, cluster, node, prepared: None, failure: None, backoff }
+        let (node, supply) = (node.to_owned(), Supply::default());
+        Self { host, cluster, supply, node, prepared: None, failure: None, backoff }
+    }
+
+    /// The same, with its configurations from there.
+    #[must_use]
+    pub fn supplied_by(self, supply: Supply) -> Self {
+        Self { supply, ..self }
     }
 
     /// The host.
@@ -287,15 +314,15 @@ impl<H: Host> Agent<H> {
                 self.failure = None;
                 self.backoff.reset();
             }
-            Progress::AtOld { why } => self.failed(&journal.to, why),
+            Progress::AtOld { why } => self.failed(&journal.to, why, Fault::Own),
         }
         Ok(Turn::Did(Step::GoOn))
     }
 
-    fn failed(&mut self, to: &str, why: String) {
+    fn failed(&mut self, to: &str, why: String, fault: Fault) {
         let until = later(self.clock().now(), self.backoff.lengthen());
         self.prepared = None;
-        self.failure = Some(Failure { to: to.to_owned(), why, until });
+        self.failure = Some(Failure { to: to.to_owned(), why, fault, until });
     }
 
     /// What is known about the way from one configuration to another.
@@ -304,7 +331,10 @@ impl<H: Host> Agent<H> {
             && failure.to == to
             && failure.lasts(self.clock().now())
         {
-            return Way::Failed(&failure.why);
+            return match failure.fault {
+                Fault::Own => Way::Failed(&failure.why),
+                Fault::Elsewhere => Way::Delayed(&failure.why),
+            };
         }
         match &self.prepared {
             Some(Prepared { from: known, to: wanted, way }) if known == from && wanted == to => {
@@ -322,7 +352,10 @@ impl<H: Host> Agent<H> {
         match self.find_way(to).await {
             Ok(way) => self.prepared = Some(Prepared { from, to: to.to_owned(), way }),
             Err(error @ (AgentError::Config { .. } | AgentError::Unsettled)) => {
-                self.failed(to, chain(&error));
+                self.failed(to, chain(&error), Fault::Own);
+            }
+            Err(error @ AgentError::Away { .. }) => {
+                self.failed(to, chain(&error), Fault::Elsewhere);
             }
             Err(error) => return Err(error),
         }
@@ -358,18 +391,15 @@ impl<H: Host> Agent<H> {
     }
 
     pub(crate) async fn config(&self, name: &str) -> Result<Record, AgentError> {
-        let path = format!("/apis/machineconfiguration.openshift.io/v1/machineconfigs/{name}");
-        let wrong = |why: String| AgentError::Config { name: name.to_owned(), why };
-        let config: MachineConfig = match self.get(&format!("MachineConfig {name}"), path).await {
-            Err(AgentError::Cluster { source: CallError::Refused { code: 404, .. }, .. }) => {
-                return Err(wrong("does not exist".into()));
+        let named = name.to_owned();
+        match self.supply.config(&self.cluster, name).await {
+            Ok(config) => Ok(Record::found(named, config.spec)),
+            Err(SupplyError::Unusable(why)) => Err(AgentError::Config { name: named, why }),
+            Err(SupplyError::Cluster(source)) => {
+                Err(AgentError::Cluster { what: format!("MachineConfig {name}"), source })
             }
-            Err(AgentError::Cluster { source: CallError::Garbled(error), .. }) => {
-                return Err(wrong(format!("cannot be read: {error}")));
-            }
-            found => found?,
-        };
-        Ok(Record::found(name.to_owned(), config.spec))
+            Err(source @ SupplyError::Away { .. }) => Err(AgentError::Away { name: named, source }),
+        }
     }
 
     /// The policies that act: those of the status, once it is about the newest specification (NDP-1). None until then. A cluster

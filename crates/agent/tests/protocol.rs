@@ -11,8 +11,9 @@ use std::{sync::Arc, time::Duration};
 
 use agent::{
     host::{Entry, File, recording::Recording},
-    next::{Awaited, Report, Step},
+    next::{Awaited, Step},
     node,
+    node::Report,
     path::HostPath,
     run::{Agent, Turn},
 };

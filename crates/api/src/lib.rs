@@ -6,6 +6,7 @@
 
 pub mod crds;
 pub mod gated;
+pub mod kinds;
 pub mod machine;
 pub mod meta;
 pub mod metrics;

@@ -14,10 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{
-    meta::ObjectMeta,
-    schema::{MACHINES, schema_of},
-};
+use crate::{meta::ObjectMeta, schema::schema_of};
 
 /// A piece of configuration for machines; or, rendered, all pieces of a pool merged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +73,7 @@ pub struct MachineConfigSpec {
 
 /// The schema of `MachineConfig`.
 pub fn machine_config_schema() -> &'static Value {
-    MACHINES[0].schema()
+    crate::kinds::MACHINE_CONFIG.schema()
 }
 
 /// The schema of `spec.config` of a `MachineConfig`.
@@ -87,7 +84,7 @@ pub fn ignition_schema() -> &'static Value {
 
 /// The schema of `MachineConfiguration`.
 pub fn machine_configuration_schema() -> &'static Value {
-    MACHINES[2].schema()
+    crate::kinds::MACHINE_CONFIGURATION.schema()
 }
 
 /// The definition in a cluster takes whatever Ignition holds: a server that dropped a field it does not know would turn a refusal

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
-use crate::{gated, machine, names, policy, stanza};
+use crate::{kinds, stanza};
 
 /// Whether objects of a kind live in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +53,35 @@ impl System {
     }
 }
 
-/// A kind that change management knows.
+/// Which kind: what a decision that differs from kind to kind is matched on, with an arm for each. The bare name of a kind decides
+/// nothing, because others have kinds of the same name: Karpenter has a `NodePool` too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KindId {
+    /// A policy of the cluster.
+    ChangeManagementPolicy,
+    /// A policy of a namespace.
+    HostedChangeManagementPolicy,
+    /// The control plane.
+    ClusterVersion,
+    /// A pool of machines.
+    MachineConfigPool,
+    /// A control plane that another cluster hosts.
+    HostedCluster,
+    /// Machines of a hosted cluster.
+    NodePool,
+    /// A configuration, written or rendered.
+    MachineConfig,
+    /// A machine.
+    Node,
+    /// What changes may disrupt.
+    MachineConfiguration,
+}
+
+/// A kind that change management knows; its rows stand in [`kinds`].
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
+    /// Which one it is.
+    pub id: KindId,
     /// The name of the kind, as in `kind:`.
     pub name: &'static str,
     /// Its group and version, as in `apiVersion:`.
@@ -66,7 +92,7 @@ pub struct Kind {
     pub short_name: &'static str,
     /// What it is to change management.
     pub role: Role,
-    schema: &'static LazyLock<Value>,
+    pub(crate) schema: &'static LazyLock<Value>,
 }
 
 impl Kind {
@@ -80,119 +106,31 @@ impl Kind {
         self.api_version.split_once('/').map_or(self.api_version, |(_, version)| version)
     }
 
+    /// Whether documents that name this group and version, and this kind, are of it in some version.
+    pub fn is_named_by(&self, api_version: &str, name: &str) -> bool {
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        self.name == name && self.group() == group
+    }
+
     /// The schema of the kind, with every reference resolved in place.
     pub fn schema(&self) -> &'static Value {
         self.schema
     }
 }
 
-// Made once and when first asked for: a file may hold thousands of policies, and most verbs need one kind.
-static CHANGE_MANAGEMENT_POLICY: LazyLock<Value> =
-    LazyLock::new(schema_of::<policy::ChangeManagementPolicy>);
-static HOSTED_CHANGE_MANAGEMENT_POLICY: LazyLock<Value> =
-    LazyLock::new(schema_of::<policy::HostedChangeManagementPolicy>);
-
+// Made once and when first asked for.
 static STANZA: LazyLock<Value> = LazyLock::new(schema_of::<stanza::Stanza>);
-static CLUSTER_VERSION: LazyLock<Value> = LazyLock::new(schema_of::<gated::ClusterVersion>);
-static MACHINE_CONFIG_POOL: LazyLock<Value> = LazyLock::new(schema_of::<gated::MachineConfigPool>);
-static HOSTED_CLUSTER: LazyLock<Value> = LazyLock::new(schema_of::<gated::HostedCluster>);
-static NODE_POOL: LazyLock<Value> = LazyLock::new(schema_of::<gated::NodePool>);
-static MACHINE_CONFIG: LazyLock<Value> = LazyLock::new(schema_of::<machine::MachineConfig>);
-static MACHINE_CONFIGURATION: LazyLock<Value> =
-    LazyLock::new(schema_of::<machine::disruption::MachineConfiguration>);
-// Built into every server, which judges it better than anybody else.
-static NODE: LazyLock<Value> = LazyLock::new(|| serde_json::json!({"type": "object"}));
 
 /// Every kind of policy, in the order they are shown.
-pub const KINDS: &[Kind] = &[
-    Kind {
-        name: names::CHANGE_MANAGEMENT_POLICY,
-        api_version: names::API_VERSION,
-        scope: Scope::Cluster,
-        short_name: "cmp",
-        role: Role::Policy,
-        schema: &CHANGE_MANAGEMENT_POLICY,
-    },
-    Kind {
-        name: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
-        api_version: names::API_VERSION,
-        scope: Scope::Namespaced,
-        short_name: "hcmp",
-        role: Role::Policy,
-        schema: &HOSTED_CHANGE_MANAGEMENT_POLICY,
-    },
-];
+pub const KINDS: &[Kind] =
+    &[kinds::CHANGE_MANAGEMENT_POLICY, kinds::HOSTED_CHANGE_MANAGEMENT_POLICY];
 
 /// Every kind under change management, in the order they are shown. They belong to others, who install their definitions.
-pub const GATED: &[Kind] = &[
-    Kind {
-        name: names::CLUSTER_VERSION,
-        api_version: "config.openshift.io/v1",
-        scope: Scope::Cluster,
-        short_name: "cv",
-        role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::ControlPlane },
-        schema: &CLUSTER_VERSION,
-    },
-    Kind {
-        name: names::MACHINE_CONFIG_POOL,
-        api_version: "machineconfiguration.openshift.io/v1",
-        scope: Scope::Cluster,
-        short_name: "mcp",
-        role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::WorkerNodes },
-        schema: &MACHINE_CONFIG_POOL,
-    },
-    Kind {
-        name: names::HOSTED_CLUSTER,
-        api_version: "hypershift.openshift.io/v1beta1",
-        scope: Scope::Namespaced,
-        short_name: "hc",
-        role: Role::Gated {
-            policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
-            system: System::ControlPlane,
-        },
-        schema: &HOSTED_CLUSTER,
-    },
-    Kind {
-        name: names::NODE_POOL,
-        api_version: "hypershift.openshift.io/v1beta1",
-        scope: Scope::Namespaced,
-        short_name: "np",
-        role: Role::Gated {
-            policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
-            system: System::WorkerNodes,
-        },
-        schema: &NODE_POOL,
-    },
-];
+pub const GATED: &[Kind] =
+    &[kinds::CLUSTER_VERSION, kinds::MACHINE_CONFIG_POOL, kinds::HOSTED_CLUSTER, kinds::NODE_POOL];
 
 /// What pools are made of: configurations, machines, and what changes may disrupt. Read only by whoever rolls configurations out.
-pub const MACHINES: &[Kind] = &[
-    Kind {
-        name: machine::names::MACHINE_CONFIG,
-        api_version: machine::names::API_VERSION,
-        scope: Scope::Cluster,
-        short_name: "mc",
-        role: Role::Part,
-        schema: &MACHINE_CONFIG,
-    },
-    Kind {
-        name: machine::names::NODE,
-        api_version: "v1",
-        scope: Scope::Cluster,
-        short_name: "no",
-        role: Role::Part,
-        schema: &NODE,
-    },
-    Kind {
-        name: machine::names::MACHINE_CONFIGURATION,
-        api_version: machine::names::OPERATOR_API_VERSION,
-        scope: Scope::Cluster,
-        // Upstream gives it none.
-        short_name: "machineconfiguration",
-        role: Role::Part,
-        schema: &MACHINE_CONFIGURATION,
-    },
-];
+pub const MACHINES: &[Kind] = &[kinds::MACHINE_CONFIG, kinds::NODE, kinds::MACHINE_CONFIGURATION];
 
 /// The kind under change management of this name, if there is one.
 pub fn gated_named(name: &str) -> Option<&'static Kind> {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Response, StatusCode, Uri, header};
+use http::{HeaderMap, Method, Response, StatusCode, Uri, header, request};
 use jiff::Timestamp;
 use k8s_openapi::api::authentication::v1::UserInfo;
 use serde_json::{Value, json};
@@ -29,6 +29,10 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
+    pub(crate) fn of(parts: request::Parts, body: Bytes) -> Self {
+        Self { method: parts.method, uri: parts.uri, headers: parts.headers, body }
+    }
+
     pub(crate) fn header(&self, name: header::HeaderName) -> &str {
         self.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default()
     }

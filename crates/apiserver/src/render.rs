@@ -10,7 +10,7 @@ use crate::{
     query::Query,
     registry::{Nature, Resolved},
     status::Refusal,
-    store::{Happening, parse},
+    store::{Happening, Stored, parse},
     table,
     watch::line,
 };
@@ -112,43 +112,42 @@ impl Render {
     pub(crate) fn list(
         &mut self,
         kind: &Resolved,
-        items: &[Bytes],
+        items: &[Stored],
         about: &Value,
         now: Timestamp,
     ) -> Bytes {
         match self.form {
             Form::Table => {
-                let objects: Vec<Value> = items.iter().map(|b| presented(kind, parse(b))).collect();
+                let objects: Vec<Value> =
+                    items.iter().map(|one| presented(kind, one.value())).collect();
                 Bytes::from(self.table(kind, &objects, about, now).to_string())
             }
             Form::Metadata => {
-                let items: Vec<Value> = items.iter().map(|b| metadata_of(&parse(b))).collect();
-                let list = json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
-                                  "metadata": about, "items": items});
-                Bytes::from(list.to_string())
+                let each = items.iter().map(|one| {
+                    one.excerpts
+                        .metadata
+                        .get_or_init(|| metadata_of(&one.value()).to_string().into())
+                });
+                let head =
+                    "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/v1\",";
+                let mut out = format!("{head}\"metadata\":{about},\"items\":[").into_bytes();
+                join(&mut out, each);
+                out.extend_from_slice(b"]}");
+                Bytes::from(out)
             }
             Form::Plain => {
                 let head = json!(kind.api_version()).to_string();
-                let size: usize = items.iter().map(|b| b.len() + 1).sum();
+                let size: usize = items.iter().map(|one| one.bytes.len() + 1).sum();
                 let mut out = Vec::with_capacity(size + 256);
                 out.extend_from_slice(format!("{{\"apiVersion\":{head},\"items\":[").as_bytes());
-                for (index, item) in items.iter().enumerate() {
-                    if index > 0 {
-                        out.push(b',');
-                    }
-                    if kind.ty.nature != Nature::Custom {
-                        // The items of built-in lists do not repeat their type.
-                        let mut object = presented(kind, parse(item));
-                        if let Some(map) = object.as_object_mut() {
-                            map.remove("apiVersion");
-                            map.remove("kind");
-                        }
-                        out.extend_from_slice(object.to_string().as_bytes());
-                    } else if as_stored(kind) {
-                        out.extend_from_slice(item);
-                    } else {
-                        out.extend_from_slice(presented(kind, parse(item)).to_string().as_bytes());
-                    }
+                if kind.ty.nature == Nature::Custom && as_stored(kind) {
+                    join(&mut out, items.iter().map(|one| &one.bytes));
+                } else if as_stored(kind) {
+                    let item = |one: &Stored| Bytes::from(item_of(kind, one).to_string());
+                    let each = items.iter();
+                    join(&mut out, each.map(|one| one.excerpts.item.get_or_init(|| item(one))));
+                } else {
+                    join(&mut out, items.iter().map(|one| item_of(kind, one).to_string()));
                 }
                 let tail =
                     format!("],\"kind\":{},\"metadata\":{about}}}", json!(kind.ty.list_kind));
@@ -269,6 +268,25 @@ pub(crate) fn for_storage(kind: &Resolved, mut object: Value) -> Value {
         map.insert("apiVersion".into(), kind.ty.storage_api_version().into());
     }
     object
+}
+
+/// An object as a list tells it: the items of built-in lists do not repeat their type.
+fn item_of(kind: &Resolved, stored: &Stored) -> Value {
+    let mut object = presented(kind, stored.value());
+    if let Some(map) = object.as_object_mut().filter(|_| kind.ty.nature != Nature::Custom) {
+        map.remove("apiVersion");
+        map.remove("kind");
+    }
+    object
+}
+
+fn join(out: &mut Vec<u8>, items: impl Iterator<Item = impl AsRef<[u8]>>) {
+    for (index, item) in items.enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(item.as_ref());
+    }
 }
 
 fn metadata_of(object: &Value) -> Value {

@@ -3,8 +3,7 @@
 //! Everybody who comes in is an administrator, so there is no way to listen anywhere else, requests that a web page could have sent
 //! (with an `Origin`, or under another host name) are refused, and so are those of other users of the machine, who do not know the token
 //! ([`Access::Token`]). kubectl sends no credentials over plain HTTP, so the token is the first part of every path: the address in the
-//! kubeconfig ends in it. Every answer is dated by the server's own clock, which may not be the machine's: whoever counts from `now` asks
-//! the server, as they would ask a real one.
+//! kubeconfig ends in it. A refusal at the door is dated like every other answer.
 
 use std::{
     convert::Infallible,
@@ -18,16 +17,14 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header, u
 use http_body_util::Full;
 use hyper::{body::Incoming as HyperBody, server::conn::http1};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
 use ring::digest::{SHA256, digest};
 use tokio::net::{TcpListener, TcpStream};
 use tower::Service as _;
 
 use crate::{
-    body::Body,
     call::refusal_response,
     server::Server,
-    service::{Lost, Service},
+    service::{Service, dated},
     status::{Refusal, SERVER_NAME},
 };
 
@@ -152,12 +149,10 @@ async fn connection(stream: TcpStream, access: Access, service: Service, server:
         let (mut service, server) = (service.clone(), server.clone());
         let refused = suspicious(request.headers()).or_else(|| access.admit(&mut request).err());
         async move {
-            let mut answer = match refused {
-                Some(refusal) => refusal_response(&refusal),
-                None => service.call(request).await?,
-            };
-            answer.headers_mut().extend(date(server.now()).map(|date| (header::DATE, date)));
-            Ok::<Response<Body>, Lost>(answer)
+            match refused {
+                Some(refusal) => Ok(dated(refusal_response(&refusal), server.now())),
+                None => service.call(request).await,
+            }
         }
     });
     // A connection that ends badly is the client's business; the next one is not affected.
@@ -202,12 +197,6 @@ fn behind(token: &str, uri: &Uri) -> Option<Uri> {
 /// Compares without telling by the time it takes how much of a guess was right.
 fn same(given: &str, token: &str) -> bool {
     digest(&SHA256, given.as_bytes()).as_ref() == digest(&SHA256, token.as_bytes()).as_ref()
-}
-
-/// An instant as HTTP writes it; none if it is before or after all that HTTP can write.
-fn date(now: Timestamp) -> Option<HeaderValue> {
-    let written = DateTimePrinter::new().timestamp_to_rfc9110_string(&now).ok()?;
-    HeaderValue::try_from(written).ok()
 }
 
 fn suspicious(headers: &HeaderMap) -> Option<Refusal> {

@@ -111,7 +111,7 @@ impl Server {
             registry: Registry::built_in(),
             ids: Ids::seeded(settings.seed),
             hooks: Hooks::default(),
-            policies: crate::admission::policy::Cache::new(),
+            policies: crate::admission::policy::Cache::default(),
             faults: Faults::none(settings.seed),
             trace: Trace::default(),
             concerns: VecDeque::new(),
@@ -158,6 +158,8 @@ impl Server {
     pub fn rewind(&self, backup: &Backup) {
         let mut state = self.inner.lock();
         state.store.rewind(backup);
+        // Versions count on from the backup: the same number may stand for something else now.
+        state.policies = crate::admission::policy::Cache::default();
         state.reload_definitions();
     }
 

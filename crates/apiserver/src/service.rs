@@ -1,6 +1,7 @@
 //! The front door for the ordinary client: a tower service, no sockets.
 //!
-//! `kube::Client::new(server.service(), "default")` is all it takes.
+//! `kube::Client::new(server.service(), "default")` is all it takes. Every answer is dated by the server's own clock, which may not be the
+//! machine's: whoever counts from `now` asks the server, as they would ask a real one.
 
 use std::{
     collections::BTreeMap,
@@ -10,8 +11,9 @@ use std::{
 };
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, header};
 use http_body_util::BodyExt as _;
+use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter};
 
 use crate::{
     body::Body,
@@ -74,14 +76,12 @@ impl Service {
         content_type: &str,
         body: &[u8],
     ) -> (u16, Bytes) {
-        let mut headers = http::HeaderMap::new();
-        if let Ok(value) = http::HeaderValue::from_str(content_type) {
-            headers.insert(http::header::CONTENT_TYPE, value);
-        }
-        let Ok(uri) = path.parse() else {
+        let request = Request::builder().method(method).uri(path);
+        let request = request.header(header::CONTENT_TYPE, content_type).body(());
+        let Ok((parts, ())) = request.map(Request::into_parts) else {
             return (400, Bytes::from(Refusal::bad_request("not a path").to_value().to_string()));
         };
-        let incoming = Incoming { method, uri, headers, body: Bytes::copy_from_slice(body) };
+        let incoming = Incoming::of(parts, Bytes::copy_from_slice(body));
         let (inner, user) = (&self.server.inner, self.user.clone());
         let response = route::answer(inner, incoming, user, Distortion::default());
         let code = response.status().as_u16();
@@ -109,19 +109,24 @@ where
         let Self { server, user } = self.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let Some(bytes) = read_whole(body).await? else {
-                let text = format!("Request entity too large: limit is {BODY_LIMIT}");
-                return Ok(refusal_response(&Refusal::new(413, "RequestEntityTooLarge", text)));
+            let answer = match read_whole(body).await? {
+                Some(bytes) => server.answer(Incoming::of(parts, bytes), user).await?,
+                None => {
+                    let text = format!("Request entity too large: limit is {BODY_LIMIT}");
+                    refusal_response(&Refusal::new(413, "RequestEntityTooLarge", text))
+                }
             };
-            let incoming = Incoming {
-                method: parts.method,
-                uri: parts.uri,
-                headers: parts.headers,
-                body: bytes,
-            };
-            server.answer(incoming, user).await
+            Ok(dated(answer, server.now()))
         })
     }
+}
+
+/// The same answer with the server's time on it; without, if that is before or after all that HTTP can write.
+pub(crate) fn dated(mut answer: Response<Body>, now: Timestamp) -> Response<Body> {
+    let written = DateTimePrinter::new().timestamp_to_rfc9110_string(&now).ok();
+    let date = written.and_then(|written| HeaderValue::try_from(written).ok());
+    answer.headers_mut().extend(date.map(|date| (header::DATE, date)));
+    answer
 }
 
 /// What is read of a body that is too large, and thrown away: a client that is still writing would not hear the refusal. Beyond that it

@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     task::Waker,
 };
 
@@ -42,9 +42,23 @@ pub(crate) struct Event {
 pub(crate) struct Stored {
     pub(crate) version: u64,
     pub(crate) bytes: Bytes,
+    pub(crate) excerpts: Arc<Excerpts>,
+}
+
+/// What lists tell of an object at rest, once somebody has asked: those who watch ask again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Excerpts {
+    /// The metadata alone.
+    pub(crate) metadata: OnceLock<Bytes>,
+    /// Without its type.
+    pub(crate) item: OnceLock<Bytes>,
 }
 
 impl Stored {
+    pub(crate) fn new(version: u64, bytes: Bytes) -> Self {
+        Self { version, bytes, excerpts: Arc::default() }
+    }
+
     pub(crate) fn value(&self) -> Value {
         parse(&self.bytes)
     }
@@ -98,7 +112,7 @@ impl Shelf {
                 Some(bytes) => {
                     let version =
                         meta::text(&parse(bytes), "resourceVersion").parse().unwrap_or_default();
-                    objects.insert(key.clone(), Stored { version, bytes: bytes.clone() })
+                    objects.insert(key.clone(), Stored::new(version, bytes.clone()))
                 }
             };
         }
@@ -205,7 +219,7 @@ impl Store {
         // Canonical order: the same object is the same bytes, whatever order its author wrote.
         object.sort_all_objects();
         let bytes = Bytes::from(object.to_string());
-        let stored = Stored { version: self.version, bytes: bytes.clone() };
+        let stored = Stored::new(self.version, bytes.clone());
         let place = (Arc::clone(shelf), key.clone());
         let before = self.get(shelf, &key).cloned();
         // An object that changes keeps its uid; only where owners are named is there anything to look up again.

@@ -132,13 +132,13 @@ fn about(
         return Plan::default();
     }
     let reason = |at| explain::gate::sentence(seen, gate, at);
-    let policy_changed = gate.policy.as_ref().and_then(|policy| policy.identity.changed);
+    let policy_changed = gate.policy().and_then(|policy| policy.identity.changed);
     let before = Before {
         behavior: seen.behavior.as_ref(),
         strategy: strategy_of_reason(paused_before),
         changed: seen.identity.changed.max(policy_changed),
     };
-    let behavior = recorded(&gate.set, &reason, before, now);
+    let behavior = recorded(gate.set(), &reason, before, now);
     let word = if absent { names::STANZA_REMOVED } else { gate.reason(now) };
     let paused = made(
         names::CHANGES_PAUSED,
@@ -207,13 +207,14 @@ type Said = (ConditionStatus, &'static str, Option<String>);
 
 fn pending(seen: &SeenGated, behavior: &Behavior, verdict: Verdict) -> Said {
     let Pending { waiting, begun, course, .. } = &seen.pending;
-    let (what, begun) = (waiting.join("; "), begun.join("; "));
+    let (what, begun) = (explain::change::joined(waiting), explain::change::joined(begun));
     let stage = seen.pending.stage(verdict);
     let message = match (stage, course) {
         (Stage::Nothing, _) => "nothing waits".into(),
         (Stage::UnderWay, _) => format!("nothing waits; under way: {begun}"),
-        (Stage::Initiating, Course::Anyway(right)) => {
-            format!("goes on although changes are held: {what} ({right})")
+        (Stage::Initiating, Course::Anyway(rights)) => {
+            let rights = Course::rights(rights);
+            format!("goes on although changes are held: {what} ({rights})")
         }
         (Stage::Initiating, _) => format!("may start now: {what}"),
         (Stage::Stopped, Course::Stopped(why)) => {

@@ -19,6 +19,7 @@ use crate::{
     verdict::Verdict,
 };
 
+pub mod change;
 pub mod gate;
 pub mod rule;
 

@@ -6,10 +6,11 @@ use crate::{
     drain::node::{self as drain, Request},
     pool::{
         membership::{Membership, membership},
-        prune::{self, Verdict},
+        prune::{self, Needs, Verdict},
         seen::{SeenNode, SeenPool},
-        source::{Rendered, SeenConfig},
+        source::{Rendered, SeenConfig, Source},
         target::{Shelf, Target},
+        update::SeenUpdate,
     },
 };
 
@@ -20,6 +21,8 @@ pub struct Fleet {
     nodes: Vec<SeenNode>,
     drains: Vec<drain::Node>,
     rendered: Vec<Rendered>,
+    sources: Vec<Source>,
+    update: Option<SeenUpdate>,
 }
 
 /// How far a machine is.
@@ -83,11 +86,17 @@ impl Fleet {
         self.nodes.push(SeenNode::new(document));
     }
 
-    /// Takes in a `MachineConfig`; what is not rendered is of no interest here.
+    /// Takes in a `MachineConfig`.
     pub fn add_config(&mut self, document: &Value) {
-        if let SeenConfig::Rendered(rendered) = SeenConfig::new(document) {
-            self.rendered.push(rendered);
+        match SeenConfig::new(document) {
+            SeenConfig::Rendered(rendered) => self.rendered.push(rendered),
+            SeenConfig::Source(source) => self.sources.push(source),
         }
+    }
+
+    /// Takes in the `ClusterVersion`: an update of the control plane may need configurations that nothing names.
+    pub fn add_version(&mut self, document: &Value) {
+        self.update = Some(SeenUpdate::new(document));
     }
 
     /// Every pool, in the order they were added.
@@ -140,7 +149,9 @@ impl Fleet {
 
     /// What may be deleted, and why the rest may not (POOL-9).
     pub fn prune(&self) -> Vec<Verdict<'_>> {
-        prune::prune(&self.rendered, &self.pools, &self.nodes)
+        let Self { pools, nodes, sources, .. } = self;
+        let update = self.update.as_ref();
+        prune::prune(&self.rendered, Needs { pools, nodes, sources, update })
     }
 }
 

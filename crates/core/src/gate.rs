@@ -6,7 +6,7 @@
 //!
 //! Doubt closes the gate and is remembered, so that "cannot tell" never looks like "paused for ever".
 
-use std::sync::Arc;
+use std::{marker::PhantomData, sync::Arc};
 
 use api::{
     names,
@@ -24,20 +24,47 @@ use crate::{
 };
 
 pub mod permit;
+mod what_if;
 
 pub use permit::{Basis, Hold, Permit};
+pub use what_if::{Real, Supposed, WhatIf};
 
-/// The verdict of a stanza and its policy.
+/// The verdict of a stanza and its policy. [`gate`] alone makes one, from what was seen; nobody else can open it:
+///
+/// ```compile_fail
+/// use schedule::TimeSet;
+/// use tidegate_core::gate::{Form, Gate};
+///
+/// let gate: Gate = Gate { set: TimeSet::always(), form: Form::NoStanza, policy: None, doubt: None };
+/// ```
+///
+/// ```compile_fail
+/// use schedule::TimeSet;
+/// use tidegate_core::gate::Gate;
+///
+/// fn open(gate: &mut Gate) {
+///     gate.set = TimeSet::always();
+/// }
+/// ```
+///
+/// What it says is for everybody to read, and it says yes with a [`Permit`]:
+///
+/// ```
+/// use schedule::Instant;
+/// use tidegate_core::gate::{Gate, Hold, Permit};
+///
+/// fn ask(gate: &Gate, now: Instant) -> Result<Permit, Hold> {
+///     println!("{:?} {:?}", gate.set(), gate.form());
+///     gate.permit(now)
+/// }
+/// ```
 #[derive(Clone, Debug)]
-pub struct Gate {
-    /// When changes may be initiated.
-    pub set: TimeSet,
-    /// How the stanza decides.
-    pub form: Form,
-    /// The policy, where one is named and there is no doubt about it.
-    pub policy: Option<Arc<SeenPolicy>>,
-    /// Why the gate is closed where it cannot be known whether it should be.
-    pub doubt: Option<Doubt>,
+pub struct Gate<R = Real> {
+    set: TimeSet,
+    form: Form,
+    policy: Option<Arc<SeenPolicy>>,
+    doubt: Option<Doubt>,
+    right: PhantomData<R>,
 }
 
 /// How a stanza decides, with its instant understood.
@@ -99,7 +126,7 @@ pub fn gate(gated: &SeenGated, policy: Option<&Arc<SeenPolicy>>) -> Gate {
             named.unwrap_or_else(TimeSet::always).difference(TimeSet::before(until))
         }
     };
-    Gate { set, form, policy, doubt }
+    Gate { set, form, policy, doubt, right: PhantomData }
 }
 
 /// How a stanza decides; a problem if it says so in a way that cannot be used.
@@ -222,13 +249,41 @@ pub(crate) fn problem_text(problems: &[Problem]) -> String {
 
 impl Gate {
     fn plain(set: TimeSet, form: Form) -> Self {
-        Self { set, form, policy: None, doubt: None }
+        Self { set, form, policy: None, doubt: None, right: PhantomData }
     }
 
     fn unusable(problems: &[Problem]) -> Self {
         let message = format!("{}, so changes are held", problem_text(problems));
         let doubt = Doubt { reason: names::INVALID_STANZA, message };
         Self { doubt: Some(doubt), ..Self::plain(TimeSet::never(), Form::Unusable) }
+    }
+
+    /// A gate of which only the set matters. Outside tests a gate comes from what was seen.
+    #[cfg(test)]
+    pub(crate) fn of_test(set: TimeSet, form: Form) -> Self {
+        Self::plain(set, form)
+    }
+}
+
+impl<R> Gate<R> {
+    /// When changes may be initiated.
+    pub fn set(&self) -> &TimeSet {
+        &self.set
+    }
+
+    /// How the stanza decides.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The policy, where one is named and there is no doubt about it.
+    pub fn policy(&self) -> Option<&Arc<SeenPolicy>> {
+        self.policy.as_ref()
+    }
+
+    /// Why the gate is closed where it cannot be known whether it should be.
+    pub fn doubt(&self) -> Option<&Doubt> {
+        self.doubt.as_ref()
     }
 
     /// What the policy means, where one is named and there is no doubt about it.

@@ -35,7 +35,7 @@ pub struct Gauges {
 
 /// The metrics of a resource at an instant.
 pub fn gauges(seen: &SeenGated, gate: &Gate, now: Instant) -> Gauges {
-    let stretch = gate.set.stretch(now);
+    let stretch = gate.set().stretch(now);
     let until = |end: Option<Instant>| end.map_or(FOR_EVER, |end| end.unix() - now.unix());
     let verdict = gate.verdict(now);
     let (next_change_eta, permissive_remaining) = match verdict {
@@ -51,7 +51,7 @@ pub fn gauges(seen: &SeenGated, gate: &Gate, now: Instant) -> Gauges {
             Verdict::Permitted => 0,
             Verdict::Held | Verdict::CannotTell => last_permitted(seen, gate, now),
         },
-        strategy: (gate.form != Form::NoStanza).then(|| gate.strategy(now)),
+        strategy: (gate.form() != Form::NoStanza).then(|| gate.strategy(now)),
     }
 }
 
@@ -66,7 +66,7 @@ fn last_permitted(seen: &SeenGated, gate: &Gate, now: Instant) -> i64 {
         let (_, end) = stretches.find(|(state, _)| *state == State::ChangesUnpaused)?;
         Instant::parse(end?).ok()
     });
-    let permitted = recorded.filter(|end| *end <= now).or_else(|| gate.set.previous_change(now));
+    let permitted = recorded.filter(|end| *end <= now).or_else(|| gate.set().previous_change(now));
     let initiated = seen.pending.initiated.filter(|at| *at <= now);
     let last = permitted.max(initiated);
     // 0 is the word for "permitted now", and this second is not.

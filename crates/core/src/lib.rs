@@ -29,6 +29,7 @@
 
 pub mod behavior;
 pub mod calendar;
+pub mod change;
 pub mod convert;
 pub mod decide;
 pub mod drain;

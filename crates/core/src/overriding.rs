@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use api::{machine::names::MASTER, names, stanza::StanzaStrategy};
+use api::{machine::names::MASTER, names, schema::KindId, stanza::StanzaStrategy};
 use schedule::Instant;
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ pub fn led_elsewhere(seen: &SeenGated, world: &World) -> Option<String> {
     let object = &seen.identity.object;
     let masters =
         object.kind == names::MACHINE_CONFIG_POOL && object.name.as_deref() == Some(MASTER);
-    let mut versions = world.gated().filter(|seen| seen.kind.name == names::CLUSTER_VERSION);
+    let mut versions = world.gated().filter(|seen| seen.kind.id == KindId::ClusterVersion);
     let version = versions.next().filter(|_| masters)?.identity.object.name.as_deref()?.to_owned();
     Some(format!(
         "{object} follows ClusterVersion/{version}, so its own stanza decides nothing\n  \
@@ -133,12 +133,12 @@ fn meaning(after: &SeenGated, gate: &Gate, now: Instant) -> String {
     let object = &after.identity.object;
     let then = match after.policy() {
         Some(policy) => format!("then as {policy} says"),
-        None => match gate.form {
+        None => match gate.form() {
             Form::PermissiveUntil(_) => "then never, because no policy is named".into(),
             _ => "then always, because no policy is named".into(),
         },
     };
-    match gate.form {
+    match gate.form() {
         Form::Permissive => {
             format!("changes to {object} are permitted from now on, until this is taken back")
         }
@@ -152,7 +152,7 @@ fn meaning(after: &SeenGated, gate: &Gate, now: Instant) -> String {
             format!("changes to {object} are held until {until}, {then}")
         }
         Form::ByPolicy | Form::NoStanza | Form::Unusable => {
-            let stretch = gate.set.stretch(now);
+            let stretch = gate.set().stretch(now);
             let state = if stretch.inside { "permitted" } else { "held" };
             let until = stretch.end.map_or_else(String::new, |end| format!(" until {end}"));
             let policy =
@@ -164,7 +164,7 @@ fn meaning(after: &SeenGated, gate: &Gate, now: Instant) -> String {
 
 #[cfg(test)]
 mod tests {
-    use api::schema::GATED;
+    use api::{kinds, schema::GATED};
 
     use super::*;
 
@@ -176,7 +176,7 @@ mod tests {
 
     fn pool(stanza: &Value) -> SeenGated {
         let document = json!({"metadata": {"name": "worker", "resourceVersion": "9"}, "spec": {"changeManagement": stanza}});
-        SeenGated::new(&GATED[1], &document)
+        SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document)
     }
 
     /// GATE-3

@@ -69,7 +69,7 @@ pub fn resource(world: &World, seen: &SeenGated, at: Instant) -> Row {
 }
 
 fn form_name(gate: &Gate) -> Option<&'static str> {
-    match gate.form {
+    match gate.form() {
         Form::NoStanza | Form::Unusable => None,
         Form::ByPolicy => Some("ByPolicy"),
         Form::Permissive => Some("Permissive"),

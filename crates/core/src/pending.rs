@@ -3,26 +3,120 @@
 //! One row for each kind: which of its fields say that something waits, and which that something is under way. Only material changes
 //! count: scaling and certificates never appear here, because nothing that is never held can be pending (GATE-8).
 
-use api::{machine::names::LEDGER, names, schema::Kind};
+use std::collections::BTreeSet;
+
+use api::{
+    machine::names::LEDGER,
+    names,
+    schema::{Kind, KindId},
+};
 use schedule::Instant;
 use serde_json::Value;
 
 use crate::{
+    change::ChangeId,
+    gate::Basis,
     pool::{ledger::Ledger, status::UPDATING},
+    problem::Problem,
     verdict::Verdict,
 };
 
 /// What waits, and what is under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pending {
-    /// Changes that have not been initiated, each in a few words.
-    pub waiting: Vec<String>,
+    /// Changes that have not been initiated.
+    pub waiting: Vec<Waiting>,
     /// Changes that have been initiated and are not finished; the gate no longer asks about them (CV-1, POOL-1).
-    pub begun: Vec<String>,
+    pub begun: Vec<UnderWay>,
     /// What decides whether that which waits starts now.
     pub course: Course,
     /// When something was last initiated, if that is known.
     pub initiated: Option<Instant>,
+}
+
+/// A change that has not been initiated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// An update of a control plane.
+    Release {
+        /// The release, by its version or its image.
+        to: String,
+        /// The one that was accepted last, if any was.
+        now: Option<String>,
+    },
+    /// A rendered configuration that machines of a pool lack.
+    Machines {
+        /// The configuration.
+        to: ChangeId,
+        /// Which of them.
+        machines: Machines,
+        /// What it brings, where that can be told.
+        differences: Differences,
+    },
+    /// A rendered configuration that a pool would have if nobody had chosen another.
+    Pinned {
+        /// The configuration.
+        to: ChangeId,
+        /// The one that was chosen.
+        chosen: String,
+    },
+    /// What the controller of hosted machines says it would do.
+    Hosted {
+        /// The change.
+        to: ChangeId,
+        /// What it says, if anything.
+        said: Option<String>,
+    },
+}
+
+impl Waiting {
+    /// Which change.
+    pub fn change(&self) -> ChangeId {
+        match self {
+            Self::Release { to, now: _ } => ChangeId::release(to),
+            Self::Machines { to, .. } | Self::Pinned { to, .. } | Self::Hosted { to, .. } => {
+                to.clone()
+            }
+        }
+    }
+}
+
+/// A change that has been initiated and is not finished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnderWay {
+    /// Which change.
+    pub change: ChangeId,
+    /// On which machines, if it is one of machines.
+    pub machines: Option<Machines>,
+}
+
+/// So many of the machines of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machines {
+    /// So many.
+    pub count: i64,
+    /// Of so many.
+    pub of: i64,
+}
+
+/// What a configuration brings to those that lack it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// The sources, by name.
+    pub sources: BTreeSet<(String, Edit)>,
+    /// What is different on a machine, as people name it.
+    pub fields: BTreeSet<String>,
+}
+
+/// What became of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Edit {
+    /// It is new.
+    Added,
+    /// It holds something else.
+    Changed,
+    /// It is gone.
+    Removed,
 }
 
 /// What decides whether that which waits starts now.
@@ -31,10 +125,23 @@ pub enum Course {
     /// The gate, and nothing else.
     #[default]
     Gate,
-    /// All of it goes on while the gate is shut, by this right (POOL-5, POOL-7, CV-2).
-    Anyway(String),
+    /// All of it goes on while the gate is shut, by these rights (POOL-5, POOL-7, CV-2).
+    Anyway(BTreeSet<Basis>),
     /// None of it would start if the gate were open, for this reason of the resource's own.
-    Stopped(String),
+    Stopped(Stop),
+}
+
+/// Why a pool begins no machine, whatever its gate says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// `spec.paused`.
+    Paused,
+    /// Something is wrong.
+    Blocked(Vec<Problem>),
+    /// This pool must settle first.
+    After(String),
+    /// Somebody chose this configuration.
+    Pinned(String),
 }
 
 /// How far a resource is with what it has pending: the one answer behind the condition `ChangesPending` and its metric (GATE-6).
@@ -99,19 +206,24 @@ impl Pending {
 /// A change that was initiated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Began {
-    /// What, in a few words.
-    pub what: String,
+    /// Which change.
+    pub what: ChangeId,
     /// When, by the record of who initiated it.
     pub at: Instant,
 }
 
 /// The newest change of a resource that was initiated, where whoever did it records the instant. Node pools record none.
 pub(crate) fn began(kind: &Kind, document: &Value) -> Option<Began> {
-    match kind.name {
-        names::CLUSTER_VERSION => updated(document, "/status/history"),
-        names::HOSTED_CLUSTER => updated(document, "/status/version/history"),
-        names::MACHINE_CONFIG_POOL => updating(document),
-        _ => None,
+    match kind.id {
+        KindId::ClusterVersion => updated(document, "/status/history"),
+        KindId::HostedCluster => updated(document, "/status/version/history"),
+        KindId::MachineConfigPool => updating(document),
+        KindId::NodePool
+        | KindId::ChangeManagementPolicy
+        | KindId::HostedChangeManagementPolicy
+        | KindId::MachineConfig
+        | KindId::Node
+        | KindId::MachineConfiguration => None,
     }
 }
 
@@ -121,10 +233,7 @@ fn updated(document: &Value, history: &str) -> Option<Began> {
     let text = |field: &str| newest.get(field).and_then(Value::as_str);
     let release =
         text("version").filter(|version| !version.is_empty()).or_else(|| text("image"))?;
-    Some(Began {
-        what: format!("release {release}"),
-        at: Instant::parse(text("startedTime")?).ok()?,
-    })
+    Some(Began { what: ChangeId::release(release), at: Instant::parse(text("startedTime")?).ok()? })
 }
 
 /// Where others roll a pool out, its condition `Updating` says since when.
@@ -138,19 +247,24 @@ fn updating(document: &Value) -> Option<Began> {
     })?;
     let target = document.pointer("/spec/configuration/name").and_then(Value::as_str)?;
     Some(Began {
-        what: target.to_owned(),
+        what: ChangeId::rendered(target),
         at: Instant::parse(&text(updating, "lastTransitionTime")).ok()?,
     })
 }
 
 /// What a resource has pending.
 pub fn pending(kind: &Kind, document: &Value) -> Pending {
-    match kind.name {
-        names::CLUSTER_VERSION => cluster_version(document),
-        names::MACHINE_CONFIG_POOL => machine_config_pool(document),
-        names::HOSTED_CLUSTER => hosted_cluster(document),
-        names::NODE_POOL => node_pool(document),
-        _ => Pending::default(),
+    match kind.id {
+        KindId::ClusterVersion => cluster_version(document),
+        KindId::MachineConfigPool => machine_config_pool(document),
+        KindId::HostedCluster => hosted_cluster(document),
+        KindId::NodePool => node_pool(document),
+        // They change nothing by themselves.
+        KindId::ChangeManagementPolicy
+        | KindId::HostedChangeManagementPolicy
+        | KindId::MachineConfig
+        | KindId::Node
+        | KindId::MachineConfiguration => Pending::default(),
     }
 }
 
@@ -187,7 +301,8 @@ fn machine_config_pool(document: &Value) -> Pending {
     let (mut waiting, mut begun) = (Vec::new(), Vec::new());
     if !chosen.is_empty() && chosen != target && !target.is_empty() && machines > 0 {
         // The counts are about what was chosen, and say nothing about the newest.
-        waiting.push(format!("{target}, while spec.machineConfig names {chosen}"));
+        let to = ChangeId::rendered(target);
+        waiting.push(Waiting::Pinned { to, chosen: chosen.to_owned() });
     } else if !target.is_empty() && machines > 0 && (target != reached || updated < machines) {
         // The count belongs to the target only once the pool's controller has seen it. A pool whose machines all have the target
         // may still not have reached it, because one of them takes no workloads.
@@ -198,10 +313,15 @@ fn machine_config_pool(document: &Value) -> Pending {
         };
         let going = under_way_to(document, target).min(lacking);
         if going > 0 {
-            begun.push(format!("{target} on {going} of {machines} machines"));
+            let machines = Some(Machines { count: going, of: machines });
+            begun.push(UnderWay { change: ChangeId::rendered(target), machines });
         }
         if going < lacking {
-            waiting.push(format!("{target} on {} of {machines} machines", lacking - going));
+            waiting.push(Waiting::Machines {
+                to: ChangeId::rendered(target),
+                machines: Machines { count: lacking - going, of: machines },
+                differences: Differences::default(),
+            });
         }
     }
     Pending { waiting, begun, ..Pending::default() }
@@ -217,10 +337,11 @@ fn under_way_to(document: &Value, config: &str) -> i64 {
 
 /// The conditions that the controller of node pools computes before it looks at any pause.
 fn node_pool(document: &Value) -> Pending {
-    const UPDATES: &[(&str, &str)] = &[
-        ("UpdatingVersion", "a new release"),
-        ("UpdatingConfig", "a new configuration"),
-        ("UpdatingPlatformMachineTemplate", "a new machine template"),
+    let release = document.pointer("/spec/release/image").and_then(Value::as_str);
+    let updates = [
+        ("UpdatingVersion", ChangeId::release(release.unwrap_or_default())),
+        ("UpdatingConfig", ChangeId::Revision),
+        ("UpdatingPlatformMachineTemplate", ChangeId::Template),
     ];
     let conditions = document.pointer("/status/conditions").and_then(Value::as_array);
     let holds = |name: &str| {
@@ -229,10 +350,10 @@ fn node_pool(document: &Value) -> Pending {
                 && condition.get("status").and_then(Value::as_str) == Some("True")
         })
     };
-    let waiting = UPDATES.iter().filter_map(|(name, what)| {
+    let waiting = updates.into_iter().filter_map(|(name, to)| {
         let condition = holds(name)?;
         let said = condition.get("message").and_then(Value::as_str).filter(|said| !said.is_empty());
-        Some(said.map_or_else(|| (*what).to_owned(), |said| format!("{what}: {said}")))
+        Some(Waiting::Hosted { to, said: said.map(str::to_owned) })
     });
     Pending { waiting: waiting.collect(), ..Pending::default() }
 }
@@ -271,20 +392,19 @@ impl<'a> Release<'a> {
     }
 }
 
-fn update(wanted: Release<'_>, accepted: Release<'_>) -> Vec<String> {
+fn update(wanted: Release<'_>, accepted: Release<'_>) -> Vec<Waiting> {
     if wanted.is_empty() || wanted.is_same(accepted) {
         return Vec::new();
     }
-    match accepted.name() {
-        "" => vec![format!("release {}", wanted.name())],
-        now => vec![format!("release {} (now {now})", wanted.name())],
-    }
+    let now = Some(accepted.name()).filter(|name| !name.is_empty()).map(str::to_owned);
+    vec![Waiting::Release { to: wanted.name().to_owned(), now }]
 }
 
-fn under_way(document: &Value, newest: &str, accepted: Release<'_>) -> Vec<String> {
+fn under_way(document: &Value, newest: &str, accepted: Release<'_>) -> Vec<UnderWay> {
     let newest = document.pointer(newest);
     let state = newest.and_then(|entry| entry.get("state")).and_then(Value::as_str);
-    if state == Some("Partial") { vec![format!("release {}", accepted.name())] } else { Vec::new() }
+    let change = (state == Some("Partial")).then(|| ChangeId::release(accepted.name()));
+    change.map(|change| UnderWay { change, machines: None }).into_iter().collect()
 }
 
 #[cfg(test)]

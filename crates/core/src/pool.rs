@@ -19,7 +19,7 @@ use api::machine::names;
 
 use crate::{
     enforced::Enforcement,
-    gate::{Gate, Permit},
+    gate::{Gate, Permit, Real},
     pending::Pending,
     plan::{Note, StatusPatch, Weight, made_from},
     problem::Problem,
@@ -30,6 +30,7 @@ pub mod bypass;
 pub mod capacity;
 pub mod consent;
 mod digest;
+pub mod entitled;
 mod held;
 mod ignition;
 pub mod ledger;
@@ -104,10 +105,10 @@ pub enum Topology {
 }
 
 /// What is to be done about a pool.
-#[derive(Clone, Debug, Default)]
-pub struct PoolPlan {
+#[derive(Clone, Debug)]
+pub struct PoolPlan<R = Real> {
     /// What is to be done, in this order. Whoever executes it stops at the first that fails and plans again.
-    pub actions: Vec<Action>,
+    pub actions: Vec<Action<R>>,
     /// The change to the status; none if it reads as it should, or if an action writes the pool first.
     pub status: Option<StatusPatch>,
     /// What waits, and what is under way.
@@ -126,9 +127,25 @@ pub struct PoolPlan {
     pub wake: Option<Instant>,
 }
 
+impl<R> Default for PoolPlan<R> {
+    fn default() -> Self {
+        Self {
+            actions: Vec::new(),
+            status: None,
+            pending: Pending::default(),
+            served: None,
+            problems: Vec::new(),
+            notes: Vec::new(),
+            enforcement: Enforcement::default(),
+            unrecorded: Vec::new(),
+            wake: None,
+        }
+    }
+}
+
 /// One thing to do. What starts a change owns the permit for it (GATE-7).
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub enum Action<R = Real> {
     /// Create a rendered configuration. One that exists already is the same: its name tells its content.
     CreateRendered(Box<Value>),
     /// Write on a rendered configuration what its sources hold now: other sources came to the same content.
@@ -163,7 +180,7 @@ pub enum Action {
         /// When the write must have been made: stands beside it, and the server refuses it from then on.
         until: Instant,
         /// By what right.
-        permit: Permit,
+        permit: Permit<R>,
     },
     /// Write down on a machine that it is to stay at what it runs: nobody has said so yet. Starts nothing, and so carries no permit and
     /// no record of a change: an agent whose disk differs does not move (GATE-16).
@@ -200,7 +217,7 @@ pub enum Action {
 }
 
 /// What is to be done about a pool.
-pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
+pub fn decide<R: Clone>(view: &PoolView<'_>, gate: &Gate<R>, now: Instant) -> PoolPlan<R> {
     let shelf = Shelf::new(view.pool, view.rendered.iter().copied());
     let mut blocked = view.pool.problems.clone();
     let target = Target::of(view.pool, &shelf, &mut blocked);
@@ -237,7 +254,7 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
         // Last: if the server refuses it, nothing else waits for it.
         plan.actions.extend(update::upkeep(view, target.as_ref(), &shelf));
     }
-    plan.wake = plan.wake.into_iter().chain(gate.set.next_change(now)).min();
+    plan.wake = plan.wake.into_iter().chain(gate.set().next_change(now)).min();
     blocked.extend(problems);
     if !plan.actions.iter().any(Action::comes_before_status) {
         plan.notes.extend(report::notes(view, &blocked));
@@ -257,7 +274,7 @@ pub fn decide(view: &PoolView<'_>, gate: &Gate, now: Instant) -> PoolPlan {
     plan
 }
 
-impl Action {
+impl<R> Action<R> {
     /// Whether no status can be written beside it: it changes the version of the pool, so that nothing else made from that version
     /// can be written; or the newest configuration has not been seen yet, so that nobody can say what is in it.
     pub(crate) fn comes_before_status(&self) -> bool {
@@ -287,7 +304,7 @@ impl Action {
 }
 
 /// Brings the newest configuration into the world, and then the pool to it. Never asks the gate (POOL-1).
-fn render_actions(view: &PoolView<'_>, shelf: &Shelf<'_>, plan: &mut PoolPlan) {
+fn render_actions<R>(view: &PoolView<'_>, shelf: &Shelf<'_>, plan: &mut PoolPlan<R>) {
     let Some(fresh) = view.rendering.config.as_ref().filter(|_| view.pool.stays()) else { return };
     match shelf.get(&fresh.name) {
         None => {
@@ -317,7 +334,12 @@ fn render_actions(view: &PoolView<'_>, shelf: &Shelf<'_>, plan: &mut PoolPlan) {
     }
 }
 
-fn node_actions(view: &PoolView<'_>, ledger: Ledger, marks: Vec<Mark<'_>>, plan: &mut PoolPlan) {
+fn node_actions<R>(
+    view: &PoolView<'_>,
+    ledger: Ledger,
+    marks: Vec<Mark<'_, R>>,
+    plan: &mut PoolPlan<R>,
+) {
     if ledger != view.pool.ledger {
         let operations = annotate(view.pool, names::LEDGER, &ledger.text());
         plan.actions.push(Action::WriteLedger { ledger, operations });

@@ -9,7 +9,7 @@ use api::{
     machine::{disruption::MachineConfigurationStatus, names::NODE_DISRUPTION_POLICY_DEGRADED},
     meta::Condition,
     policy::{Behavior, PolicyStatus},
-    schema::{self, Kind, Role},
+    schema::{self, Kind, KindId, Role},
     stanza::Stanza,
 };
 use schedule::Instant;
@@ -74,6 +74,8 @@ pub enum Part {
     Node(Box<SeenMachine>),
     /// What changes may disrupt.
     Disruption(Box<SeenDisruption>),
+    /// Nothing that pools are made of.
+    Other,
 }
 
 /// A `MachineConfiguration` as it was last seen (NDP-1).
@@ -186,7 +188,7 @@ impl Seen {
                 let node = SeenNode { resource_version: version, ..after.node.clone() };
                 node == before.node && drain == before.drain
             }
-            (Part::Config(_) | Part::Node(_) | Part::Disruption(_), _) => false,
+            (Part::Config(_) | Part::Node(_) | Part::Disruption(_) | Part::Other, _) => false,
         }
     }
 
@@ -203,15 +205,22 @@ impl Seen {
 impl SeenPart {
     /// Reads a part of a pool.
     pub fn new(kind: &'static Kind, document: &Value) -> Self {
-        let part = match kind.name {
-            api::machine::names::NODE => Part::Node(Box::new(SeenMachine {
+        let part = match kind.id {
+            KindId::Node => Part::Node(Box::new(SeenMachine {
                 node: SeenNode::new(document),
                 drain: Node::of(document),
             })),
-            api::machine::names::MACHINE_CONFIGURATION => {
+            KindId::MachineConfiguration => {
                 Part::Disruption(Box::new(SeenDisruption::new(document)))
             }
-            _ => Part::Config(Box::new(SeenConfig::new(document))),
+            KindId::MachineConfig => Part::Config(Box::new(SeenConfig::new(document))),
+            // No part of anything: pools read nothing of it.
+            KindId::ChangeManagementPolicy
+            | KindId::HostedChangeManagementPolicy
+            | KindId::ClusterVersion
+            | KindId::MachineConfigPool
+            | KindId::HostedCluster
+            | KindId::NodePool => Part::Other,
         };
         Self { identity: Identity::new(kind, document), part }
     }
@@ -275,9 +284,8 @@ impl SeenGated {
                     api::names::INITIATED_OUTSIDE_WINDOW,
                 ],
             ),
-            pool: (kind.name == api::names::MACHINE_CONFIG_POOL)
-                .then(|| Box::new(SeenPool::new(document))),
-            update: (kind.name == api::names::CLUSTER_VERSION)
+            pool: (kind.id == KindId::MachineConfigPool).then(|| Box::new(SeenPool::new(document))),
+            update: (kind.id == KindId::ClusterVersion)
                 .then(|| Box::new(SeenUpdate::new(document))),
         }
     }

@@ -13,22 +13,19 @@ use std::{
     ops::Range,
 };
 
-use api::{
-    names,
-    schema::{Kind, Role},
-};
+use api::schema::{Kind, KindId, Role};
 use schedule::Instant;
 use serde_json::Value;
 
 use crate::{
     explain,
-    gate::Gate,
+    gate::{Gate, WhatIf},
     pool::{
         seen::{SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
     },
     problem::Object,
-    seen::SeenGated,
+    seen::{Part, SeenGated, SeenPart},
     world::World,
 };
 
@@ -92,7 +89,7 @@ pub struct Course {
     /// The pool.
     pub object: Object,
     /// Its gate.
-    pub gate: Gate,
+    pub gate: WhatIf,
     /// Its machines, by name, with their zones.
     pub machines: Vec<(String, Option<String>)>,
     /// How many of them may be away at once (POOL-2).
@@ -140,13 +137,14 @@ impl Cluster {
     }
 
     fn add_part(&mut self, kind: &'static Kind, document: &Value) {
-        if kind.name == api::machine::names::NODE {
-            self.nodes.push(SeenNode::new(document));
-            return;
-        }
-        match SeenConfig::new(document) {
-            SeenConfig::Source(source) => self.sources.push(source),
-            SeenConfig::Rendered(rendered) => self.rendered.push(rendered),
+        match SeenPart::new(kind, document).part {
+            Part::Node(machine) => self.nodes.push(machine.node),
+            Part::Config(config) => match *config {
+                SeenConfig::Source(source) => self.sources.push(source),
+                SeenConfig::Rendered(rendered) => self.rendered.push(rendered),
+            },
+            // What a change disrupts does not change how long a machine takes here.
+            Part::Disruption(_) | Part::Other => {}
         }
     }
 
@@ -168,7 +166,7 @@ impl Cluster {
     /// What the control plane says, if it was seen.
     fn control_plane(&self) -> Option<&SeenGated> {
         let mut gated = self.world.gated();
-        gated.find(|gated| gated.kind.name == names::CLUSTER_VERSION).map(|gated| &**gated)
+        gated.find(|gated| gated.kind.id == KindId::ClusterVersion).map(|gated| &**gated)
     }
 }
 
@@ -191,11 +189,11 @@ pub fn simulate(cluster: &Cluster, settings: &Settings) -> Forecast {
 
 fn single(gated: &SeenGated, gate: &Gate, settings: &Settings) -> Single {
     let start = settings.range.start;
-    let open = gate.set.state(start);
+    let open = gate.set().state(start);
     let starts = if open.inside { Some(start) } else { open.until };
     Single {
         object: gated.identity.object.clone(),
-        waiting: gated.pending.waiting.clone(),
+        waiting: explain::change::each(&gated.pending.waiting),
         starts: starts.filter(|starts| *starts < settings.range.end),
         reason: explain::gate::sentence(gated, gate, start),
     }

@@ -46,12 +46,12 @@ impl Verdict {
     }
 }
 
-impl Gate {
+impl<R> Gate<R> {
     /// What it says at an instant.
     pub fn verdict(&self, at: Instant) -> Verdict {
         match self.doubt_at(at) {
             Some(_) => Verdict::CannotTell,
-            None => Verdict::of(&self.set, at),
+            None => Verdict::of(self.set(), at),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use api::{
     policy::{Behavior, Strategy},
-    schema::{GATED, KINDS, Kind},
+    schema::{GATED, KINDS, Kind, Role},
 };
 use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
@@ -42,8 +42,7 @@ impl World {
     /// it will do, not whether it is installed.
     pub fn add_written(&mut self, kind: &'static Kind, document: &Value, now: Instant) {
         let mut document = document.clone();
-        let is_policy = KINDS.iter().any(|row| row.name == kind.name);
-        if is_policy && document.get("status").is_none() {
+        if kind.role == Role::Policy && document.get("status").is_none() {
             let plan = decide::policy(&SeenPolicy::new(kind, &document), now);
             let status = plan.status.and_then(|patch| patch.operations.last().cloned());
             let conditions = status.and_then(|status| status.pointer("/value/conditions").cloned());
@@ -63,7 +62,7 @@ impl World {
     pub fn gated(&self) -> impl Iterator<Item = &Arc<SeenGated>> {
         GATED
             .iter()
-            .flat_map(|kind| self.gated.values().filter(move |seen| seen.kind.name == kind.name))
+            .flat_map(|kind| self.gated.values().filter(move |seen| seen.kind.id == kind.id))
     }
 
     /// The gate of a resource.
@@ -92,7 +91,7 @@ impl World {
         let gate = self.gate(seen);
         let reason = |at| explain::gate::sentence(seen, &gate, at);
         let strategy = gate.strategy(at);
-        as_recorded(&gate.set, &reason, seen.behavior.as_ref(), strategy, at)
+        as_recorded(gate.set(), &reason, seen.behavior.as_ref(), strategy, at)
     }
 }
 
@@ -159,6 +158,8 @@ pub fn kind_called(text: &str) -> Option<&'static Kind> {
 
 #[cfg(test)]
 mod tests {
+    use api::kinds;
+
     use super::*;
 
     #[test]
@@ -202,13 +203,13 @@ mod tests {
         let pool = json!({"metadata": {"name": "worker"},
             "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "p"}}}});
         let now = Instant::parse("2026-11-15T00:00:00Z").unwrap();
-        let gate = |world: &World| world.gate(world.gated().next().unwrap()).set.is_always();
+        let gate = |world: &World| world.gate(world.gated().next().unwrap()).set().is_always();
         let mut world = World::default();
-        world.add_written(&KINDS[0], &policy, now);
-        world.add_written(&GATED[1], &pool, now);
+        world.add_written(&kinds::CHANGE_MANAGEMENT_POLICY, &policy, now);
+        world.add_written(&kinds::MACHINE_CONFIG_POOL, &pool, now);
         assert!(gate(&world));
         // In a cluster it is a controller that says so (POL-6).
-        world.add(&KINDS[0], &policy);
+        world.add(&kinds::CHANGE_MANAGEMENT_POLICY, &policy);
         assert!(!gate(&world));
     }
 }

@@ -1,47 +1,59 @@
 //! What is looked at, and what is decided about it? One row for each kind.
 
-use api::schema::{GATED, KINDS, MACHINES};
+use api::{kinds, schema::Kind};
 use runtime::{
     reconcile::{Controller, no_gate},
-    store::{Store, policy_of},
+    store::Store,
 };
 use schedule::Instant;
-use tidegate_core::{
-    decide,
-    enforced::Enforcement,
-    gate::{self, Gate},
-    plan::Plan,
-    seen::{Seen, SeenGated},
-};
+use tidegate_core::{decide, enforced::Enforcement, plan::Plan, seen::Seen};
 
 use crate::rollout;
 
 /// Every controller, policies first.
 pub const CONTROLLERS: &[Controller] = &[
-    Controller { kind: &KINDS[0], reads: &[], decide: of_policy, rests_on: no_gate },
-    Controller { kind: &KINDS[1], reads: &[], decide: of_policy, rests_on: no_gate },
-    Controller { kind: &GATED[0], reads: &[], decide: of_gated, rests_on: no_gate },
-    Controller { kind: &GATED[1], reads: &[], decide: of_gated, rests_on: no_gate },
-    Controller { kind: &GATED[2], reads: &[], decide: of_gated, rests_on: no_gate },
-    Controller { kind: &GATED[3], reads: &[], decide: of_gated, rests_on: no_gate },
+    policies(&kinds::CHANGE_MANAGEMENT_POLICY),
+    policies(&kinds::HOSTED_CHANGE_MANAGEMENT_POLICY),
+    gated(&kinds::CLUSTER_VERSION),
+    gated(&kinds::MACHINE_CONFIG_POOL),
+    gated(&kinds::HOSTED_CLUSTER),
+    gated(&kinds::NODE_POOL),
 ];
 
 /// The same, for a cluster in which nobody else rolls configurations out to machines.
 pub const MANAGING_POOLS: &[Controller] = &[
-    CONTROLLERS[0],
-    CONTROLLERS[1],
-    CONTROLLERS[2],
+    policies(&kinds::CHANGE_MANAGEMENT_POLICY),
+    policies(&kinds::HOSTED_CHANGE_MANAGEMENT_POLICY),
+    gated(&kinds::CLUSTER_VERSION),
     Controller {
-        kind: &GATED[1],
+        kind: &kinds::MACHINE_CONFIG_POOL,
         // What the control plane does decides about its machines, and pools wait for each other.
-        reads: &[&MACHINES[0], &MACHINES[1], &GATED[0], &GATED[1]],
+        reads: &[
+            &kinds::MACHINE_CONFIG,
+            &kinds::NODE,
+            &kinds::CLUSTER_VERSION,
+            &kinds::MACHINE_CONFIG_POOL,
+        ],
         decide: of_pool,
         rests_on: rollout::rests_on,
     },
-    CONTROLLERS[4],
-    CONTROLLERS[5],
-    Controller { kind: &MACHINES[2], reads: &[], decide: of_disruption, rests_on: no_gate },
+    gated(&kinds::HOSTED_CLUSTER),
+    gated(&kinds::NODE_POOL),
+    Controller {
+        kind: &kinds::MACHINE_CONFIGURATION,
+        reads: &[],
+        decide: of_disruption,
+        rests_on: no_gate,
+    },
 ];
+
+const fn policies(kind: &'static Kind) -> Controller {
+    Controller { kind, reads: &[], decide: of_policy, rests_on: no_gate }
+}
+
+const fn gated(kind: &'static Kind) -> Controller {
+    Controller { kind, reads: &[], decide: of_gated, rests_on: no_gate }
+}
 
 fn of_policy(seen: &Seen, _: &Store, now: Instant) -> Plan {
     match seen {
@@ -55,7 +67,7 @@ fn of_gated(seen: &Seen, store: &Store, now: Instant) -> Plan {
         Seen::Policy(_) | Seen::Part(_) => Plan::default(),
         Seen::Gated(gated) => {
             // Nobody in the cluster asks these gates before they begin (GATE-13).
-            decide::gated(gated, &gate_of(seen, gated, store), Enforcement::Advisory, now)
+            decide::gated(gated, &rollout::gate_of(seen, gated, store), Enforcement::Advisory, now)
         }
     }
 }
@@ -81,12 +93,6 @@ fn of_disruption(seen: &Seen, _: &Store, now: Instant) -> Plan {
         Seen::Part(part) => decide::disruption::plan(part, now),
         Seen::Policy(_) | Seen::Gated(_) => Plan::default(),
     }
-}
-
-/// The gate of a resource, from what is known.
-pub fn gate_of(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
-    let policy = policy_of(seen);
-    gate::gate(gated, policy.as_ref().and_then(|policy| store.policy(policy)))
 }
 
 #[cfg(test)]

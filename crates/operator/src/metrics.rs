@@ -23,7 +23,10 @@ use tidegate_core::{
     seen::{Seen, SeenGated, StanzaReading},
 };
 
-use crate::{controllers::gate_of, rollout, run::View};
+use crate::{
+    rollout::{self, gate_of},
+    run::View,
+};
 
 /// The page.
 pub fn page(view: &View) -> String {
@@ -44,10 +47,10 @@ pub fn page(view: &View) -> String {
                     system: system(key),
                     namespace: written(',', metrics::NAMESPACE, namespace),
                     gauges: gauge::gauges(resource, gate, now),
-                    governed: gate.form != Form::NoStanza || resource.behavior.is_some(),
+                    governed: gate.form() != Form::NoStanza || resource.behavior.is_some(),
                     overridden: gate.overrides(resource, now),
                     removed: is_removed(resource),
-                    enforced: (gate.form != Form::NoStanza)
+                    enforced: (gate.form() != Form::NoStanza)
                         .then(|| enforced::recorded(resource).unwrap_or_default()),
                     outside: outside::recorded(resource),
                 });

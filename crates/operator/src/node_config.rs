@@ -1,4 +1,5 @@
 //! What does a new machine get to ignite with, and who may ask? `GET /config/<pool>`, as the server of machine configurations answers it.
+//! And what does the agent of a machine get that runs? `GET /own/<configuration>` (see [`own`]).
 //!
 //! - POOL-4: the canary rule chooses the configuration.
 //! - The cluster itself says who asks (`TokenReview`) and whether they may (`SubjectAccessReview` of `get` on the path), so that rights are
@@ -23,15 +24,16 @@ use crate::{
 
 mod asker;
 pub mod listen;
+pub mod own;
 
-use asker::{Asker, Refusal};
+use asker::{Asker, Purpose, Refusal};
 
 /// So many are looked up at once: strangers must not be able to keep the API server busy.
 const LOOKED_UP_AT_ONCE: usize = 16;
 /// A machine that starts asks again by itself; a connection that waits longer is only in the way.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What answers new machines. Clones are one.
+/// What answers machines. Clones are one.
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
     view: View,
@@ -65,15 +67,19 @@ impl NodeConfig {
         if has_body(request.headers()) {
             return said(StatusCode::PAYLOAD_TOO_LARGE, "send no body");
         }
-        let pool = match request.uri().path() {
+        let path = request.uri().path();
+        let pool = match path {
             "/healthz" => return probe(self.view.health()),
             "/readyz" => return probe(self.view.knows()),
             path => path.strip_prefix("/config/").filter(|pool| is_name(pool)),
         };
+        if let Some(config) = path.strip_prefix("/own/").filter(|config| is_name(config)) {
+            return own::answer(self, config, request.headers(), path).await;
+        }
         let Some(pool) = pool else {
             return said(StatusCode::NOT_FOUND, "ask for /config/ and the name of a pool");
         };
-        let asker = match self.asker(request.headers(), request.uri().path()).await {
+        let asker = match self.asker(request.headers(), path, Purpose::Join).await {
             Ok(asker) => asker,
             Err(refusal) => {
                 tracing::info!(pool, code = refusal.code().as_u16(), "a machine was refused");
@@ -89,11 +95,16 @@ impl NodeConfig {
     }
 
     /// Who asks for a path, if they may have it.
-    async fn asker(&self, headers: &HeaderMap, path: &str) -> Result<Asker, Refusal> {
+    async fn asker(
+        &self,
+        headers: &HeaderMap,
+        path: &str,
+        purpose: Purpose,
+    ) -> Result<Asker, Refusal> {
         let token = asker::token(headers)?;
         // Nobody closes the semaphore, and if somebody did there would still be an answer.
         let _one_of_few = self.looked_up.acquire().await.ok();
-        let asker = Asker::of(&self.cluster, token).await?;
+        let asker = Asker::of(&self.cluster, token, purpose).await?;
         asker.may_get(&self.cluster, path).await?;
         Ok(asker)
     }

@@ -4,9 +4,9 @@
 //! is shipped beside the operator refuses it. Without that refusal the operator's own care is all that keeps a window, so it
 //! initiates nothing and says why.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use api::{machine::names, schema::MACHINES};
+use api::{kinds, machine::names};
 use runtime::{
     caches::Caches,
     call::{Ask, CallError, Cluster, Verb},
@@ -15,32 +15,44 @@ use runtime::{
 };
 use serde_json::{Value, json};
 use tidegate_core::enforced::Enforcement;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 /// No configuration is called that: names of objects have no capital letters.
 const IMPOSSIBLE: &str = "Tidegate-tries-whether-this-is-refused";
 /// How the admission policy ends that the chart makes.
-const POLICY: &str = "-permits'";
+const POLICY: &str = "-permits";
 /// So many tries in a row without an answer, and what was seen before counts for nothing.
 const PATIENCE: u32 = 3;
 
-const DISCOVERY: &str = "/apis/admissionregistration.k8s.io/v1";
-const PLURAL: &str = "validatingadmissionpolicies";
-const BINDINGS: &str = "validatingadmissionpolicybindings";
+const GROUP: &str = "/apis/admissionregistration.k8s.io/v1";
+const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+const BINDINGS: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
 
-/// Tries for ever: at once, every few minutes, and more often until it was refused.
+/// Tries for ever: at once, every few minutes, when an admission policy or a binding changed, and more often until it was refused.
 pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
     let mut changes = caches.changes();
     let mut unanswered = 0;
+    let mut last: Option<Try> = None;
     loop {
         changes.mark_seen();
-        let machine = caches.store().of_kind(&MACHINES[1]).next().map(|(key, _)| key.clone());
+        let machine = caches.store().of_kind(&kinds::NODE).next().map(|(key, _)| key.clone());
         let Some(machine) = machine else {
             changes.changed().await;
             continue;
         };
-        let verdict = tried(&cluster, &machine).await;
         let before = caches.store().enforcement();
+        let standing = look(&cluster).await;
+        let is_fine = before == Enforcement::Proven && unanswered == 0;
+        if is_fine && last.as_ref().is_some_and(|last| last.is_good_for(&standing, &tempo)) {
+            sleep(tempo.policies).await;
+            continue;
+        }
+        last = Some(Try::now(standing.clone(), last));
+        let verdict = match standing {
+            Standing::Unserved => Ok(Enforcement::NeedsNewerServer),
+            Standing::Missing => Ok(Enforcement::PolicyMissing),
+            Standing::Bound(_) | Standing::Unseen => tried(&cluster, &machine).await,
+        };
         let verdict = match verdict {
             Ok(verdict) => {
                 unanswered = 0;
@@ -57,10 +69,72 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
         }
         caches.store().set_enforcement(verdict);
         caches.nudge();
-        let fine = verdict == Enforcement::Proven && unanswered == 0;
-        let pause = if fine { tempo.proof } else { tempo.retry_at_most };
-        sleep(pause).await;
+        sleep(tempo.policies).await;
     }
+}
+
+/// How admission policies stand, as the server lists them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Ours is there and bound. What has to stay the same: each policy and each binding, by name and version.
+    Bound(BTreeSet<String>),
+    /// Ours is not there, or nothing binds it.
+    Missing,
+    /// The server is too old to have any.
+    Unserved,
+    /// The server would not say, or not now.
+    Unseen,
+}
+
+/// When it was last tried, and how things stood then.
+#[derive(Debug)]
+struct Try {
+    at: Instant,
+    standing: Standing,
+    /// Whether things stood the same at the try before. A server takes a second to heed a policy that changed: what is tried right after
+    /// the change says little.
+    is_settled: bool,
+}
+
+impl Try {
+    fn now(standing: Standing, last: Option<Self>) -> Self {
+        let is_settled = last.is_none_or(|last| last.standing == standing);
+        Self { at: Instant::now(), standing, is_settled }
+    }
+
+    /// Whether what was tried then still holds. Of what cannot be seen nobody knows when it changes.
+    fn is_good_for(&self, standing: &Standing, tempo: &Tempo) -> bool {
+        let is_seen = matches!(standing, Standing::Bound(_));
+        is_seen && self.is_settled && self.standing == *standing && self.at.elapsed() < tempo.proof
+    }
+}
+
+/// Looks how admission policies stand.
+async fn look(cluster: &Cluster) -> Standing {
+    let policies = cluster.list_metadata::<Value>(Ask::path(POLICIES)).await;
+    let bindings = cluster.call::<Value>(Verb::List, Ask::path(BINDINGS)).await;
+    let (policies, bindings) = match (&policies, &bindings) {
+        (Ok(policies), Ok(bindings)) => (items(policies), items(bindings)),
+        (Err(error), _) | (_, Err(error)) if error.code() == Some(404) => {
+            return Standing::Unserved;
+        }
+        _ => return Standing::Unseen,
+    };
+    let bound: BTreeSet<&str> =
+        bindings.iter().filter_map(|it| it.pointer("/spec/policyName")?.as_str()).collect();
+    let mut names = policies.iter().filter_map(|it| it.pointer("/metadata/name")?.as_str());
+    if !names.any(|name| name.ends_with(POLICY) && bound.contains(name)) {
+        return Standing::Missing;
+    }
+    let text = |it: &Value, place: &str| it.pointer(place).map(ToString::to_string);
+    let versions = policies.iter().chain(bindings).filter_map(|it| {
+        Some(text(it, "/metadata/name")? + &text(it, "/metadata/resourceVersion")?)
+    });
+    Standing::Bound(versions.collect())
+}
+
+fn items(list: &Value) -> &[Value] {
+    list.get("items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// What comes of a change that nobody permitted.
@@ -87,38 +161,18 @@ async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallErro
 
 /// Whether the words are those of the admission policy that is shipped beside the operator.
 fn is_ours(message: &str) -> bool {
-    message.contains("ValidatingAdmissionPolicy '") && message.contains(POLICY)
+    message.contains("ValidatingAdmissionPolicy '") && message.contains(&format!("{POLICY}'"))
 }
 
-/// Why the server let it pass.
+/// Why the server let it pass. Who may not list admission policies is told here whether there could be any.
 async fn why_not(cluster: &Cluster) -> Result<Enforcement, CallError> {
-    let served = match cluster.call::<Value>(Verb::Get, Ask::path(DISCOVERY)).await {
-        Ok(served) => names_at(served.get("resources"), "/name").contains(&PLURAL),
+    let served = match cluster.call::<Value>(Verb::Get, Ask::path(GROUP)).await {
+        Ok(group) => {
+            let resources = group.get("resources").and_then(Value::as_array);
+            resources.into_iter().flatten().any(|it| it["name"] == "validatingadmissionpolicies")
+        }
         Err(error) if error.code() == Some(404) => false,
         Err(error) => return Err(error),
     };
-    if !served {
-        return Ok(Enforcement::NeedsNewerServer);
-    }
-    for (plural, place) in [(PLURAL, "/metadata/name"), (BINDINGS, "/spec/policyName")] {
-        let listed = cluster.call::<Value>(Verb::List, Ask::path(format!("{DISCOVERY}/{plural}")));
-        match listed.await {
-            Ok(found) => {
-                let names = names_at(found.get("items"), place);
-                if !names.iter().any(|name| format!("'{name}'").ends_with(POLICY)) {
-                    return Ok(Enforcement::PolicyMissing);
-                }
-            }
-            // Who may not look cannot tell one from the other.
-            Err(error) if error.code() == Some(403) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(Enforcement::NotRefused)
-}
-
-/// The names in a list of documents, each at this place.
-fn names_at<'a>(documents: Option<&'a Value>, place: &str) -> Vec<&'a str> {
-    let documents = documents.and_then(Value::as_array).into_iter().flatten();
-    documents.filter_map(|document| document.pointer(place)?.as_str()).collect()
+    Ok(if served { Enforcement::NotRefused } else { Enforcement::NeedsNewerServer })
 }

@@ -17,7 +17,7 @@ use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
     decide::outside,
-    gate::Gate,
+    gate::{self, Gate},
     pool::{
         self, Action, PoolPlan, PoolView, Topology, master, membership,
         merge::Base,
@@ -28,8 +28,6 @@ use tidegate_core::{
     },
     seen::{Seen, SeenGated, StanzaReading},
 };
-
-use crate::controllers::gate_of;
 
 /// What is to be done about the machines of a pool; none if the resource is no pool.
 pub fn planned(gated: &SeenGated, gate: &Gate, store: &Store, now: Instant) -> Option<PoolPlan> {
@@ -84,6 +82,12 @@ pub fn given<'a>(pool: &str, store: &'a Store, now: Instant) -> Given<'a> {
         Some((rendered.into_iter().find(|rendered| rendered.name == config)?, why))
     });
     found.map_or(Given::NothingYet, |(config, why)| Given::Config(config, why))
+}
+
+/// The gate of a resource, from what is known.
+pub fn gate_of(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
+    let policy = policy_of(seen);
+    gate::gate(gated, policy.as_ref().and_then(|policy| store.policy(policy)))
 }
 
 /// The gate of a pool.

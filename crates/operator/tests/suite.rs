@@ -6,6 +6,7 @@ mod suite {
     pub(crate) mod common;
 
     mod budget;
+    mod clocks;
     mod draining;
     mod faults;
     mod kinds;
@@ -17,4 +18,5 @@ mod suite {
     mod silence;
     mod statuses;
     mod stop;
+    mod unread;
 }

@@ -22,7 +22,7 @@ use crate::{
 impl Cluster {
     /// A token of the service account `name` of `namespace`.
     pub async fn token(&self, namespace: &str, name: &str) -> Result<String, ClientError> {
-        self.issued(namespace, name, None).await
+        self.issued(namespace, name, (None, None)).await
     }
 
     /// The same, as a pod of that account gets it: the token says which pod that is, and on which node it runs.
@@ -32,25 +32,36 @@ impl Cluster {
         name: &str,
         pod: &str,
     ) -> Result<String, ClientError> {
-        let bound = BoundObjectReference {
-            api_version: Some("v1".into()),
-            kind: Some("Pod".into()),
-            name: Some(pod.into()),
-            uid: None,
-        };
-        self.issued(namespace, name, Some(bound)).await
+        self.issued(namespace, name, (Some(pod), None)).await
+    }
+
+    /// The same for an audience that is not the server, of a pod or of none.
+    pub async fn token_for(
+        &self,
+        audience: &str,
+        (namespace, name): (&str, &str),
+        pod: Option<&str>,
+    ) -> Result<String, ClientError> {
+        self.issued(namespace, name, (pod, Some(audience))).await
     }
 
     async fn issued(
         &self,
         namespace: &str,
         name: &str,
-        bound_object_ref: Option<BoundObjectReference>,
+        (pod, audience): (Option<&str>, Option<&str>),
     ) -> Result<String, ClientError> {
+        let bound_object_ref = pod.map(|pod| BoundObjectReference {
+            api_version: Some("v1".into()),
+            kind: Some("Pod".into()),
+            name: Some(pod.into()),
+            uid: None,
+        });
         let accounts: Api<ServiceAccount> =
             Api::namespaced(self.client(User::Admin).await?, namespace);
         // An empty audience is the server's own.
-        let spec = TokenRequestSpec { bound_object_ref, ..TokenRequestSpec::default() };
+        let audiences = audience.map(|audience| vec![audience.to_owned()]);
+        let spec = TokenRequestSpec { bound_object_ref, audiences, ..TokenRequestSpec::default() };
         let request = TokenRequest { spec: Some(spec), ..TokenRequest::default() };
         let issued = accounts.create_token_request(name, &PostParams::default(), &request).await?;
         Ok(issued.status.and_then(|status| status.token).unwrap_or_default())

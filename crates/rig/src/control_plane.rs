@@ -243,7 +243,9 @@ fn apiserver_arguments(etcd_port: u16, port: u16) -> Vec<String> {
         "--tls-cert-file=server.crt",
         "--tls-private-key-file=server.key",
         "--token-auth-file=users.csv",
-        "--authorization-mode=RBAC",
+        // Kubelets have the rights that every cluster gives them: their own node, and nothing of others'.
+        "--authorization-mode=Node,RBAC",
+        "--enable-admission-plugins=NodeRestriction",
         "--service-account-issuer=https://rig.invalid",
         "--service-account-key-file=tokens.pub",
         "--service-account-signing-key-file=tokens.key",

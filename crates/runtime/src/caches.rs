@@ -222,7 +222,7 @@ fn read_by(
 
 #[cfg(test)]
 mod tests {
-    use api::schema::KINDS;
+    use api::kinds;
     use serde_json::json;
 
     use super::*;
@@ -235,14 +235,16 @@ mod tests {
             Seen::new(kind, document)
         }
         let document = |name: &str, version: &str, odd: Value| {
-            json!({"apiVersion": KINDS[0].api_version, "kind": KINDS[0].name,
+            let kind = kinds::CHANGE_MANAGEMENT_POLICY;
+            json!({"apiVersion": kind.api_version, "kind": kind.name,
                 "metadata": {"name": name, "resourceVersion": version},
                 "spec": {"strategy": "Permissive", "odd": odd}})
         };
-        let caches = Caches::of(vec![&KINDS[0]]);
-        let key = |name: &str| Key::new(&KINDS[0], None, name).unwrap();
+        let caches = Caches::of(vec![&kinds::CHANGE_MANAGEMENT_POLICY]);
+        let key = |name: &str| Key::new(&kinds::CHANGE_MANAGEMENT_POLICY, None, name).unwrap();
         let hear = |name: &str, version: &str, odd: Value| {
-            let read = read_by(buggy, &KINDS[0], &document(name, version, odd));
+            let read =
+                read_by(buggy, &kinds::CHANGE_MANAGEMENT_POLICY, &document(name, version, odd));
             caches.heard(&key(name), version, read.map(|(_, seen)| seen));
         };
         let quiet = std::panic::take_hook();

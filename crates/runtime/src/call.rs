@@ -307,18 +307,21 @@ impl Cluster {
     }
 
     /// The `Date` of an answer is cut to the second and somewhere between question and answer: compared with the middle of both. An
-    /// answer that took long says within which bounds the clock is, and no more.
+    /// answer that took long says within which bounds the clock is, and no more; before anything is known, bounds that are far apart
+    /// say nothing.
     fn compare_clocks(&self, stamp: Option<Timestamp>, began: Timestamp) {
+        /// A clock may be so many seconds off (GATE-11): whoever took longer to answer could hide that.
+        const FAR_APART: f64 = 5.0;
         let ended = self.clock.exact();
         let (Some(stamp), took) = (stamp, began.duration_until(ended).as_secs_f64()) else {
             return;
         };
         let ahead = stamp.duration_until(began).as_secs_f64();
+        let known = self.telemetry.skew();
         if (0.0..1.0).contains(&took) {
             self.telemetry.clock_skew(ahead + took / 2.0 - 0.5);
-        } else if took >= 1.0 {
-            let known = self.telemetry.skew().unwrap_or(0.0);
-            self.telemetry.clock_skew(known.clamp(ahead - 1.0, ahead + took));
+        } else if took >= 1.0 && (known.is_some() || took < FAR_APART) {
+            self.telemetry.clock_skew(known.unwrap_or(0.0).clamp(ahead - 1.0, ahead + took));
         }
     }
 }

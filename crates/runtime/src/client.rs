@@ -3,7 +3,7 @@
 //! EXEC-4: the client of `kube` sends a refused write again by itself unless told otherwise, up to fifteen times and as late as the
 //! server likes. Here it is told otherwise. Deadlines belong to each call and stand in [`crate::call`].
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use kube::{
     Client, Config,
@@ -33,6 +33,32 @@ pub async fn configuration(kubeconfig: Option<&Path>) -> Result<Config, ConnectE
     };
     let unusable = |error| ConnectError::Kubeconfig(Box::new(error));
     let kubeconfig = Kubeconfig::read_from(path).map_err(unusable)?;
+    let options = KubeConfigOptions::default();
+    Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(unusable)
+}
+
+/// A server that is spoken to like an API server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where it is, as in `https://host:port`.
+    pub url: String,
+    /// The file of the authority that vouches for it; none where nothing is encrypted.
+    pub authority: Option<PathBuf>,
+    /// The file of the token to show.
+    pub token: PathBuf,
+}
+
+/// The configuration of such a server. Its files are read now.
+pub async fn at(place: &Place) -> Result<Config, ConnectError> {
+    let Place { url, authority, token } = place;
+    let unusable = |error| ConnectError::Kubeconfig(Box::new(error));
+    let described = serde_json::json!({
+        "clusters": [{"name": "c", "cluster": {"server": url, "certificate-authority": authority}}],
+        "users": [{"name": "u", "user": {"tokenFile": token}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "c",
+    });
+    let kubeconfig = Kubeconfig::from_yaml(&described.to_string()).map_err(unusable)?;
     let options = KubeConfigOptions::default();
     Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(unusable)
 }

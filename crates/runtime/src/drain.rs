@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use api::schema::MACHINES;
+use api::kinds;
 use schedule::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -211,7 +211,7 @@ impl Drainer {
             body: change.to_string().into_bytes(),
         };
         let node: Value = self.cluster.call(Verb::Patch, ask).await?;
-        if let Some((key, seen)) = caches::read(&MACHINES[1], &node) {
+        if let Some((key, seen)) = caches::read(&kinds::NODE, &node) {
             self.caches.changed_by_us(&key, seen);
         }
         Ok(Some(Node::of(&node)))

@@ -32,7 +32,7 @@ fn known() -> impl Iterator<Item = &'static Kind> {
 impl Key {
     /// A key of a kind that is known here.
     pub fn new(kind: &Kind, namespace: Option<&str>, name: &str) -> Option<Self> {
-        let rank = known().position(|known| known.name == kind.name)?;
+        let rank = known().position(|known| known.id == kind.id)?;
         Some(Self { rank, namespace: namespace.map(Arc::from), name: Arc::from(name) })
     }
 

@@ -23,6 +23,7 @@ use api::schema::{Kind, Role};
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use schedule::Instant;
 use tidegate_core::{
+    enforced::Enforcement,
     plan::{Plan, StatusPatch},
     seen::{Part, Seen},
 };
@@ -50,7 +51,7 @@ mod hold;
 mod standing;
 
 pub use act::ROLLOUT_OWNER;
-use execute::{Again, Hands, Step, Took, Unsaid};
+use execute::{Again, Hands, Step, Took, Unknown, Unsaid};
 pub use hold::Proof;
 use hold::Terms;
 use standing::Standing;
@@ -93,6 +94,8 @@ pub struct Reconciler {
     written: BTreeMap<Key, u64>,
     writing: FuturesUnordered<BoxFuture<'static, Took>>,
     looked: Instant,
+    /// What was last seen of whether the server refuses what nobody permitted.
+    enforcement: Enforcement,
 }
 
 /// What is wrong with an object's last reconciles.
@@ -103,8 +106,9 @@ struct Trouble {
     generation: i64,
     /// What to say once it is known that a write of unknown outcome was carried out.
     unsaid: Unsaid,
-    /// What has to be read before anything else, because nobody knows what became of a write to it.
-    unknown: Option<Key>,
+    /// What has to be read before anything else, because nobody knows what became of a write to it, or because it could not be read
+    /// before one.
+    unknown: Option<Unknown>,
 }
 
 /// What a reconciler is made of.
@@ -155,6 +159,7 @@ impl Reconciler {
             written: BTreeMap::new(),
             writing: FuturesUnordered::new(),
             looked,
+            enforcement: Enforcement::default(),
         }
     }
 
@@ -262,7 +267,7 @@ impl Reconciler {
     }
 
     fn row(&self, key: &Key) -> Option<&'static Controller> {
-        self.controllers.iter().find(|row| row.kind.name == key.kind().name)
+        self.controllers.iter().find(|row| row.kind.id == key.kind().id)
     }
 
     /// Wakes those whose time has come: what waits for a window begins when it opens (LIVE-2).
@@ -281,8 +286,14 @@ impl Reconciler {
         self.looked = now;
     }
 
-    /// What was held back for another reason than there is now, or for none that is left, is decided anew.
+    /// What was held back for another reason than there is now, or for none that is left, is decided anew; and everything is, when
+    /// something else came of trying whether the server refuses (GATE-13): no object changes with that, and every status tells it.
     fn look_at_held(&mut self) {
+        let enforcement = self.caches.store().enforcement();
+        if enforcement != self.enforcement {
+            self.enforcement = enforcement;
+            self.add_all();
+        }
         let store = self.caches.store();
         let skew = self.cluster.skew();
         let differ = store.all_held_back().filter(|(key, why)| {
@@ -290,7 +301,9 @@ impl Reconciler {
                 .row(key)
                 .zip(store.get(key))
                 .and_then(|(row, seen)| self.terms.held_back(row, seen, &store, skew));
-            now.as_deref() != Some(why)
+            // What has to be read first is not decided before.
+            let waits = self.troubles.get(key).is_some_and(|trouble| trouble.unknown.is_some());
+            !waits && now.as_deref() != Some(why)
         });
         let differ: Vec<Key> = differ.map(|(key, _)| key.clone()).collect();
         drop(store);
@@ -320,10 +333,10 @@ impl Reconciler {
     /// Decides about an object, and sends what was decided.
     fn begin(&mut self, key: &Key) {
         let began = tokio::time::Instant::now();
-        if let Some(object) = self.troubles.get(key).and_then(|trouble| trouble.unknown.clone()) {
+        let Some(row) = self.row(key) else { return self.queue.release(key) };
+        if let Some(unknown) = self.troubles.get(key).and_then(|trouble| trouble.unknown.clone()) {
             // EXEC-4: nothing else before it is known what happened.
-            let read = execute::read_back(self.cluster.clone(), key.clone(), object, began);
-            self.writing.push(read);
+            self.writing.push(execute::read_back(self.hands(row), key.clone(), unknown, began));
             return;
         }
         let Some((plan, seen)) = self.decide(key) else { return self.queue.release(key) };
@@ -344,23 +357,26 @@ impl Reconciler {
             Ok(plan) => {
                 tracing::info!(object = %key, generation = seen.identity().generation, actions = plan.actions.len(), "something is to be done");
                 self.queue.wake_at(key, plan.wake);
-                let Some(row) = self.row(key) else { return self.queue.release(key) };
-                let hands = Hands {
-                    cluster: self.cluster.clone(),
-                    caches: Arc::clone(&self.caches),
-                    reports: self.reports.clone(),
-                    row,
-                    terms: self.terms,
-                    led: *self.leadership.borrow(),
-                    leadership: self.leadership.clone(),
-                };
-                self.writing.push(execute::carry_out(hands, key.clone(), seen, plan, began));
+                let doing = execute::carry_out(self.hands(row), key.clone(), seen, plan, began);
+                self.writing.push(doing);
             }
             Err(Panicked) => {
                 tracing::error!(object = %key, "the decision panicked: this object waits, the others do not");
                 self.telemetry.reconciled(key.kind().name, Verdict::Panicked, began.elapsed());
                 self.fail(key, self.tempo.refused_at_most, Duration::ZERO);
             }
+        }
+    }
+
+    fn hands(&self, row: &'static Controller) -> Hands {
+        Hands {
+            cluster: self.cluster.clone(),
+            caches: Arc::clone(&self.caches),
+            reports: self.reports.clone(),
+            row,
+            terms: self.terms,
+            led: *self.leadership.borrow(),
+            leadership: self.leadership.clone(),
         }
     }
 
@@ -439,6 +455,7 @@ impl Reconciler {
                 if let Some(seen) = seen {
                     self.caches.answered(&object, seen);
                 }
+                self.caches.store().set_read(&key);
                 if let Some(trouble) = self.troubles.get_mut(&key) {
                     trouble.unknown = None;
                 }
@@ -476,7 +493,11 @@ impl Reconciler {
         };
         let first = !self.troubles.contains_key(key);
         let trouble = self.troubles.entry(key.clone()).or_default();
-        trouble.unknown = unknown.then_some(object);
+        let since = match (phase, trouble.unknown.take()) {
+            (execute::Phase::Reading, Some(before)) => before.since,
+            (phase, _) => phase,
+        };
+        trouble.unknown = unknown.then_some(Unknown { object, since });
         if verdict == Verdict::Unknown && phase == execute::Phase::Writing {
             trouble.unsaid = unsaid;
         }

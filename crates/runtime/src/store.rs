@@ -12,9 +12,10 @@ use std::{
 };
 
 use api::{
+    kinds,
     machine::names::NODE,
     names,
-    schema::{self, Kind, MACHINES, Role},
+    schema::{self, Kind, Role},
 };
 use tidegate_core::{
     enforced::Enforcement,
@@ -46,6 +47,7 @@ pub struct Store {
     refusals: Refusals,
     seconds_ahead: i64,
     held_back: BTreeMap<Key, String>,
+    unread: BTreeMap<Key, String>,
     enforcement: Option<Enforcement>,
     newest: u64,
 }
@@ -95,9 +97,9 @@ impl Store {
 
     /// Every configuration.
     pub fn configs(&self) -> impl Iterator<Item = &SeenConfig> {
-        self.parts(&MACHINES[0]).filter_map(|part| match part {
+        self.parts(&kinds::MACHINE_CONFIG).filter_map(|part| match part {
             Part::Config(config) => Some(&**config),
-            Part::Node(_) | Part::Disruption(_) => None,
+            Part::Node(_) | Part::Disruption(_) | Part::Other => None,
         })
     }
 
@@ -140,6 +142,22 @@ impl Store {
         };
     }
 
+    /// What could not be read right before a change about an object, and why; none if nothing is missing.
+    pub fn unread(&self, key: &Key) -> Option<&str> {
+        self.unread.get(key).map(String::as_str)
+    }
+
+    /// Something could not be read right before a change about an object. What was said first stays: a status must not change with
+    /// every way in which one server fails (STAT-3).
+    pub fn set_unread(&mut self, key: &Key, what: String) {
+        self.unread.entry(key.clone()).or_insert(what);
+    }
+
+    /// It could be read.
+    pub fn set_read(&mut self, key: &Key) {
+        self.unread.remove(key);
+    }
+
     /// Whether the server refuses a change that nobody permitted, as far as anybody tried (GATE-13).
     pub fn enforcement(&self) -> Enforcement {
         self.enforcement.unwrap_or_default()
@@ -177,9 +195,9 @@ impl Store {
 
     /// Every machine.
     pub fn machines(&self) -> impl Iterator<Item = &SeenMachine> {
-        self.parts(&MACHINES[1]).filter_map(|part| match part {
+        self.parts(&kinds::NODE).filter_map(|part| match part {
             Part::Node(machine) => Some(&**machine),
-            Part::Config(_) | Part::Disruption(_) => None,
+            Part::Config(_) | Part::Disruption(_) | Part::Other => None,
         })
     }
 
@@ -408,6 +426,7 @@ impl Store {
         let Some(before) = self.seen.remove(key) else { return false };
         self.renderings.forget(&before);
         self.held_back.remove(key);
+        self.unread.remove(key);
         if key.kind().name == NODE {
             self.refusals.remove(&*key.name);
         }

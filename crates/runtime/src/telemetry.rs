@@ -136,11 +136,6 @@ impl Telemetry {
         counted.calls.iter().filter(|((of, _), _)| *of == verb.as_str()).map(|(_, n)| n).sum()
     }
 
-    /// How late objects were woken: 99 of 100 not later than this bound of the histogram.
-    pub fn lateness_p99(&self) -> f64 {
-        self.lock().lateness.quantile(0.99)
-    }
-
     /// Writes the counters.
     pub fn write(&self, page: &mut Page) {
         let counted = self.lock();

@@ -24,6 +24,9 @@ pub struct Tempo {
     pub silence_of_parts: Duration,
     /// How often it is tried whether the server refuses a change that nobody permitted (GATE-13).
     pub proof: Duration,
+    /// How often it is looked whether an admission policy or a binding changed, after which it is tried again: a policy that was taken
+    /// away or weakened counts for nothing after twice as long, which is within 65 seconds (GATE-13).
+    pub policies: Duration,
     /// How often the store is asked whether it went back in time.
     pub freshness: Duration,
     /// From which age on a cache is stale, and starts nothing: longer than the longer silence and a failed call after it.
@@ -71,6 +74,7 @@ impl Default for Tempo {
             silence: seconds(20),
             silence_of_parts: seconds(60),
             proof: seconds(300),
+            policies: seconds(30),
             freshness: seconds(30),
             stale: seconds(90),
             absent: seconds(15),

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use api::schema::{GATED, KINDS};
+use api::kinds;
 use http::{Request, Response};
 use kube::client::Body;
 use runtime::{
@@ -135,7 +135,12 @@ async fn gone_as_a_status_leads_to_a_new_list() {
         (200, json!({"metadata": {"resourceVersion": version}, "items": []}))
     });
     let caches = Arc::new(Caches::of(kinds().collect()));
-    let observer = Observer::new(&KINDS[0], cluster, Arc::clone(&caches), Tempo::default());
+    let observer = Observer::new(
+        &kinds::CHANGE_MANAGEMENT_POLICY,
+        cluster,
+        Arc::clone(&caches),
+        Tempo::default(),
+    );
     let _ = tokio::time::timeout(Duration::from_mins(10), observer.run()).await;
     let asked = asked.lock().unwrap();
     let (watches, lists): (Vec<_>, Vec<_>) = asked.iter().partition(|path| path.contains("watch="));
@@ -161,11 +166,12 @@ async fn one_bad_item_does_not_spoil_a_list_or_a_watch() {
         (200, json!({"metadata": {"resourceVersion": "9"}, "items": items}))
     });
     let caches = Arc::new(Caches::of(kinds().collect()));
-    let observer = Observer::new(&GATED[1], cluster, Arc::clone(&caches), Tempo::default());
+    let observer =
+        Observer::new(&kinds::MACHINE_CONFIG_POOL, cluster, Arc::clone(&caches), Tempo::default());
     let _ = tokio::time::timeout(Duration::from_secs(1), observer.run()).await;
     let store = caches.store();
     for name in ["a", "b", "odd"] {
-        let key = Key::new(&GATED[1], None, name).unwrap();
+        let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, name).unwrap();
         assert!(store.get(&key).is_some(), "{name}");
     }
     assert_eq!(store.len(), 3);
@@ -227,9 +233,14 @@ async fn an_old_list_confirms_nothing() {
             (200, json!({"metadata": {"resourceVersion": version.to_string()}, "items": []}))
         });
         let caches = Arc::new(Caches::of(kinds().collect()));
-        let observer = Observer::new(&KINDS[0], cluster, Arc::clone(&caches), Tempo::default());
+        let observer = Observer::new(
+            &kinds::CHANGE_MANAGEMENT_POLICY,
+            cluster,
+            Arc::clone(&caches),
+            Tempo::default(),
+        );
         let _ = tokio::time::timeout(Duration::from_secs(110), observer.run()).await;
-        let age = caches.age(KINDS[0].name).unwrap().as_secs();
+        let age = caches.age(kinds::CHANGE_MANAGEMENT_POLICY.name).unwrap().as_secs();
         assert_eq!(age < 60, fresh, "{later}: {age}");
     }
 }

@@ -17,11 +17,6 @@ macro_rules! vocabulary {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => stringify!($variant)),+ }
             }
-
-            /// The one with this English name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $(stringify!($variant) => Some(Self::$variant),)+ _ => None }
-            }
         }
 
         impl fmt::Display for $name {

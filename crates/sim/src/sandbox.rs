@@ -10,7 +10,7 @@ use api::{
 };
 use apiserver::Server;
 use kube::Client;
-use operator::{Operator, Pools, Proof, View};
+use operator::{Operator, Pools, View};
 use runtime::clock::{Clock as _, SetClock};
 use schedule::Instant;
 use serde_json::Value;
@@ -121,9 +121,7 @@ impl Sandbox {
         shipped::install(&server).map_err(StartError::Definition)?;
         let work = Work::default();
         let client = Client::new(work.attend(server.service_as(OPERATOR, ACCOUNTS)), "default");
-        // Whether the sandbox has the admission policy is for people to try.
-        let proof = Proof::Waived;
-        let alone = operator::Settings { tempo, proof, ..operator::Settings::alone("sandbox") };
+        let alone = operator::Settings { tempo, ..operator::Settings::alone("sandbox") };
         let operator = Operator::new(client, Arc::new(clock.clone()), alone.with(Pools::Managed));
         let view = operator.view();
         let site = Site {

@@ -153,6 +153,7 @@ async fn an_edit_while_held_pends_and_rolls_when_the_window_opens() {
     assert_ne!(worker["spec"]["configuration"]["name"], first, "rendering goes on while held");
     assert!(condition(&worker, "ChangesPending").starts_with("True"), "{worker}");
     assert!(play.away("worker").is_empty(), "and no machine is touched");
+    assert_eq!(condition(&worker, "Enforced"), "True Proven", "the operator tried it (GATE-13)");
 
     // Saturday: the window opens.
     play.0.clock().set(instant("2026-11-21T00:00:00Z"));
@@ -308,12 +309,12 @@ async fn at_the_highest_speed_no_order_comes_too_late() {
     assert!(play.0.clock().now() < instant("2026-11-23T00:00:00Z"), "{}", play.0.clock().now());
 }
 
-/// What the operator asked for and the server would not have.
+/// The reconciles that ended because the server would not have what they wrote. What the operator tries without a permit, to see whether it
+/// is refused, is none of them.
 fn refused(play: &Play) -> Vec<String> {
     let counted = operator::metrics::page(play.0.view());
     let refused = |line: &&str| {
-        line.starts_with("tidegate_api_requests_total{")
-            && ["code=\"403\"", "code=\"422\""].iter().any(|code| line.contains(code))
+        line.starts_with("tidegate_reconciles_total{") && line.contains("outcome=\"refused\"")
     };
     counted.lines().filter(refused).map(str::to_owned).collect()
 }

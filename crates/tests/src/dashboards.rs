@@ -1,8 +1,30 @@
-//! Does every panel of a dashboard ask for something that is served?
+//! Does every panel of a dashboard ask for something that is served, and does every metric have its panel?
 
+use api::metrics::METRICS;
 use serde_json::Value;
 
 use crate::{Finding, Tree, promql};
+
+/// Metrics that no panel has to show; what is added here says why. None so far.
+const WITHOUT_PANEL: &[&str] = &[];
+
+/// Every metric that no panel of `deploy/dashboards` shows.
+pub fn unshown(tree: &Tree) -> Vec<Finding> {
+    let boards = tree.ending(".json").filter(|(path, _)| path.starts_with("deploy/dashboards/"));
+    let boards = boards.filter_map(|(_, text)| serde_json::from_str::<Value>(text).ok());
+    let asked: Vec<String> = boards.flat_map(|board| asked(&board)).collect();
+    let is_shown = |name: &str| asked.iter().any(|expression| expression.contains(name));
+    let missing = METRICS.iter().map(|metric| metric.name);
+    let missing = missing.filter(|name| !is_shown(name) && !WITHOUT_PANEL.contains(name));
+    missing.map(|name| Finding::of("deploy/dashboards", format!("no panel shows {name}"))).collect()
+}
+
+/// What the panels of a dashboard ask for.
+fn asked(board: &Value) -> Vec<String> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let targets = list(&board["panels"]).into_iter().flat_map(|panel| list(&panel["targets"]));
+    targets.filter_map(|target| target["expr"].as_str().map(str::to_owned)).collect()
+}
 
 /// Every query of `deploy/dashboards` that asks for a series or a label nobody serves, and every panel without words or without a query.
 pub fn check(tree: &Tree) -> Vec<Finding> {
@@ -113,6 +135,16 @@ mod tests {
             &["nobody serves policy", "no label kind"],
         );
         found(("{", "["), &["deploy/dashboards/a.json"]);
+    }
+
+    #[test]
+    fn a_metric_without_a_panel_is_found() {
+        let found = unshown(&Tree::of([("deploy/dashboards/a.json", GOOD)]));
+        assert_eq!(found.len(), METRICS.len() - 1, "all but who leads: {found:#?}");
+        // The list of a variable shows nothing to anybody.
+        assert!(
+            found.iter().any(|it| it.to_string().ends_with("no panel shows tidegate_policy_ready"))
+        );
     }
 
     #[test]

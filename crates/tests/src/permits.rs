@@ -23,7 +23,12 @@ pub fn shipped_for_agents() -> Vec<(&'static str, Value)> {
     admission("deploy/manifests/agent/agent.yaml")
 }
 
-fn admission(manifest: &str) -> Vec<(&'static str, Value)> {
+/// The admission objects of a manifest, each with the collection that it is created in.
+///
+/// # Panics
+///
+/// As [`shipped`].
+pub fn admission(manifest: &str) -> Vec<(&'static str, Value)> {
     let path = Tree::top().join(manifest);
     let text = std::fs::read_to_string(path).expect("the manifests are in the repository");
     let documents: Vec<Value> = serde_saphyr::from_multiple(&text)

@@ -9,7 +9,7 @@ use std::{fmt::Write as _, fs, path::PathBuf};
 use api::metrics::{self, METRICS};
 use rig::{Helm, suite};
 use serde_json::Value;
-use tidegate_tests::{Tree, alerts, containerfile, dashboards, verify};
+use tidegate_tests::{Tree, alerts, containerfile, dashboards, fields, verify};
 
 fn tree() -> Tree {
     Tree::read().expect("the repository is readable")
@@ -44,6 +44,11 @@ fn every_alert_was_seen_to_fire_and_to_stay_silent() {
 #[test]
 fn dashboard_asks_for_what_is_served() {
     verify(&dashboards::check(&tree()));
+}
+
+#[test]
+fn every_metric_has_a_panel() {
+    verify(&dashboards::unshown(&tree()));
 }
 
 #[test]
@@ -106,6 +111,12 @@ fn check_copies() {
     }
 }
 
+/// GATE-14
+#[test]
+fn warning_of_unknown_fields_has_no_drift() {
+    check_file("deploy/chart/templates/fields.yaml", &fields::template());
+}
+
 #[test]
 fn reference_of_the_metrics_has_no_drift() {
     let mut text = String::from(
@@ -157,7 +168,9 @@ fn manifests_have_no_drift() {
         ("0-namespace.yaml", &["namespace"], &["namespace.create=true"]),
         // What Helm would keep or not is no business of kubectl's.
         ("crds.yaml", &["crds"], &["crds.keep=false"]),
-        ("operator.yaml", &[], &["crds.install=false"]),
+        // Policies of the server need a newer one than the operator does.
+        ("operator.yaml", &[], &["crds.install=false", "warnOfUnknownFields=false"]),
+        ("fields/fields.yaml", &["fields"], &["warnOfUnknownFields=true"]),
         (
             "manage-pools/manage-pools.yaml",
             &["rbac", "deployment", "permits", "records"],
@@ -175,7 +188,14 @@ fn manifests_have_no_drift() {
         (
             "agent/agent.yaml",
             &["namespace", "agent"],
-            &["managePools=true", "agent.enabled=true", "namespace.create=true"],
+            &[
+                "managePools=true",
+                "nodeConfig.enabled=true",
+                "nodeConfig.tlsSecret=tidegate-node-config",
+                "agent.enabled=true",
+                "agent.authorityConfigMap=tidegate-node-config-authority",
+                "namespace.create=true",
+            ],
         ),
         (
             "monitoring/monitoring.yaml",
@@ -269,7 +289,22 @@ fn bad_values_are_refused_by_name() {
             "managePools=true,nodeConfig.enabled=true",
             "nodeConfig.tlsSecret: name a secret with the certificate",
         );
+        check(
+            helm,
+            "warnOfUnknownFields=no way",
+            "at '/warnOfUnknownFields': value must be one of",
+        );
         check(helm, "agent.enabled=true", "agent.enabled: set managePools too");
+        check(
+            helm,
+            "managePools=true,agent.enabled=true",
+            "agent.enabled: set nodeConfig.enabled too",
+        );
+        check(
+            helm,
+            "managePools=true,agent.enabled=true,nodeConfig.enabled=true,nodeConfig.tlsSecret=cert",
+            "agent.authorityConfigMap: name a config map with the authority",
+        );
         check(helm, "agent.maxUnavailable=some", "at '/agent/maxUnavailable'");
         check(helm, "nodeConfig.port=443", "at '/nodeConfig/port': minimum");
         check(
@@ -411,7 +446,21 @@ fn values_for_machines_reach_what_they_name() {
             r#""node-config""#,
         );
         check_value(helm, &["managePools=true"], "DaemonSet/kind", "absent");
-        let agents = &["managePools=true", "agent.enabled=true"][..];
+        let agents =
+            &[served, &["agent.enabled=true", "agent.authorityConfigMap=authority"]].concat()[..];
+        // Agents trust by a config map, and name no secret: a machine that was taken over reads each that a pod on it names.
+        check_value(
+            helm,
+            agents,
+            "DaemonSet/spec/template/spec/volumes/0/projected/sources/0/configMap/name",
+            r#""authority""#,
+        );
+        check_value(
+            helm,
+            &[agents, &["nodeConfig.port=9443"]].concat(),
+            "DaemonSet/spec/template/spec/containers/0/args/5",
+            r#""https://tidegate-node-config.t.svc:9443""#,
+        );
         let strategy = "DaemonSet/spec/updateStrategy/rollingUpdate/maxUnavailable";
         check_value(helm, agents, strategy, r#""10%""#);
         check_value(helm, &[agents, &["agent.maxUnavailable=3"]].concat(), strategy, "3");

@@ -24,6 +24,7 @@ mod scenarios {
     pub(crate) mod script;
     pub(crate) mod show;
     pub(crate) mod verbs;
+    pub(crate) mod wire;
     pub(crate) mod workloads;
 }
 

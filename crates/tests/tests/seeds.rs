@@ -1,7 +1,8 @@
 //! Is anything ever initiated outside a window, whatever goes wrong, and does everything finish all the same?
 //!
 //! Random worlds and random faults, the real operator on the embedded server in virtual time, and a checker that reads nothing but the
-//! commits. `SEEDS=17 cargo test -p tidegate-rig -p tidegate-tests --test seeds` plays one seed, `SEEDS=0..5000` many.
+//! commits. `SEEDS=17 cargo test -p tidegate-rig -p tidegate-tests --test seeds` plays one seed and tells all of a story that goes wrong,
+//! `SEEDS=0..5000` plays many. Strangers try a few things each time they come; with `TIDEGATE_HOSTILE_ATTEMPTS=40` they try so many.
 
 #![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
 
@@ -41,33 +42,20 @@ use seeds::{
     world::World,
 };
 
-/// The seeds of a run while somebody works; `./test` asks for as many.
-const ORDINARY: std::ops::Range<u64> = 0..40;
+/// The seeds of a run; `./test` asks for as many.
+const ORDINARY: std::ops::Range<u64> = 0..200;
 
 /// Seeds that once found something, with what they found: they run every time.
 const KNOWN: &[(u64, &str)] = &[
     (3, "a follower spun once the time to recompute had passed"),
     (4, "those who wait for a rebuild were woken in an order that was drawn"),
+    (10, "what people wrote in the second in which an update began rode along with it"),
     (17, "a clock that was hours ahead kept room in the ledger for hours"),
     (100, "one who led again had forgotten that the outcome of a mark was unknown"),
 ];
 
-/// Seeds that break a promise today, and which one. They are played like the others and must break just that one; whoever mends it takes
-/// the seed off this list.
-///
-/// 10: a master that somebody had emptied goes on by the record of an update (GATE-10) at a moment when the checker holds the update, or
-/// what the configuration holds beside it, for over. Which of the two misreads the rule is not settled.
-///
-/// 24: after strangers and kubelets made nodes anew, a reservation and its machine wait for each other, and two pools never finish.
-const OPEN: &[(u64, &str)] = &[(10, "GATE-7"), (24, "LIVE-1")];
-
-fn is_open(outcome: &Outcome) -> bool {
-    let Some((_, rule)) = OPEN.iter().find(|(seed, _)| *seed == outcome.seed) else { return false };
-    assert!(!outcome.violations.is_empty(), "seed {} keeps {rule} now", outcome.seed);
-    outcome.violations.iter().all(|violation| violation.rule == *rule)
-}
-
 /// Plays seeds on two threads, which is what the smallest machine has.
+#[expect(clippy::print_stdout, reason = "whoever plays thousands learns at once which one broke")]
 fn play_all(seeds: &[u64], plot: Plot) -> Vec<Outcome> {
     let next = AtomicU64::new(0);
     let outcomes = std::sync::Mutex::new(Vec::new());
@@ -75,7 +63,12 @@ fn play_all(seeds: &[u64], plot: Plot) -> Vec<Outcome> {
         for _ in 0..2 {
             scope.spawn(|| {
                 while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
-                    let outcome = play(*seed, plot);
+                    let mut outcome = play(*seed, plot);
+                    match outcome.violations.first() {
+                        Some(first) => println!("seed {seed} broke {}: {}", first.rule, first.what),
+                        // Nobody reads it, and thousands are played at a time.
+                        None => outcome.story = Vec::new(),
+                    }
                     outcomes.lock().unwrap().push(outcome);
                 }
             });
@@ -98,30 +91,29 @@ fn asked() -> Vec<u64> {
     known.chain(ordinary.clone()).collect()
 }
 
-fn complaint(outcome: &Outcome) -> String {
+/// How many lines of a story people are told when many seeds are played; whoever plays one is told all.
+const TOLD: usize = 60;
+
+fn complaint(outcome: &Outcome, told: usize) -> String {
     let Outcome { seed, violations, story, .. } = outcome;
-    let broken = violations.iter().fold(String::new(), |told, violation| {
-        told + "  "
-            + violation.rule
-            + ": "
-            + &violation.what
-            + "
-"
-    });
+    let broken: String = violations
+        .iter()
+        .map(|violation| format!("  {}: {}\n", violation.rule, violation.what))
+        .collect();
+    let end = &story[story.len().saturating_sub(told)..];
+    let end: String = end.iter().map(|line| format!("  {line}\n")).collect();
     format!(
-        "seed {seed} broke:\n{broken}the end of its story:\n{story}\
+        "seed {seed} broke:\n{broken}the end of its story:\n{end}\
          alone: SEEDS={seed} cargo test -p tidegate-rig -p tidegate-tests --test seeds -- --nocapture\n"
     )
 }
 
 #[test]
 fn nothing_is_initiated_outside_a_window_and_everything_finishes() {
-    let outcomes = play_all(&asked(), Plot::honest());
-    for outcome in &outcomes {
-        is_open(outcome);
-    }
-    let broken: Vec<&Outcome> =
-        outcomes.iter().filter(|one| !one.violations.is_empty() && !is_open(one)).collect();
+    let attempts = std::env::var("TIDEGATE_HOSTILE_ATTEMPTS").ok();
+    let attempts = attempts.map(|attempts| attempts.parse().unwrap());
+    let outcomes = play_all(&asked(), Plot { attempts, ..Plot::honest() });
+    let broken: Vec<&Outcome> = outcomes.iter().filter(|one| !one.violations.is_empty()).collect();
     let initiations: u64 = outcomes.iter().map(|outcome| outcome.initiations).sum();
     let hours: i64 = outcomes.iter().map(|outcome| outcome.hours).sum();
     let attempts: u64 = outcomes.iter().map(|outcome| outcome.attempts.0).sum();
@@ -145,7 +137,9 @@ fn nothing_is_initiated_outside_a_window_and_everything_finishes() {
     for (rule, seeds) in &rules {
         println!("  {rule} broken by seeds {seeds:?}");
     }
-    let complaints: Vec<String> = broken.iter().take(3).map(|outcome| complaint(outcome)).collect();
+    let told = if outcomes.len() == 1 { usize::MAX } else { TOLD };
+    let complaints: Vec<String> =
+        broken.iter().take(3).map(|outcome| complaint(outcome, told)).collect();
     assert!(broken.is_empty(), "{}", complaints.join("\n"));
 }
 

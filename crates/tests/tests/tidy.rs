@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use tidegate_tests::graph::{self, Member};
-use tidegate_tests::{Tree, documents, files, layers, manifests, purity, verify, words};
+use tidegate_tests::{Tree, documents, files, layers, manifests, modules, purity, verify, words};
 
 fn tree() -> Tree {
     Tree::read().expect("the repository is readable")
@@ -18,6 +18,12 @@ fn members() -> Vec<Member> {
 #[test]
 fn arrows_between_crates_descend() {
     verify(&layers::check(&members()));
+}
+
+/// LAYER-1
+#[test]
+fn modules_of_a_crate_form_no_new_circle() {
+    verify(&modules::check(&tree()));
 }
 
 /// PURE-1

@@ -191,6 +191,16 @@ impl Cluster {
         Ok(fleet)
     }
 
+    /// The same with the update of the control plane, which may need configurations that nothing names.
+    pub(crate) fn fleet_and_update(&self) -> anyhow::Result<Fleet> {
+        let mut fleet = self.fleet()?;
+        let versions = "/apis/config.openshift.io/v1/clusterversions";
+        for version in self.runtime.block_on(self.list(versions))?.items {
+            fleet.add_version(&version);
+        }
+        Ok(fleet)
+    }
+
     /// Everything in a collection; nothing if the server does not have it.
     async fn list(&self, collection: &str) -> anyhow::Result<Listed> {
         let mut items = Vec::new();

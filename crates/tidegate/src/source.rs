@@ -327,7 +327,7 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
     let document = root.value();
     if matches!(loaded.reads, Reads::Cluster | Reads::Machines) {
         let name = root.field("kind").and_then(|kind| kind.text());
-        let Some(kind) = name.and_then(|name| known(name, loaded.reads)) else { return };
+        let Some(kind) = name.and_then(|name| known(root, name, loaded.reads)) else { return };
         loaded.objects.push((kind, document.clone()));
         // What is wrong with a part is a problem of the pool that it belongs to.
         if matches!(kind.role, Role::Part) {
@@ -382,17 +382,22 @@ fn take(root: &Node, name: &str, loaded: &mut Loaded) {
     }
 }
 
-/// The welcome kind of a name.
-fn known(name: &str, reads: Reads) -> Option<&'static Kind> {
+/// The welcome kind that a document says it is of. One of our own name in a group that is not ours is somebody else's: Karpenter has a
+/// `NodePool` too. Policies are nobody else's, so a wrong group there is a slip, which is told.
+fn known(root: &Node, name: &str, reads: Reads) -> Option<&'static Kind> {
+    let version = root.field("apiVersion").and_then(Node::text);
+    let ours = |kind: &&Kind| version.is_none_or(|version| kind.is_named_by(version, name));
     let part = || MACHINES.iter().find(|kind| kind.name == name);
-    kind_named(name)
-        .or_else(|| gated_named(name))
-        .or_else(|| matches!(reads, Reads::Machines).then(part).flatten())
+    kind_named(name).or_else(|| {
+        let found =
+            gated_named(name).or_else(|| matches!(reads, Reads::Machines).then(part).flatten());
+        found.filter(ours)
+    })
 }
 
 fn list_items(root: &Node, reads: Reads) -> Option<&[std::rc::Rc<Node>]> {
     let kind = root.field("kind")?.text()?;
-    let known = |kind: &str| known(kind, reads).is_some();
+    let known = |kind: &str| known(root, kind, reads).is_some();
     let is_list = kind == "List" || kind.strip_suffix("List").is_some_and(known);
     if is_list { root.field("items")?.list() } else { None }
 }

@@ -1,11 +1,5 @@
 use super::*;
-use crate::{
-    change::Deed,
-    drift::Difference,
-    journal::{Phase, System},
-    path::HostPath,
-    plan::Drain,
-};
+use crate::{change::Deed, drift::Difference, path::HostPath, plan::Drain};
 
 const OLD: &str = "rendered-worker-old";
 const NEW: &str = "rendered-worker-new";
@@ -192,24 +186,6 @@ fn without_a_desired_configuration_nothing_is_begun() {
 }
 
 /// NODE-1
-#[test]
-fn a_change_under_way_goes_on_whatever_the_cluster_says() {
-    let journal = Journal {
-        from: OLD.into(),
-        to: NEW.into(),
-        deeds: Vec::new(),
-        phase: Phase::Applying,
-        before: Vec::new(),
-        units: Vec::new(),
-        system: System::Stays,
-        password: None,
-        folders: Vec::new(),
-    };
-    for words in ["", "current=OLD desired=OLD", "current=NEW desired=NEW state=Done"] {
-        assert_eq!(decided(words, Standing::Changing(&journal), Way::Unknown), Step::GoOn);
-    }
-}
-
 #[test]
 fn the_disk_is_believed_and_the_annotation_corrected() {
     let words = "current=OLD desired=rendered-worker-third state=Done";

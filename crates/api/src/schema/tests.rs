@@ -1,4 +1,5 @@
 use super::*;
+use crate::{names, policy};
 
 fn at<'a>(schema: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(schema, |node, key| {

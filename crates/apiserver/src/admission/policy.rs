@@ -1,6 +1,6 @@
 //! `ValidatingAdmissionPolicy`: rules in CEL that the server itself enforces.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use kube_cel::cel::{Context, ExecutionError, Program, Value as Cel};
 use serde_json::{Value, json};
@@ -12,12 +12,15 @@ use crate::{
     registry::Nature,
     schema::cel::{compile, explain, to_cel, with_scope},
     selector::Labels,
+    server::State,
     status::{Cause, Refusal},
+    store::Stored,
 };
 
 /// A policy with its expressions compiled; kept as long as the policy does not change.
 pub(crate) struct Compiled {
     version: u64,
+    policy: Value,
     conditions: Vec<(String, Result<Program, String>)>,
     variables: Vec<(String, Result<Program, String>)>,
     validations: Vec<Validation>,
@@ -32,8 +35,36 @@ struct Validation {
     reason: String,
 }
 
-/// Compiled policies by name.
-pub(crate) type Cache = BTreeMap<String, std::sync::Arc<Compiled>>;
+/// What every write asks for and hardly anybody changes: bindings as they were read, and policies as they were compiled, by name.
+#[derive(Default)]
+pub(crate) struct Cache {
+    bindings: BTreeMap<String, (u64, Arc<Value>)>,
+    policies: BTreeMap<String, Arc<Compiled>>,
+}
+
+impl Cache {
+    fn binding(&mut self, name: &str, stored: &Stored) -> Arc<Value> {
+        match self.bindings.get(name) {
+            Some((version, known)) if *version == stored.version => Arc::clone(known),
+            _ => {
+                let fresh = Arc::new(stored.value());
+                self.bindings.insert(name.to_owned(), (stored.version, Arc::clone(&fresh)));
+                fresh
+            }
+        }
+    }
+
+    fn policy(&mut self, name: &str, stored: &Stored) -> Arc<Compiled> {
+        match self.policies.get(name) {
+            Some(known) if known.version == stored.version => Arc::clone(known),
+            _ => {
+                let fresh = Arc::new(Compiled::read(stored.value(), stored.version));
+                self.policies.insert(name.to_owned(), Arc::clone(&fresh));
+                fresh
+            }
+        }
+    }
+}
 
 fn list<'a>(object: &'a Value, path: &[&str]) -> impl Iterator<Item = &'a Value> {
     meta::at(object, path).and_then(Value::as_array).into_iter().flatten()
@@ -79,13 +110,13 @@ pub(crate) fn problems(policy: &Value) -> Vec<Cause> {
 }
 
 impl Compiled {
-    fn read(policy: &Value, version: u64) -> Self {
+    fn read(policy: Value, version: u64) -> Self {
         let named = |part: &str| {
-            list(policy, &["spec", part])
+            list(&policy, &["spec", part])
                 .map(|item| (text(item, "name").to_owned(), compile(text(item, "expression"))))
                 .collect()
         };
-        let validations = list(policy, &["spec", "validations"]).map(|item| Validation {
+        let validations = list(&policy, &["spec", "validations"]).map(|item| Validation {
             expression: text(item, "expression").to_owned(),
             program: compile(text(item, "expression")),
             message: item.get("message").and_then(Value::as_str).map(str::to_owned),
@@ -99,7 +130,8 @@ impl Compiled {
             conditions: named("matchConditions"),
             variables: named("variables"),
             validations: validations.collect(),
-            fails_open: meta::text_at(policy, &["spec", "failurePolicy"]) == "Ignore",
+            fails_open: meta::text_at(&policy, &["spec", "failurePolicy"]) == "Ignore",
+            policy,
         }
     }
 }
@@ -121,54 +153,59 @@ pub(crate) fn admit(
     if matches!(call.kind.ty.nature, Nature::Policy | Nature::Binding) {
         return Ok(());
     }
-    let bindings: Vec<Value> = call
-        .state
-        .store
-        .shelf("validatingadmissionpolicybindings")
-        .map(|s| s.objects.values().map(crate::store::Stored::value).collect())
-        .unwrap_or_default();
-    // Objects can be large, and several policies may look at one write.
-    let mut shown: Option<Shown> = None;
-    for binding in bindings {
-        let name = meta::text_at(&binding, &["spec", "policyName"]).to_owned();
-        let key = (String::new(), name.clone());
-        let Some(stored) = call.state.store.get("validatingadmissionpolicies", &key).cloned()
-        else {
-            continue;
-        };
-        let policy = stored.value();
-        let constraints = Rules(meta::at(&policy, &["spec", "matchConstraints"]));
-        let narrowed = Rules(meta::at(&binding, &["spec", "matchResources"]));
-        if !constraints.choose(call, verb, object, old) || !narrowed.choose(call, verb, object, old)
-        {
-            continue;
-        }
-        let compiled = match call.state.policies.get(&name) {
-            Some(known) if known.version == stored.version => std::sync::Arc::clone(known),
-            _ => {
-                let fresh = std::sync::Arc::new(Compiled::read(&policy, stored.version));
-                call.state.policies.insert(name.clone(), std::sync::Arc::clone(&fresh));
-                fresh
-            }
-        };
-        let shown = match &shown {
-            Some(shown) => shown,
-            None => shown.insert(Shown::of(call, verb, object, old)?),
-        };
-        for denial in judge(call, &compiled, (&policy, &binding), shown) {
-            enforce(call, &name, &binding, &denial, object.or(old))?;
+    let asked = bound(call, verb, object, old);
+    if asked.is_empty() {
+        return Ok(());
+    }
+    for (judged, denials) in judge(call, &asked, &Shown::of(call, verb, object, old)?) {
+        for denial in denials {
+            enforce(call, &judged.binding, &denial, object.or(old))?;
         }
     }
     Ok(())
 }
 
+/// A policy that looks at a write, and the binding that makes it look.
+struct Bound {
+    compiled: Arc<Compiled>,
+    binding: Arc<Value>,
+}
+
+/// Every binding that a write concerns, in order of name.
+fn bound(
+    call: &mut Call<'_>,
+    verb: Verb,
+    object: Option<&Value>,
+    old: Option<&Value>,
+) -> Vec<Bound> {
+    let State { store, policies, .. } = &mut *call.state;
+    let bindings = store.shelf("validatingadmissionpolicybindings");
+    let mut bound = Vec::new();
+    for ((_, name), stored) in bindings.into_iter().flat_map(|shelf| &shelf.objects) {
+        let binding = policies.binding(name, stored);
+        let policy = meta::text_at(&binding, &["spec", "policyName"]).to_owned();
+        let Some(stored) =
+            store.get("validatingadmissionpolicies", &(String::new(), policy.clone()))
+        else {
+            continue;
+        };
+        bound.push(Bound { compiled: policies.policy(&policy, stored), binding });
+    }
+    bound.retain(|Bound { compiled, binding }| {
+        let constraints = Rules(meta::at(&compiled.policy, &["spec", "matchConstraints"]));
+        let narrowed = Rules(meta::at(binding, &["spec", "matchResources"]));
+        constraints.choose(call, verb, object, old) && narrowed.choose(call, verb, object, old)
+    });
+    bound
+}
+
 fn enforce(
     call: &mut Call<'_>,
-    policy: &str,
     binding: &Value,
     denial: &Denial,
     subject: Option<&Value>,
 ) -> Result<(), Refusal> {
+    let policy = meta::text_at(binding, &["spec", "policyName"]);
     let bound = meta::name(binding);
     let actions: Vec<&str> =
         list(binding, &["spec", "validationActions"]).filter_map(Value::as_str).collect();
@@ -283,29 +320,30 @@ impl Shown {
     }
 }
 
-fn judge(
-    call: &Call<'_>,
-    compiled: &Compiled,
-    (policy, binding): (&Value, &Value),
-    shown: &Shown,
-) -> Vec<Denial> {
-    let parameters = match parameters(call, policy, binding) {
+/// What each binding says. What all of them see of the write is brought into scope once: objects can be large.
+fn judge<'a>(call: &Call<'_>, asked: &'a [Bound], shown: &Shown) -> Vec<(&'a Bound, Vec<Denial>)> {
+    with_scope(|mut scope| {
+        scope.add_variable_from_value("object", shown.object.clone());
+        scope.add_variable_from_value("oldObject", shown.old.clone());
+        scope.add_variable_from_value("request", shown.request.clone());
+        scope.add_variable_from_value("namespaceObject", shown.namespace.clone());
+        asked.iter().map(|bound| (bound, denials(call, bound, &scope))).collect()
+    })
+}
+
+fn denials(call: &Call<'_>, bound: &Bound, scope: &Context<'_>) -> Vec<Denial> {
+    let Bound { compiled, binding } = bound;
+    let parameters = match parameters(call, &compiled.policy, binding) {
         Ok(found) => found,
         Err(_) if compiled.fails_open => return Vec::new(),
         Err(message) => return vec![Denial { message, reason: String::new() }],
     };
-    let mut denials = Vec::new();
-    for parameter in parameters {
-        with_scope(|mut scope| {
-            scope.add_variable_from_value("object", shown.object.clone());
-            scope.add_variable_from_value("oldObject", shown.old.clone());
-            scope.add_variable_from_value("request", shown.request.clone());
-            scope.add_variable_from_value("params", to_cel(None, &parameter));
-            scope.add_variable_from_value("namespaceObject", shown.namespace.clone());
-            denials.extend(evaluate(compiled, scope));
-        });
-    }
-    denials
+    let each = parameters.iter().flat_map(|parameter| {
+        let mut scope = scope.new_inner_scope();
+        scope.add_variable_from_value("params", to_cel(None, parameter));
+        evaluate(compiled, scope)
+    });
+    each.collect()
 }
 
 fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
@@ -326,17 +364,23 @@ fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
     let mut known: std::collections::HashMap<String, Cel> = std::collections::HashMap::new();
     let mut broken: BTreeMap<&str, String> = BTreeMap::new();
     scope.add_variable_from_value("variables", Cel::from(known.clone()));
+    let mut told = 0;
     for (name, program) in &compiled.variables {
+        // All of them are brought into scope again for one that asks for some, because that copies them.
+        if told < known.len() && asks_for_variables(program) {
+            scope.add_variable_from_value("variables", Cel::from(known.clone()));
+            told = known.len();
+        }
         match run(program, &scope) {
             Ok(value) => {
                 known.insert(name.clone(), value);
-                scope.add_variable_from_value("variables", Cel::from(known.clone()));
             }
             Err(error) => {
                 broken.insert(name, error);
             }
         }
     }
+    scope.add_variable_from_value("variables", Cel::from(known));
     let mut denials = Vec::new();
     for validation in &compiled.validations {
         match run(&validation.program, &scope) {
@@ -373,6 +417,10 @@ fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
         }
     }
     denials
+}
+
+fn asks_for_variables(program: &Result<Program, String>) -> bool {
+    program.as_ref().is_ok_and(|program| program.references().has_variable("variables"))
 }
 
 fn run(program: &Result<Program, String>, scope: &Context<'_>) -> Result<Cel, String> {

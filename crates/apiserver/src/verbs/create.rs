@@ -105,7 +105,7 @@ pub(crate) fn insert(
 pub(crate) fn dry(object: &Value) -> Stored {
     let mut object = object.clone();
     object.sort_all_objects();
-    Stored { version: 0, bytes: object.to_string().into() }
+    Stored::new(0, object.to_string().into())
 }
 
 /// Name and namespace come from the path where the body leaves them out, and must agree with it otherwise.

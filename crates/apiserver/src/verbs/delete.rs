@@ -1,6 +1,5 @@
 //! delete, of one object or of a selection.
 
-use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -203,10 +202,10 @@ pub(crate) fn collection(call: &mut Call<'_>) -> Answer {
     let options = Options::from_request(call)?;
     let selector = read::selector(call)?;
     let chosen = read::selected(call, &selector);
-    let mut items: Vec<Bytes> = Vec::new();
+    let mut items: Vec<Stored> = Vec::new();
     for (_, stored) in chosen {
         let (_, after) = remove(call, &stored, &options)?;
-        items.push(after.bytes);
+        items.push(after);
     }
     let about = json!({"resourceVersion": call.state.store.version().to_string()});
     let bytes = call.render.list(&call.kind, &items, &about, call.now);

@@ -166,7 +166,7 @@ fn list(call: &mut Call<'_>, selector: &Selector) -> Answer {
             map.insert("remainingItemCount".into(), (found.len() - shown).into());
         }
     }
-    let items: Vec<Bytes> = found.into_iter().take(shown).map(|(_, s)| s.bytes).collect();
+    let items: Vec<Stored> = found.into_iter().take(shown).map(|(_, stored)| stored).collect();
     let bytes = call.render.list(&call.kind, &items, &about, call.now);
     Ok(call.respond(StatusCode::OK, bytes))
 }

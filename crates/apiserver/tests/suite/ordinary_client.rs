@@ -329,3 +329,30 @@ async fn every_fault_of_a_profile_strikes() {
         create(&maps, "b").await.unwrap();
     }
 }
+
+/// Whoever compares clocks with this server is told its own time, by every answer, also by one that says no or that took a while.
+#[tokio::test(start_paused = true)]
+async fn every_answer_tells_the_time_of_the_server() {
+    let (server, maps) = start();
+    let client = maps.into_client();
+    let dated = async |path: &str| {
+        let request = http::Request::get(path).body(kube::client::Body::empty()).unwrap();
+        let answer = client.send(request).await.unwrap();
+        answer.headers()[http::header::DATE].to_str().unwrap().to_owned()
+    };
+    let told = |seconds: i64| {
+        let at: jiff::Timestamp = START.parse().unwrap();
+        let at = at + jiff::SignedDuration::from_secs(seconds);
+        at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+    };
+    for path in ["/api/v1/configmaps", "/api/v1/configmaps?watch=true", "/api/v1/nothing", "/"] {
+        assert_eq!(dated(path).await, told(0), "{path}");
+    }
+    let slow = Scripted {
+        matching: RequestMatch::default(),
+        nth: 1,
+        fault: Fault::Latency(Duration::from_secs(90)),
+    };
+    server.script_fault(slow);
+    assert_eq!(dated("/api/v1/configmaps").await, told(90), "as late as it is answered");
+}

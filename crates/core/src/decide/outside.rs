@@ -45,15 +45,8 @@ pub(super) fn condition(seen: &SeenGated, behavior: &Behavior, now: Instant) -> 
             (ConditionStatus::False, names::AS_EXPECTED, message)
         }
     };
-    Some(Condition {
-        kind: names::INITIATED_OUTSIDE_WINDOW.to_owned(),
-        status,
-        reason: reason.to_owned(),
-        message: Some(message),
-        observed_generation: None,
-        // What it tells became so when the change began, and not when somebody looked.
-        last_transition_time: Some(at.to_string()),
-    })
+    // What it tells became so when the change began, and not when somebody looked.
+    Some(told((status, reason, message), at.to_string()))
 }
 
 /// The same where machines are rolled out here: those that were told to go without a permit while the gate was shut.
@@ -65,10 +58,10 @@ pub(super) fn of_machines(
 ) -> Option<Condition> {
     const SHOWN: usize = 5;
     let known = seen.conditions.get(names::INITIATED_OUTSIDE_WINDOW);
-    let told = known.filter(|known| known.status == ConditionStatus::True);
+    let before = known.filter(|known| known.status == ConditionStatus::True);
     let (status, reason, message) = match (unrecorded, verdict) {
         ([], _) => {
-            told?;
+            before?;
             let message = "every machine that goes was permitted to".to_owned();
             (ConditionStatus::False, names::AS_EXPECTED, message)
         }
@@ -82,16 +75,23 @@ pub(super) fn of_machines(
             (ConditionStatus::True, names::GATE_SHUT, message)
         }
     };
-    let same = told.filter(|told| told.message.as_ref() == Some(&message));
+    let same = before.filter(|before| before.message.as_ref() == Some(&message));
     let since = same.and_then(|same| same.last_transition_time.clone());
-    Some(Condition {
+    Some(told((status, reason, message), since.unwrap_or_else(|| now.to_string())))
+}
+
+fn told(
+    (status, reason, message): (ConditionStatus, &'static str, String),
+    since: String,
+) -> Condition {
+    Condition {
         kind: names::INITIATED_OUTSIDE_WINDOW.to_owned(),
         status,
         reason: reason.to_owned(),
         message: Some(message),
         observed_generation: None,
-        last_transition_time: Some(since.unwrap_or_else(|| now.to_string())),
-    })
+        last_transition_time: Some(since),
+    }
 }
 
 /// The machines of a pool that were told to go somewhere by a write that left no record beside it (GATE-10): whoever made it did not

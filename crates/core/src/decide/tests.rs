@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use api::schema::{GATED, KINDS};
+use api::kinds;
 use serde_json::Value;
 
 use super::*;
@@ -42,15 +42,19 @@ impl World {
         });
         let mut policy = Self::policy("MaintenanceSchedule");
         policy.settle("2026-11-02T00:00:00Z");
-        let policy = Some(Arc::new(SeenPolicy::new(&KINDS[0], &policy.document)));
+        let policy =
+            Some(Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &policy.document)));
         Self { document, policy, kept: Enforcement::default() }
     }
 
     fn decide(&self, now: &str) -> Plan {
         if self.document["kind"] == "ChangeManagementPolicy" {
-            return super::policy(&SeenPolicy::new(&KINDS[0], &self.document), at(now));
+            return super::policy(
+                &SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &self.document),
+                at(now),
+            );
         }
-        let seen = SeenGated::new(&GATED[1], &self.document);
+        let seen = SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &self.document);
         super::gated(&seen, &gate(&seen, self.policy.as_ref()), self.kept, at(now))
     }
 

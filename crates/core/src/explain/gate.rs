@@ -18,15 +18,15 @@ pub fn explain(seen: &SeenGated, gate: &Gate, at: Instant) -> Reason {
 
 /// A reason that says what the gate says (GATE-12): where there is doubt, not even its end is known.
 fn decided(fact: Fact, gate: &Gate, at: Instant, because: Vec<Reason>) -> Reason {
-    Reason { verdict: gate.verdict(at), ..node(fact, &gate.set, at, because) }
+    Reason { verdict: gate.verdict(at), ..node(fact, gate.set(), at, because) }
 }
 
 fn stanza_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Reason {
-    let fact = match &gate.form {
+    let fact = match gate.form() {
         Form::NoStanza => Fact::NoStanza,
-        form => Fact::Stanza { form: *form, said: seen.override_reason.clone() },
+        form => Fact::Stanza { form, said: seen.override_reason.clone() },
     };
-    let because = match gate.form {
+    let because = match gate.form() {
         Form::Unusable => doubt_node(gate).into_iter().collect(),
         _ => policy_node(seen, gate, at).into_iter().collect(),
     };
@@ -34,7 +34,7 @@ fn stanza_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Reason {
 }
 
 fn doubt_node(gate: &Gate) -> Option<Reason> {
-    let fact = Fact::Doubt(gate.doubt.as_ref()?.message.clone());
+    let fact = Fact::Doubt(gate.doubt()?.message.clone());
     Some(Reason { verdict: Verdict::CannotTell, fact, until: None, because: vec![] })
 }
 
@@ -51,7 +51,7 @@ fn policy_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Option<Reason> {
 
 /// The deciding reason as one sentence: what `status.changeManagement.behavior` shows. It stays the same as long as it holds
 /// (POL-7).
-pub fn sentence(seen: &SeenGated, gate: &Gate, at: Instant) -> String {
+pub fn sentence<R>(seen: &SeenGated, gate: &Gate<R>, at: Instant) -> String {
     if let Some(doubt) = gate.doubt_at(at) {
         return doubt.message.clone();
     }
@@ -60,7 +60,7 @@ pub fn sentence(seen: &SeenGated, gate: &Gate, at: Instant) -> String {
         (Some(lowered), Some(named)) => format!("{named}: {}", policy_sentence(lowered, at)),
         _ => String::new(),
     };
-    match gate.form {
+    match gate.form() {
         Form::NoStanza => {
             "there is no spec.changeManagement, so changes are always permitted".into()
         }
@@ -72,10 +72,10 @@ pub fn sentence(seen: &SeenGated, gate: &Gate, at: Instant) -> String {
         Form::RestrictiveUntil(until) if at < until => {
             format!("spec.changeManagement is RestrictiveUntil {until}{said}")
         }
-        Form::PermissiveUntil(until) if gate.policy.is_none() => {
+        Form::PermissiveUntil(until) if gate.policy().is_none() => {
             format!("spec.changeManagement was PermissiveUntil {until} and names no policy")
         }
-        Form::RestrictiveUntil(until) if gate.policy.is_none() => {
+        Form::RestrictiveUntil(until) if gate.policy().is_none() => {
             format!("spec.changeManagement was RestrictiveUntil {until} and names no policy")
         }
         Form::ByPolicy | Form::PermissiveUntil(_) | Form::RestrictiveUntil(_) | Form::Unusable => {

@@ -6,28 +6,49 @@
 //!
 //! A permit expires, and is checked again right before the write it is for.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use schedule::Instant;
 
-use super::{Form, Gate};
-use crate::pool::{begun::Begun, bypass::Lacking, consent::Consent};
+use super::{Form, Gate, Real};
+use crate::{
+    change::ChangeId,
+    pool::{begun::Begun, bypass::Lacking, consent::Consent},
+};
 
 /// How long a permit lasts that no window ends, in seconds. What it rests on is an annotation or a machine under way, which can be
 /// gone a minute later; long enough for a slow server and a few tries, short enough that nobody remembers giving it.
 pub const LEASE: i64 = 300;
 
-/// The gate's yes, with what it rests on and when it ends.
+/// The gate's yes, with what it rests on and when it ends. Nobody but the gate writes one:
+///
+/// ```compile_fail
+/// use schedule::Instant;
+/// use tidegate_core::gate::{Basis, Permit};
+///
+/// fn forge(now: Instant) -> Permit {
+///     Permit { basis: Basis::Window, issued: now, opened: None, expires: None }
+/// }
+/// ```
+///
+/// ```compile_fail
+/// use tidegate_core::gate::{Permit, Supposed};
+///
+/// fn pass_off(supposed: Permit<Supposed>) -> Permit {
+///     supposed
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Permit {
+pub struct Permit<R = Real> {
     basis: Basis,
     issued: Instant,
     opened: Option<Instant>,
     expires: Option<Instant>,
+    right: PhantomData<R>,
 }
 
 /// What a permit rests on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// The resource has no stanza (GATE-1).
     NoStanza,
@@ -37,10 +58,10 @@ pub enum Basis {
     Window,
     /// The stanza permits until an instant.
     Until,
+    /// This change has begun, and all of it is one change (CV-2).
+    AlreadyInitiated(ChangeId),
     /// This `MachineConfig` bypasses change management (POOL-5).
     Bypass(Arc<str>),
-    /// The change to this configuration has begun, and all of it is one change (CV-2).
-    AlreadyInitiated(Arc<str>),
     /// An administrator let this machine go (POOL-7).
     Consent(Arc<str>),
 }
@@ -54,9 +75,9 @@ pub struct Hold {
     pub until: Option<Instant>,
 }
 
-impl Gate {
+impl<R> Gate<R> {
     /// Asks the gate.
-    pub fn permit(&self, at: Instant) -> Result<Permit, Hold> {
+    pub fn permit(&self, at: Instant) -> Result<Permit<R>, Hold> {
         let state = self.set.stretch(at);
         if !state.inside {
             return Err(Hold { reason: self.reason(at), until: state.end });
@@ -72,11 +93,12 @@ impl Gate {
             | Form::PermissiveUntil(_)
             | Form::RestrictiveUntil(_) => Basis::Window,
         };
-        Ok(Permit { basis, issued: at, opened: state.start, expires: state.end })
+        let (opened, expires) = (state.start, state.end);
+        Ok(Permit { basis, issued: at, opened, expires, right: PhantomData })
     }
 }
 
-impl Permit {
+impl<R> Permit<R> {
     /// What it rests on.
     pub fn basis(&self) -> &Basis {
         &self.basis
@@ -98,7 +120,8 @@ impl Permit {
     }
 
     fn lease(basis: Basis, at: Instant) -> Self {
-        Self { basis, issued: at, opened: None, expires: Some(at.saturating_add(LEASE)) }
+        let expires = Some(at.saturating_add(LEASE));
+        Self { basis, issued: at, opened: None, expires, right: PhantomData }
     }
 
     /// When a write under it must have been made: its own end, and no later than a lease from its issue. A write carries this
@@ -127,20 +150,40 @@ impl Permit {
 }
 
 impl Basis {
+    /// The basis that a mark carries beside it, as it was written down; none if this build knows no such words.
+    pub fn read(words: &str) -> Option<Self> {
+        let plain = [Self::NoStanza, Self::Strategy, Self::Window, Self::Until];
+        if let Some(basis) = plain.into_iter().find(|basis| basis.to_string() == words) {
+            return Some(basis);
+        }
+        if let Some(change) = words.strip_prefix(ALREADY_INITIATED) {
+            // No name of an object holds a space.
+            let release = change.strip_prefix("release ").map(ChangeId::release);
+            let change = release.unwrap_or_else(|| ChangeId::rendered(change));
+            return Some(Self::AlreadyInitiated(change));
+        }
+        let bypass = words.strip_prefix(BYPASS).map(|source| Self::Bypass(source.into()));
+        bypass.or_else(|| words.strip_prefix(CONSENT).map(|node| Self::Consent(node.into())))
+    }
+
     /// Whether these words, as a mark carries them, tell of a permit that began this change for the whole pool: the gate's own, or one
     /// that followed from it (GATE-10).
     pub(crate) fn is_of_change(words: &str, config: &str) -> bool {
-        let own = [Self::NoStanza, Self::Strategy, Self::Window, Self::Until];
-        let followed = Self::AlreadyInitiated(config.into());
-        own.iter().chain([&followed]).any(|basis| basis.to_string() == words)
+        match Self::read(words) {
+            Some(Self::NoStanza | Self::Strategy | Self::Window | Self::Until) => true,
+            Some(Self::AlreadyInitiated(change)) => change == ChangeId::rendered(config),
+            Some(Self::Bypass(_) | Self::Consent(_)) | None => false,
+        }
     }
 
     /// Whether these words tell of a permit for single machines: bypass or consent, which speak for nobody else.
     pub(crate) fn is_of_one(words: &str) -> bool {
-        words.starts_with(BYPASS) || words.starts_with(CONSENT)
+        matches!(Self::read(words), Some(Self::Bypass(_) | Self::Consent(_)))
     }
 }
 
+/// How a basis begins that is a change which has begun (CV-2).
+const ALREADY_INITIATED: &str = "already initiated: ";
 /// How a basis begins that is a bypass (POOL-5).
 const BYPASS: &str = "bypass of MachineConfig/";
 /// How a basis begins that is consent (POOL-7).
@@ -154,7 +197,7 @@ impl fmt::Display for Basis {
             Self::Window => f.write_str("window"),
             Self::Until => f.write_str("until"),
             Self::Bypass(source) => write!(f, "{BYPASS}{source}"),
-            Self::AlreadyInitiated(change) => write!(f, "already initiated: {change}"),
+            Self::AlreadyInitiated(change) => write!(f, "{ALREADY_INITIATED}{change}"),
             Self::Consent(node) => write!(f, "{CONSENT}{node}"),
         }
     }

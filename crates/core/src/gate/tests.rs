@@ -2,10 +2,11 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "rows are written in place")]
 
-use api::schema::{GATED, KINDS};
+use api::kinds;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::change::ChangeId;
 
 /// A policy that permits Saturdays, ready for its generation.
 fn saturday() -> Value {
@@ -23,11 +24,12 @@ fn pool(stanza: Value) -> SeenGated {
         "metadata": {"name": "worker", "generation": 1, "resourceVersion": "9"},
         "spec": {"changeManagement": stanza},
     });
-    SeenGated::new(&GATED[1], &document)
+    SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document)
 }
 
 fn of(stanza: Value, policy: Option<Value>) -> Gate {
-    let policy = policy.map(|policy| Arc::new(SeenPolicy::new(&KINDS[0], &policy)));
+    let policy =
+        policy.map(|policy| Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &policy)));
     gate(&pool(stanza), policy.as_ref())
 }
 
@@ -103,6 +105,41 @@ fn by_policy_is_the_policys_set_and_doubt_is_never() {
     check(stanza, Some(permissive), (false, None, "PolicyNotReady"));
 }
 
+/// GATE-9: which policy, and what is the matter with it.
+#[test]
+fn doubt_about_a_policy_says_what_is_the_matter() {
+    let check = |policy: Option<Value>, expected: &str| {
+        let gate = of(json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}}), policy);
+        let message = &gate.doubt_at(at(NOW)).unwrap().message;
+        assert_eq!(message, &format!("ChangeManagementPolicy/saturday {expected}"));
+    };
+    let with = |conditions: Value| {
+        let mut policy = saturday();
+        policy["status"]["conditions"] = conditions;
+        Some(policy)
+    };
+    let unready = |message: Value| {
+        with(json!([{"type": "Ready", "status": "False", "reason": "Invalid", "message": message}]))
+    };
+    check(None, "does not exist, so changes are held; create it or name another");
+    check(with(json!([])), "has not been read yet, so changes are held");
+    check(
+        unready("the zone is gone".into()),
+        "is not ready: the zone is gone, so changes are held",
+    );
+    check(unready(Value::Null), "is not ready: Invalid, so changes are held");
+    let lagging = json!([{"type": "Ready", "status": "True", "reason": "AsExpected", "observedGeneration": 1}]);
+    check(with(lagging), "was changed and has not been read again yet, so changes are held");
+    let mut broken = saturday();
+    broken["spec"] = "broken".into();
+    let gate = of(json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}}), Some(broken));
+    let message = &gate.doubt_at(at(NOW)).unwrap().message;
+    assert!(
+        message.starts_with("ChangeManagementPolicy/saturday cannot be used: spec: "),
+        "{message}"
+    );
+}
+
 /// GATE-4
 #[test]
 fn until_holds_to_its_instant_and_then_the_policy_does() {
@@ -159,6 +196,108 @@ fn until_holds_to_its_instant_and_then_the_policy_does() {
     check(restrictive(ahead, true), None, (false, None, "PolicyNotFound"));
 }
 
+/// All that is said of a gate at an instant: the strategy in force, the reason, the doubt, the policy, and what a permit rests on.
+fn said(gated: &SeenGated, gate: &Gate, at: Instant) -> String {
+    let doubt = gate.doubt_at(at).map_or("no doubt", |doubt| doubt.reason);
+    let policy = if gate.overrides(gated, at) { "set aside" } else { "not set aside" };
+    let basis = match gate.permit(at) {
+        Ok(permit) => permit.basis().to_string(),
+        Err(hold) => format!("held by {}", hold.reason),
+    };
+    format!("{:?}, {}, {doubt}, {policy}, {basis}", gate.strategy(at), gate.reason(at))
+}
+
+/// TIME-1, GATE-4, GATE-12: an until is over at its instant, in everything that is said of it.
+#[test]
+fn until_is_over_at_its_instant_for_everybody_who_asks() {
+    // On the Saturday, so that the policy permits on both sides.
+    let edge = at("2026-11-21T12:00:00Z");
+    let by = |name: &str| json!({"name": name});
+    let permissive = |policy: Value| json!({"strategy": "PermissiveUntil", "permissiveUntil": edge.to_string(), "byPolicy": policy});
+    let restrictive = |policy: Value| json!({"strategy": "RestrictiveUntil", "restrictiveUntil": edge.to_string(), "byPolicy": policy});
+    let check = |stanza: Value, policy: Option<Value>, before: &str, after: &str| {
+        let gated = pool(stanza);
+        let policy = policy
+            .map(|policy| Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &policy)));
+        let gate = gate(&gated, policy.as_ref());
+        for (seconds, expected) in [(-1, before), (0, after), (1, after)] {
+            let found = said(&gated, &gate, edge.saturating_add(seconds));
+            assert_eq!(found, expected, "{seconds} s after the edge: {:?}", gated.stanza);
+        }
+    };
+    let scheduled = "MaintenanceSchedule, MaintenanceSchedule, no doubt, not set aside, window";
+    let missing = "Restrictive, PolicyNotFound, PolicyNotFound";
+    check(
+        permissive(by("saturday")),
+        Some(saturday()),
+        "Permissive, PermissiveUntil, no doubt, set aside, until",
+        scheduled,
+    );
+    check(
+        restrictive(by("saturday")),
+        Some(saturday()),
+        "Restrictive, RestrictiveUntil, no doubt, set aside, held by RestrictiveUntil",
+        scheduled,
+    );
+    check(
+        permissive(by("gone")),
+        None,
+        "Permissive, PermissiveUntil, no doubt, set aside, until",
+        &format!("{missing}, not set aside, held by PolicyNotFound"),
+    );
+    check(
+        restrictive(by("gone")),
+        None,
+        &format!("{missing}, set aside, held by PolicyNotFound"),
+        &format!("{missing}, not set aside, held by PolicyNotFound"),
+    );
+    check(
+        permissive(Value::Null),
+        None,
+        "Permissive, PermissiveUntil, no doubt, not set aside, until",
+        "Restrictive, Restrictive, no doubt, not set aside, held by Restrictive",
+    );
+    check(
+        restrictive(Value::Null),
+        None,
+        "Restrictive, RestrictiveUntil, no doubt, not set aside, held by RestrictiveUntil",
+        "Permissive, Permissive, no doubt, not set aside, window",
+    );
+    // Those that no instant ends.
+    let plain = |strategy: &str, expected: &str| {
+        let named = json!({"strategy": strategy, "byPolicy": {"name": "saturday"}});
+        check(named, Some(saturday()), expected, expected);
+    };
+    plain("ByPolicy", scheduled);
+    plain("Permissive", "Permissive, Permissive, no doubt, set aside, strategy");
+    plain("Restrictive", "Restrictive, Restrictive, no doubt, set aside, held by Restrictive");
+    let none = "Permissive, NoStanza, no doubt, not set aside, no stanza";
+    check(Value::Null, Some(saturday()), none, none);
+}
+
+/// GATE-9: which fields, what is wrong with each, and how many more there are.
+#[test]
+fn problems_are_told_in_one_line() {
+    let problem = |field: &str| match field {
+        "" => Problem::new(&FieldPath::root(), Code::WrongType, "wrong"),
+        field => Problem::new(&FieldPath::of(field), Code::WrongType, "wrong"),
+    };
+    let check = |fields: &[&str], expected: &str| {
+        let problems: Vec<Problem> = fields.iter().map(|field| problem(field)).collect();
+        assert_eq!(problem_text(&problems), expected);
+    };
+    check(&[], "");
+    check(&[""], "wrong");
+    check(&["spec.a"], "spec.a: wrong");
+    check(&["a", "b", "c"], "a: wrong; b: wrong; c: wrong");
+    check(&["a", "b", "c", "d"], "a: wrong; b: wrong; c: wrong; and 1 more");
+    check(&["a", "b", "c", "d", "e"], "a: wrong; b: wrong; c: wrong; and 2 more");
+    let endless = Problem::new(&FieldPath::of("a"), Code::Syntax, "x".repeat(5_000));
+    assert_eq!(problem_text(&[endless]).len(), 1_000, "LIVE-3: a server takes some length");
+    let warning = Problem::new(&FieldPath::of("spec"), Code::NeverFires, "never");
+    assert_eq!(problem_text(&[warning, problem("a")]), "a: wrong", "a warning closes no gate");
+}
+
 #[test]
 fn a_stanza_that_cannot_be_used_closes_the_gate_and_names_the_field() {
     let check = |stanza: Value, field: &str| {
@@ -186,12 +325,35 @@ fn a_stanza_that_cannot_be_used_closes_the_gate_and_names_the_field() {
     check(json!({"strategy": "Permissive", "permissveUntil": NOW}), "permissveUntil");
 }
 
+/// GATE-12: nor does one open it that was put together without a look at the schema, as whoever overrides does.
+#[test]
+fn a_stanza_that_no_schema_was_asked_about_closes_the_gate_too() {
+    let check = |stanza: Value, field: &str| {
+        let mut gated = pool(Value::Null);
+        gated.stanza = StanzaReading::Usable(serde_json::from_value(stanza).unwrap());
+        let gate = gate(
+            &gated,
+            Some(&Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &saturday()))),
+        );
+        assert!(gate.set.is_never(), "{field}");
+        let doubt = gate.doubt_at(at(NOW)).unwrap();
+        assert_eq!(doubt.reason, api::names::INVALID_STANZA);
+        assert!(doubt.message.starts_with(&format!("{field}: ")), "{}", doubt.message);
+    };
+    check(json!({"strategy": "ByPolicy"}), "spec.changeManagement.byPolicy");
+    check(json!({"strategy": "PermissiveUntil"}), "spec.changeManagement.permissiveUntil");
+    check(json!({"strategy": "RestrictiveUntil"}), "spec.changeManagement.restrictiveUntil");
+    check(json!({"strategy": "Sometimes"}), "spec.changeManagement.strategy");
+    let never = json!({"strategy": "RestrictiveUntil", "restrictiveUntil": "tomorrow"});
+    check(never, "spec.changeManagement.restrictiveUntil");
+}
+
 /// GATE-5
 #[test]
 fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
     let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
         "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}}}});
-    let named = SeenGated::new(&GATED[3], &document).policy().unwrap();
+    let named = SeenGated::new(&kinds::NODE_POOL, &document).policy().unwrap();
     assert_eq!(named.to_string(), "HostedChangeManagementPolicy/clusters/weekend");
     let named =
         pool(json!({"strategy": "Permissive", "byPolicy": {"name": "weekend"}})).policy().unwrap();
@@ -199,7 +361,7 @@ fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
     // A name that tries to leave its namespace is no name.
     let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
         "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "../other/weekend"}}}});
-    let seen = SeenGated::new(&GATED[3], &document);
+    let seen = SeenGated::new(&kinds::NODE_POOL, &document);
     assert!(seen.policy().is_none() && gate(&seen, None).set.is_never());
 }
 
@@ -207,9 +369,10 @@ fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
 #[test]
 fn a_permit_names_its_basis_and_ends_with_the_stretch() {
     let permit = |stanza: Value, instant: &str| of(stanza, Some(saturday())).permit(at(instant));
-    let check = |stanza: Value, instant: &str, basis: Basis, expires: Option<&str>| {
+    let check = |stanza: Value, instant: &str, basis: Basis, stretch: [Option<&str>; 2]| {
         let permit = permit(stanza, instant).unwrap();
-        assert_eq!((permit.basis(), permit.expires()), (&basis, expires.map(at)));
+        assert_eq!(permit.basis(), &basis);
+        assert_eq!([permit.opened(), permit.expires()], stretch.map(|edge| edge.map(at)));
         assert!(permit.is_live(at(instant)));
         assert!(!permit.is_live(at(instant).saturating_add(-1)), "a clock that went back");
         if let Some(end) = permit.expires() {
@@ -218,11 +381,12 @@ fn a_permit_names_its_basis_and_ends_with_the_stretch() {
     };
     let by_policy = json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}});
     let saturday_noon = "2026-11-21T12:00:00Z";
-    check(Value::Null, NOW, Basis::NoStanza, None);
-    check(json!({"strategy": "Permissive"}), NOW, Basis::Strategy, None);
-    check(by_policy.clone(), saturday_noon, Basis::Window, Some("2026-11-22T00:00:00Z"));
+    check(Value::Null, NOW, Basis::NoStanza, [None, None]);
+    check(json!({"strategy": "Permissive"}), NOW, Basis::Strategy, [None, None]);
+    let window = [Some("2026-11-21T00:00:00Z"), Some("2026-11-22T00:00:00Z")];
+    check(by_policy.clone(), saturday_noon, Basis::Window, window);
     let until = json!({"strategy": "PermissiveUntil", "permissiveUntil": "2026-11-17T00:00:00Z"});
-    check(until, NOW, Basis::Until, Some("2026-11-17T00:00:00Z"));
+    check(until, NOW, Basis::Until, [None, Some("2026-11-17T00:00:00Z")]);
     let held = permit(by_policy, NOW).unwrap_err();
     assert_eq!(
         held,
@@ -292,4 +456,29 @@ fn a_field_that_nobody_knows_opens_no_gate() {
 fn a_name_of_any_length_gives_a_message_of_some_length() {
     let gate = of(json!({"strategy": "Permissive", "x".repeat(100_000): 1}), None);
     assert!(gate.doubt_at(at(NOW)).unwrap().message.len() < 2_000);
+}
+
+/// GATE-10: what a mark carries beside it is read back as it was meant.
+#[test]
+fn a_basis_that_was_written_down_is_read_back() {
+    let bases = [
+        Basis::NoStanza,
+        Basis::Strategy,
+        Basis::Window,
+        Basis::Until,
+        Basis::AlreadyInitiated(ChangeId::release("4.21.3")),
+        Basis::AlreadyInitiated(ChangeId::rendered("rendered-master-b")),
+        Basis::Bypass("90-urgent".into()),
+        Basis::Consent("n1".into()),
+    ];
+    for basis in bases {
+        assert_eq!(Basis::read(&basis.to_string()), Some(basis.clone()), "{basis}");
+        let own = matches!(basis, Basis::NoStanza | Basis::Strategy | Basis::Window | Basis::Until);
+        let followed = basis == Basis::AlreadyInitiated(ChangeId::rendered("rendered-master-b"));
+        let of_change = Basis::is_of_change(&basis.to_string(), "rendered-master-b");
+        assert_eq!(of_change, own || followed, "{basis}");
+        let one = matches!(basis, Basis::Bypass(_) | Basis::Consent(_));
+        assert_eq!(Basis::is_of_one(&basis.to_string()), one, "{basis}");
+    }
+    assert_eq!(Basis::read("windows"), None);
 }

@@ -4,15 +4,16 @@
 
 use std::sync::Arc;
 
-use api::schema::{GATED, KINDS};
+use api::kinds;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::{
+    change::ChangeId,
     decide,
     enforced::Enforcement,
-    gate::gate,
-    pending::{Course, Pending},
+    gate::{Basis, gate},
+    pending::{Course, Differences, Machines, Pending, Stop, UnderWay, Waiting},
     seen::SeenPolicy,
 };
 
@@ -23,7 +24,7 @@ const UNTIL_SATURDAY: i64 = 5 * 86_400 + HALF_A_DAY;
 
 fn policy(ready: &str) -> Arc<SeenPolicy> {
     Arc::new(SeenPolicy::new(
-        &KINDS[0],
+        &kinds::CHANGE_MANAGEMENT_POLICY,
         &json!({
             "apiVersion": api::names::API_VERSION, "kind": "ChangeManagementPolicy",
             "metadata": {"name": "saturday", "generation": 1},
@@ -34,13 +35,21 @@ fn policy(ready: &str) -> Arc<SeenPolicy> {
     ))
 }
 
+fn lacking() -> Waiting {
+    Waiting::Machines {
+        to: ChangeId::rendered("rendered-worker-b"),
+        machines: Machines { count: 1, of: 2 },
+        differences: Differences::default(),
+    }
+}
+
 fn of(stanza: Value, pending: bool, policy: Option<Arc<SeenPolicy>>, at: &str) -> Gauges {
     let mut document =
         json!({"metadata": {"name": "version"}, "spec": {"changeManagement": stanza}});
     if pending {
         document["spec"]["desiredUpdate"] = json!({"version": "4.21.3"});
     }
-    let seen = SeenGated::new(&GATED[0], &document);
+    let seen = SeenGated::new(&kinds::CLUSTER_VERSION, &document);
     let found = gauges(&seen, &gate(&seen, policy.as_ref()), Instant::parse(at).unwrap());
     // METR-1, METR-2: laws of every row.
     let Gauges { next_change_eta: eta, permissive_remaining: remaining, .. } = found;
@@ -103,7 +112,7 @@ fn nothing_pending_is_zero_and_what_has_begun_is_one() {
     assert_eq!(of(restrictive.clone(), false, None, NOW).change_pending, 0);
     let document = json!({"metadata": {"name": "version"}, "spec": {"changeManagement": restrictive},
         "status": {"desired": {"version": "4.21.3"}, "history": [{"state": "Partial"}]}});
-    let seen = SeenGated::new(&GATED[0], &document);
+    let seen = SeenGated::new(&kinds::CLUSTER_VERSION, &document);
     let found = gauges(&seen, &gate(&seen, None), Instant::parse(NOW).unwrap());
     assert_eq!(found.change_pending, 1, "a closing gate does not stop what has begun (CV-1)");
 }
@@ -114,24 +123,24 @@ fn what_goes_on_while_the_gate_is_shut_is_being_initiated_and_counts_as_the_last
     let check = |stanza: Value, pending: Pending, expected: (i64, i64)| {
         let document =
             json!({"metadata": {"name": "worker"}, "spec": {"changeManagement": stanza}});
-        let seen = SeenGated { pending, ..SeenGated::new(&GATED[1], &document) };
+        let seen = SeenGated { pending, ..SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document) };
         let policy = policy("True");
         let now = Instant::parse(NOW).unwrap();
         let found = gauges(&seen, &gate(&seen, Some(&policy)), now);
         assert_eq!((found.change_pending, found.last_change), expected, "{stanza}");
     };
     let waiting = |course: Course, initiated: Option<&str>| Pending {
-        waiting: vec!["rendered-worker-b on 1 of 2 machines".into()],
+        waiting: vec![lacking()],
         course,
         initiated: initiated.map(|at| Instant::parse(at).unwrap()),
         ..Pending::default()
     };
-    let anyway = || Course::Anyway("consent for Node/n1".into());
+    let anyway = || Course::Anyway([Basis::Consent("n1".into())].into());
     let restrictive = json!({"strategy": "Restrictive"});
     check(restrictive.clone(), waiting(Course::Gate, None), (2, -1));
     check(restrictive.clone(), waiting(anyway(), None), (1, -1));
     check(restrictive.clone(), waiting(Course::Gate, Some("2026-11-15T11:59:00Z")), (2, 60));
-    check(restrictive, waiting(Course::Stopped("spec.paused is true".into()), None), (2, -1));
+    check(restrictive, waiting(Course::Stopped(Stop::Paused), None), (2, -1));
     // The window ended at midnight; what was initiated after it is later, and what was initiated in it is not.
     let by_policy = json!({"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}});
     check(by_policy.clone(), waiting(Course::Gate, Some("2026-11-15T11:59:00Z")), (2, 60));
@@ -144,10 +153,10 @@ fn the_condition_and_the_metric_agree_on_what_is_pending() {
     let now = Instant::parse(NOW).unwrap();
     let courses = [
         Course::Gate,
-        Course::Anyway("consent for Node/n1".into()),
-        Course::Stopped("spec.paused is true".into()),
+        Course::Anyway([Basis::Consent("n1".into())].into()),
+        Course::Stopped(Stop::Paused),
     ];
-    let words = |there: bool| if there { vec!["rendered-worker-b".to_owned()] } else { vec![] };
+    let going = UnderWay { change: ChangeId::rendered("rendered-worker-b"), machines: None };
     let mut rows = Vec::new();
     for strategy in ["Permissive", "Restrictive", "ByPolicy"] {
         let stanza = json!({"strategy": strategy, "byPolicy": {"name": "gone"}});
@@ -156,12 +165,13 @@ fn the_condition_and_the_metric_agree_on_what_is_pending() {
                 let document =
                     json!({"metadata": {"name": "worker"}, "spec": {"changeManagement": stanza}});
                 let pending = Pending {
-                    waiting: words(waits),
-                    begun: words(goes),
+                    waiting: waits.then(lacking).into_iter().collect(),
+                    begun: goes.then(|| going.clone()).into_iter().collect(),
                     course: course.clone(),
                     ..Pending::default()
                 };
-                let seen = SeenGated { pending, ..SeenGated::new(&GATED[1], &document) };
+                let seen =
+                    SeenGated { pending, ..SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document) };
                 let gate = gate(&seen, None);
                 let figure = gauges(&seen, &gate, now).change_pending;
                 let plan = decide::gated(&seen, &gate, Enforcement::Proven, now);
@@ -192,11 +202,11 @@ fn the_condition_and_the_metric_agree_on_what_is_pending() {
 fn what_is_stopped_is_not_being_initiated() {
     let document = json!({"metadata": {"name": "worker"}});
     let pending = Pending {
-        waiting: vec!["rendered-worker-b on 1 of 2 machines".into()],
-        course: Course::Stopped("spec.paused is true".into()),
+        waiting: vec![lacking()],
+        course: Course::Stopped(Stop::Paused),
         ..Pending::default()
     };
-    let seen = SeenGated { pending, ..SeenGated::new(&GATED[1], &document) };
+    let seen = SeenGated { pending, ..SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document) };
     let found = gauges(&seen, &gate(&seen, None), Instant::parse(NOW).unwrap());
     assert_eq!(found.change_pending, 2);
 }

@@ -14,10 +14,10 @@ pub struct Changes<'a> {
     pub files: Vec<Change<'a, File>>,
     /// Units that are new, gone, or not the same in text, drop-ins, enabled or mask.
     pub units: Vec<Change<'a, Unit>>,
-    /// The keys and the password of users, if they are not the same.
-    pub passwd: Option<Pair<&'a Passwd>>,
+    /// Whether the keys and the password of users differ.
+    pub passwd: bool,
     /// What no policy can make harmless: the fields of the specification that differ.
-    pub system: Vec<SystemChange<'a>>,
+    pub system: Vec<SystemChange>,
 }
 
 /// Something that is new, gone or not the same.
@@ -31,38 +31,29 @@ pub struct Change<'a, T> {
     pub after: Option<&'a T>,
 }
 
-/// Two values that are not the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair<T> {
-    /// What it was.
-    pub before: T,
-    /// What it becomes.
-    pub after: T,
-}
-
 /// A difference in what a machine boots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SystemChange<'a> {
+pub enum SystemChange {
     /// The image of the operating system.
-    OsImage(Pair<&'a str>),
+    OsImage,
     /// The arguments of the kernel.
-    KernelArguments(Pair<&'a [String]>),
+    KernelArguments,
     /// Which kernel.
-    KernelType(Pair<&'a str>),
+    KernelType,
     /// Additional parts of the operating system, and the image they come from.
-    Extensions(Pair<&'a [String]>),
+    Extensions,
     /// Whether cryptography follows FIPS 140. No machine can change it; rendering refuses it.
     Fips,
 }
 
-impl SystemChange<'_> {
+impl SystemChange {
     /// The field of `spec` that differs.
-    pub fn field(&self) -> &'static str {
+    pub fn field(self) -> &'static str {
         match self {
-            Self::OsImage(_) => "osImageURL",
-            Self::KernelArguments(_) => "kernelArguments",
-            Self::KernelType(_) => "kernelType",
-            Self::Extensions(_) => "extensions",
+            Self::OsImage => "osImageURL",
+            Self::KernelArguments => "kernelArguments",
+            Self::KernelType => "kernelType",
+            Self::Extensions => "extensions",
             Self::Fips => "fips",
         }
     }
@@ -84,7 +75,7 @@ pub fn diff<'a>(before: &'a MachineConfigSpec, after: &'a MachineConfigSpec) -> 
     Changes {
         files: changes(files(old), files(new), |file| &file.path),
         units: changes(units(old), units(new), |unit| &unit.name),
-        passwd: pair(passwd(old), passwd(new)),
+        passwd: passwd(old) != passwd(new),
         system: system(before, after),
     }
 }
@@ -105,10 +96,7 @@ fn changes<'a, T: PartialEq>(
     different.map(|(name, (before, after))| Change { name, before, after }).collect()
 }
 
-fn system<'a>(
-    before: &'a MachineConfigSpec,
-    after: &'a MachineConfigSpec,
-) -> Vec<SystemChange<'a>> {
+fn system(before: &MachineConfigSpec, after: &MachineConfigSpec) -> Vec<SystemChange> {
     let MachineConfigSpec {
         os_image_url,
         extensions_image,
@@ -118,42 +106,24 @@ fn system<'a>(
         fips,
         kernel_type,
     } = after;
-    let mut found = Vec::new();
-    found.extend(
-        pair(before.os_image_url.as_str(), os_image_url.as_str()).map(SystemChange::OsImage),
-    );
-    let arguments = pair(&before.kernel_arguments[..], &kernel_arguments[..]);
-    found.extend(arguments.map(SystemChange::KernelArguments));
-    found.extend(
-        pair(before.kernel_type.as_str(), kernel_type.as_str()).map(SystemChange::KernelType),
-    );
-    let sides = Pair { before: &before.extensions[..], after: &extensions[..] };
-    if sides.before != sides.after || before.extensions_image != *extensions_image {
-        found.push(SystemChange::Extensions(sides));
-    }
-    if before.fips != *fips {
-        found.push(SystemChange::Fips);
-    }
-    found
-}
-
-fn pair<T: PartialEq>(before: T, after: T) -> Option<Pair<T>> {
-    (before != after).then_some(Pair { before, after })
+    let more = before.extensions != *extensions || before.extensions_image != *extensions_image;
+    let found = [
+        (before.os_image_url != *os_image_url, SystemChange::OsImage),
+        (before.kernel_arguments != *kernel_arguments, SystemChange::KernelArguments),
+        (before.kernel_type != *kernel_type, SystemChange::KernelType),
+        (more, SystemChange::Extensions),
+        (before.fips != *fips, SystemChange::Fips),
+    ];
+    found.into_iter().filter_map(|(differs, change)| differs.then_some(change)).collect()
 }
 
 impl Changes<'_> {
-    /// Whether there is no difference.
-    pub fn is_empty(&self) -> bool {
-        let Self { files, units, passwd, system } = self;
-        files.is_empty() && units.is_empty() && passwd.is_none() && system.is_empty()
-    }
-
     /// What differs, for people: fields of the specification, files by path, units by name.
     pub fn names(&self) -> impl Iterator<Item = String> + '_ {
         let system = self.system.iter().map(|change| change.field().to_owned());
         let files = self.files.iter().map(|change| format!("file {}", change.name));
         let units = self.units.iter().map(|change| format!("unit {}", change.name));
-        let passwd = self.passwd.iter().map(|_| "the keys and password of core".to_owned());
+        let passwd = self.passwd.then(|| "the keys and password of core".to_owned());
         system.chain(files).chain(units).chain(passwd)
     }
 }

@@ -258,7 +258,7 @@ pub fn disruption(changes: &Changes<'_>, policies: &Policies) -> Disruption {
             None => return Disruption::Reboot(Cause::Unit(change.name.to_owned())),
         }
     }
-    if changes.passwd.is_some() {
+    if changes.passwd {
         wanted.extend_from_slice(&policies.sshkey.actions);
     }
     // What a newer release means by a word this build does not know may need a restart, so it gets one.

@@ -2,12 +2,13 @@ use api::schema::GATED;
 use serde_json::json;
 
 use super::*;
+use crate::explain::change::each;
 
 fn check(kind: &str, document: &Value, waiting: &[&str], begun: &[&str]) {
     let kind = GATED.iter().find(|row| row.name == kind).unwrap();
     let found = pending(kind, document);
     assert_eq!(
-        (found.waiting, found.begun),
+        (each(&found.waiting), each(&found.begun)),
         (
             waiting.iter().map(ToString::to_string).collect(),
             begun.iter().map(ToString::to_string).collect()

@@ -4,8 +4,6 @@
 //! proves is the change that the ledger names, written together with the first reservation under a permit of the gate, and a machine
 //! that carries the mark which followed: a reservation whose mark never was committed began nothing.
 
-use std::sync::Arc;
-
 use api::machine::names::MASTER;
 
 use super::{
@@ -15,21 +13,21 @@ use super::{
     source::Rendered,
     target::Shelf,
 };
-use crate::gate::Basis;
+use crate::{change::ChangeId, gate::Basis};
 
 /// Proof that a change to the control plane has begun (CV-2).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Begun(Arc<str>);
+pub struct Begun(ChangeId);
 
 impl Begun {
-    /// The change that has begun, as people call it.
-    pub(crate) fn change(&self) -> &Arc<str> {
+    /// The change that has begun.
+    pub(crate) fn change(&self) -> &ChangeId {
         &self.0
     }
 
     /// The update of the control plane that is recorded: its master nodes belong to it (CV-1).
     pub(crate) fn of_release(release: &str) -> Self {
-        Self(format!("release {release}").into())
+        Self(ChangeId::release(release))
     }
 }
 
@@ -50,7 +48,7 @@ impl<'a> BegunChange<'a> {
         }
         let committed = view.nodes.iter().any(|node| carries(node, record));
         let config = shelf.get(&record.config).filter(|_| committed)?;
-        Some(Self { proof: Begun(config.name.as_str().into()), config, record })
+        Some(Self { proof: Begun(ChangeId::rendered(&config.name)), config, record })
     }
 
     /// Whether it takes a machine along: not one that is there, nor one that another right has sent elsewhere since.

@@ -246,6 +246,11 @@ mod tests {
             r#"{"change":{"config":"b","basis":"window","at":"2026-11-15T22:00:00Z"},"nodes":[{"node":"m1","config":"b","until":"2026-11-15T22:05:00Z"}]}"#
         );
         assert_eq!(Ledger::read(&text).unwrap(), ledger);
+        assert_eq!(
+            Ledger::read(&format!("\n {text}")).unwrap(),
+            ledger,
+            "as a person may leave it"
+        );
         ledger.record(Change { at: at("23:00:00"), ..change.clone() });
         assert_eq!(ledger.change(), Some(&change), "the same change began once");
         let other = Change { config: "c".into(), ..change };
@@ -299,9 +304,12 @@ mod tests {
     fn planner_looks_again_when_the_server_lets_nobody_mark_any_more() {
         let mut ledger = Ledger::default();
         ledger.reserve("a", Entry { config: "b".into(), until: at("12:05:00") });
+        ledger.reserve("b", Entry { config: "b".into(), until: at("12:09:00") });
         let next = |now: &str, ahead| ledger.next_lapse(ServerTime::new(at(now), ahead), at(now));
         assert_eq!(next("12:00:00", 0), Some(at("12:05:02")));
-        assert_eq!(next("12:05:02", 0), None);
+        assert_eq!(next("12:05:01", 0), Some(at("12:05:02")));
+        assert_eq!(next("12:05:02", 0), Some(at("12:09:02")));
+        assert_eq!(next("12:09:02", 0), None);
         assert_eq!(next("12:05:00", 400), Some(at("12:11:42")));
     }
 }

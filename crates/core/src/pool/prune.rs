@@ -2,13 +2,33 @@
 //!
 //! Nothing that anything names: a pool's specification, status, choice, rollback record or ledger, or a machine's current, desired or
 //! allowed configuration. Machines are looked at one by one, because a held pool has machines on configurations that no pool names.
+//!
+//! Nor what the record of an update may still need (GATE-10). It names sources and not configurations: if a person edits one of them
+//! meanwhile, an older configuration is the only one that has what the release brings without that edit, and nothing else names it.
 
 use std::collections::BTreeMap;
 
+use api::machine::names::MASTER;
+
 use super::{
+    render::chosen,
     seen::{SeenNode, SeenPool},
-    source::Rendered,
+    source::{Rendered, Source},
+    update::{Covering, Record, SeenUpdate},
 };
+
+/// What configurations may be needed by. It must be all there is: what is left out protects nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs<'a> {
+    /// Every pool.
+    pub pools: &'a [SeenPool],
+    /// Every machine.
+    pub nodes: &'a [SeenNode],
+    /// Every source.
+    pub sources: &'a [Source],
+    /// The update of the control plane; none where nobody updates one.
+    pub update: Option<&'a SeenUpdate>,
+}
 
 /// What becomes of one rendered configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +65,10 @@ pub enum Reason<'a> {
     Desired(usize),
     /// So many machines may go to it.
     Allowed(usize),
+    /// The update of the control plane to this release has begun, and masters may go to it with that (GATE-10).
+    Covered(&'a str),
+    /// Nobody can read what the update of the control plane needs.
+    Unreadable,
 }
 
 impl std::fmt::Display for Reason<'_> {
@@ -62,16 +86,19 @@ impl std::fmt::Display for Reason<'_> {
             Self::Current(count) => write!(f, "{count} machines run it"),
             Self::Desired(count) => write!(f, "{count} {} must go to it", machines(count)),
             Self::Allowed(count) => write!(f, "{count} {} may go to it", machines(count)),
+            Self::Covered(release) => {
+                write!(f, "the update to {release} has begun, and masters may go to it")
+            }
+            Self::Unreadable => f.write_str(
+                "the record of an update on ClusterVersion cannot be read, and may need it",
+            ),
         }
     }
 }
 
-/// What may be deleted and what may not, by name. `pools` and `nodes` must be all there are: one that is left out protects nothing.
-pub fn prune<'a>(
-    rendered: impl IntoIterator<Item = &'a Rendered>,
-    pools: &'a [SeenPool],
-    nodes: &'a [SeenNode],
-) -> Vec<Verdict<'a>> {
+/// What may be deleted and what may not, by name.
+pub fn prune<'a>(rendered: &'a [Rendered], needs: Needs<'a>) -> Vec<Verdict<'a>> {
+    let Needs { pools, nodes, .. } = needs;
     let mut reasons: BTreeMap<&str, Vec<Reason<'_>>> = BTreeMap::new();
     let mut keep = |config: &'a str, reason| reasons.entry(config).or_default().push(reason);
     for pool in pools {
@@ -110,8 +137,11 @@ pub fn prune<'a>(
     for (config, machines) in count(|node| node.allowed.as_deref()) {
         keep(config, Reason::Allowed(machines));
     }
+    for (config, reason) in updated(rendered, needs) {
+        keep(config, reason);
+    }
     let mut verdicts: Vec<Verdict<'_>> = rendered
-        .into_iter()
+        .iter()
         .map(|config| {
             let mut kept_by = reasons.get(config.name.as_str()).cloned().unwrap_or_default();
             kept_by.sort_unstable();
@@ -121,4 +151,31 @@ pub fn prune<'a>(
         .collect();
     verdicts.sort_unstable_by_key(|verdict| verdict.config);
     verdicts
+}
+
+/// What the update of the control plane may still need, of the masters' configurations. One that was seen and is not recorded yet is judged
+/// as if it were: whoever records it may be away.
+fn updated<'a>(rendered: &'a [Rendered], needs: Needs<'a>) -> Vec<(&'a str, Reason<'a>)> {
+    let Needs { pools, nodes, sources, update } = needs;
+    let masters = pools.iter().find(|pool| pool.name == MASTER);
+    let Some((update, pool)) = update.zip(masters) else { return Vec::new() };
+    let own = rendered.iter().filter(|config| config.pool == MASTER);
+    if update.problem.is_some() {
+        return own.map(|config| (config.name.as_str(), Reason::Unreadable)).collect();
+    }
+    let sources = chosen(pool, sources);
+    let seen = update.release.as_deref();
+    let recorded =
+        update.record.as_ref().filter(|record| seen.is_none_or(|it| it == record.release));
+    let anew = seen.map(|release| Record::of(release, update.started, &sources));
+    let Some(record) = recorded.or(anew.as_ref()) else { return Vec::new() };
+    let Some(covering) = Covering::new(record, &sources) else { return Vec::new() };
+    let release = seen.or(update.record.as_ref().map(|record| record.release.as_str()));
+    let release = release.unwrap_or_default();
+    let had = |name: &str| rendered.iter().find(|config| config.name == name);
+    let has: Vec<Option<&Rendered>> =
+        nodes.iter().map(|node| had(&node.desired)).chain([None]).collect();
+    own.filter(|config| has.iter().any(|had| covering.covers(config, *had)))
+        .map(|config| (config.name.as_str(), Reason::Covered(release)))
+        .collect()
 }

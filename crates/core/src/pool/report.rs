@@ -1,102 +1,88 @@
 //! Why does a pool not go on, and what should people be told about it?
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+use std::collections::BTreeSet;
 
 use api::machine::names;
 
 use super::{
     PoolView,
     bypass::Bypass,
-    pending::listed,
     rollout::Ways,
     seen::{Pause, SeenNode},
-    status::{self, Progress, objects_text},
+    status::{self, GoesOn, Held, Progress, objects_text},
     target::{Shelf, Target},
 };
 use crate::{
-    gate::{Hold, problem_text},
-    pending::Course,
+    gate::problem_text,
+    pending::{Course, Stop},
     plan::{Note, Weight},
     problem::{Code, FieldPath, Object, Problem},
 };
 
 /// Whether machines may be begun, and if not why, with what goes on all the same (POOL-5).
-pub(crate) fn progress(
+pub(crate) fn progress<R: Clone>(
     view: &PoolView<'_>,
-    ways: Option<&Ways<'_>>,
+    ways: Option<&Ways<'_, R>>,
     blocked: &[Problem],
     (bypass, shelf): (&Bypass<'_>, &Shelf<'_>),
 ) -> Progress {
     if !blocked.is_empty() {
-        return Progress::Held(problem_text(blocked));
+        return Progress::Held(Held::Stopped(Stop::Blocked(blocked.to_vec())));
     }
     if let Some(other) = view.waits_for {
-        return Progress::Held(format!("MachineConfigPool/{other} must settle first"));
+        return Progress::Held(Held::Stopped(Stop::After(other.to_owned())));
     }
-    let Some(ways) = ways else { return Progress::Held("nothing has been rendered yet".into()) };
-    let Err(Hold { reason, until }) = ways.gate() else { return Progress::May };
+    let Some(ways) = ways else { return Progress::Held(Held::NotRendered) };
+    let Err(hold) = ways.gate() else { return Progress::May };
     let target = ways.target().name.as_str();
     let mut behind = view.nodes.iter().filter(|node| !node.is_silent() && node.desired != target);
     let goes = |node: &&SeenNode| ways.begun(node).is_some_and(|(_, config)| config.name == target);
     if ways.has_begun() && behind.all(goes) {
         return Progress::May;
     }
-    let end = until.map_or_else(String::new, |until| format!(" until {until}"));
-    let mut text = format!("changes are held ({reason}){end}");
-    if let Some(change) = ways.change() {
-        let _ = write!(text, "; {} has begun and goes on", change.proof.change());
-    }
+    let mut goes_on = GoesOn::default();
+    goes_on.begun.extend(ways.change().map(|change| change.proof.change().clone()));
     if let Some(update) = ways.update() {
-        let _ = write!(text, "; {} has begun and goes on", update.proof.change());
+        goes_on.begun.push(update.proof.change().clone());
         let lacking = view.nodes.iter().filter(|node| node.desired != target);
-        let later: BTreeSet<&str> = lacking
-            .flat_map(|node| update.later(ways.target(), shelf.get(&node.desired)))
-            .collect();
-        if !later.is_empty() {
-            let later = listed(later.into_iter().map(str::to_owned));
-            let _ = write!(text, "; written later, and waits: {later}");
+        for node in lacking {
+            let later = update.later(ways.target(), shelf.get(&node.desired));
+            goes_on.later.extend(later.into_iter().map(str::to_owned));
         }
     }
-    let mut lacking: BTreeMap<&str, usize> = BTreeMap::new();
     let mut from = BTreeSet::new();
     for node in view.nodes {
         if let Some(proof) = ways.lacks(node) {
-            *lacking.entry(proof.source()).or_default() += 1;
+            *goes_on.bypasses.entry(proof.source().to_string()).or_default() += 1;
             from.insert(node.desired.as_str());
         }
     }
-    for (source, count) in lacking {
-        let _ = write!(text, "; MachineConfig/{source} bypasses that on {count} machines");
-    }
     let from = from.into_iter().filter_map(|name| shelf.get(name));
-    let riding: BTreeSet<&str> = from.flat_map(|config| bypass.riding(config)).collect();
-    if !riding.is_empty() {
-        let riding = listed(riding.into_iter().map(str::to_owned));
-        let _ = write!(text, "; riding along: {riding}");
-    }
-    Progress::Held(text)
+    goes_on.riding = from.flat_map(|config| bypass.riding(config)).map(str::to_owned).collect();
+    Progress::Held(Held::Gate { hold: hold.clone(), goes_on })
 }
 
 /// What decides whether that which waits starts now: the gate, a right beside it, or something of the pool's own.
-pub(crate) fn course(view: &PoolView<'_>, ways: Option<&Ways<'_>>, blocked: &[Problem]) -> Course {
+pub(crate) fn course<R: Clone>(
+    view: &PoolView<'_>,
+    ways: Option<&Ways<'_, R>>,
+    blocked: &[Problem],
+) -> Course {
     if view.pool.paused == Pause::Paused {
-        return Course::Stopped("spec.paused is true".into());
+        return Course::Stopped(Stop::Paused);
     }
     if !blocked.is_empty() {
-        return Course::Stopped(problem_text(blocked));
+        return Course::Stopped(Stop::Blocked(blocked.to_vec()));
     }
     if let Some(other) = view.waits_for {
-        return Course::Stopped(format!("MachineConfigPool/{other} must settle first"));
+        return Course::Stopped(Stop::After(other.to_owned()));
     }
     let (Some(ways), Some(newest)) = (ways, view.pool.newest.as_deref()) else {
         return Course::Gate;
     };
     let target = &ways.target().name;
     if target != newest {
-        return Course::Stopped(format!("spec.machineConfig names {target}"));
+        return Course::Stopped(Stop::Pinned(target.clone()));
     }
     ways.despite_gate(view.nodes, newest).map_or(Course::Gate, Course::Anyway)
 }

@@ -25,33 +25,33 @@ use super::{
     target::{Shelf, Target},
     update::Covering,
 };
-use crate::gate::{Gate, Hold, Permit};
+use crate::gate::{Basis, Gate, Hold, Permit};
 
 /// A machine that is to get its desired configuration now.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark<'a> {
+pub(crate) struct Mark<'a, R> {
     pub(crate) node: &'a SeenNode,
     pub(crate) config: &'a Rendered,
-    pub(crate) permit: Permit,
+    pub(crate) permit: Permit<R>,
     /// When the mark must have been written: the end of its entry in the ledger.
     pub(crate) until: Instant,
 }
 
 /// What follows for the machines of a pool.
-#[derive(Debug, Default)]
-pub(crate) struct Rollout<'a> {
+#[derive(Debug)]
+pub(crate) struct Rollout<'a, R> {
     /// The ledger as it must read before any machine is marked.
     pub(crate) ledger: Ledger,
     /// The machines to mark.
-    pub(crate) marks: Vec<Mark<'a>>,
+    pub(crate) marks: Vec<Mark<'a, R>>,
     /// When a reservation that nobody marked can be given back.
     pub(crate) wake: Option<Instant>,
 }
 
 /// What lets machines go, asked once for the whole pool.
-pub(crate) struct Ways<'a> {
+pub(crate) struct Ways<'a, R> {
     target: Target<'a>,
-    gate: Result<Permit, Hold>,
+    gate: Result<Permit<R>, Hold>,
     /// The change to the masters that the ledger records.
     change: Option<BegunChange<'a>>,
     /// The update of the control plane that is recorded, with where it lets a master go that is at a configuration.
@@ -61,12 +61,12 @@ pub(crate) struct Ways<'a> {
     now: Instant,
 }
 
-impl<'a> Ways<'a> {
+impl<'a, R: Clone> Ways<'a, R> {
     pub(crate) fn new(
         view: &PoolView<'a>,
         (target, shelf): (Target<'a>, &Shelf<'a>),
         bypass: &Bypass<'a>,
-        (gate, now): (&Gate, Instant),
+        (gate, now): (&Gate<R>, Instant),
     ) -> Self {
         let mut lacking = BTreeMap::new();
         for node in view.nodes {
@@ -95,7 +95,7 @@ impl<'a> Ways<'a> {
     }
 
     /// Whether the gate itself is open.
-    pub(crate) fn gate(&self) -> &Result<Permit, Hold> {
+    pub(crate) fn gate(&self) -> &Result<Permit<R>, Hold> {
         &self.gate
     }
 
@@ -106,7 +106,11 @@ impl<'a> Ways<'a> {
 
     /// What lets every machine that lacks a configuration go there although the gate is shut; none if it is open, or if one of them
     /// waits for it.
-    pub(crate) fn despite_gate(&self, nodes: &[&SeenNode], config: &str) -> Option<String> {
+    pub(crate) fn despite_gate(
+        &self,
+        nodes: &[&SeenNode],
+        config: &str,
+    ) -> Option<BTreeSet<Basis>> {
         if self.gate.is_ok() {
             return None;
         }
@@ -116,10 +120,9 @@ impl<'a> Ways<'a> {
             if self.config(&way).name != config {
                 return None;
             }
-            bases.insert(self.permit(&way).basis().to_string());
+            bases.insert(self.permit(&way).basis().clone());
         }
-        let bases: Vec<String> = bases.into_iter().collect();
-        (!bases.is_empty()).then(|| bases.join(", "))
+        (!bases.is_empty()).then_some(bases)
     }
 
     /// The change that the ledger records, and the configuration that it is finished with (CV-2).
@@ -149,7 +152,7 @@ impl<'a> Ways<'a> {
     }
 
     /// What lets a machine go elsewhere now, if anything does.
-    fn of(&self, node: &SeenNode) -> Option<Way<'_, 'a>> {
+    fn of(&self, node: &SeenNode) -> Option<Way<'_, 'a, R>> {
         let behind = node.desired != self.target.config.name;
         if let Ok(permit) = &self.gate {
             return behind.then_some(Way::Gate(permit));
@@ -164,7 +167,7 @@ impl<'a> Ways<'a> {
     }
 
     /// Where a way leads.
-    fn config(&self, way: &Way<'_, 'a>) -> &'a Rendered {
+    fn config(&self, way: &Way<'_, 'a, R>) -> &'a Rendered {
         match way {
             Way::Begun(_, config) => config,
             Way::Gate(_) | Way::Bypass(_) | Way::Consent(_) => self.target.config,
@@ -172,7 +175,7 @@ impl<'a> Ways<'a> {
     }
 
     /// The permit that a way gives.
-    fn permit(&self, way: &Way<'_, '_>) -> Permit {
+    fn permit(&self, way: &Way<'_, '_, R>) -> Permit<R> {
         match way {
             Way::Gate(permit) => (*permit).clone(),
             Way::Begun(proof, _) => Permit::already_initiated(proof, self.now),
@@ -183,7 +186,7 @@ impl<'a> Ways<'a> {
 
     /// The way of a machine that can take a new configuration at all: one that is where it was told to go, at none, or stuck on its way;
     /// and open for workloads, unless its own change emptied it and then failed, or an administrator who emptied it asks for it by name.
-    fn begin(&self, node: &SeenNode) -> Option<Way<'_, 'a>> {
+    fn begin(&self, node: &SeenNode) -> Option<Way<'_, 'a, R>> {
         let settled = node.is_done() || node.is_blank() || node.is_failing();
         let way = self.of(node)?;
         // Consent to one configuration lets nobody take an emptied machine to another (POOL-7).
@@ -195,37 +198,37 @@ impl<'a> Ways<'a> {
 
     /// The record of the change that these marks begin: only the gate begins one for the whole pool, and only of masters it is asked
     /// (GATE-10).
-    fn record(&self, view: &PoolView<'_>, marks: &[Mark<'_>]) -> Option<Change> {
+    fn record(&self, view: &PoolView<'_>, marks: &[Mark<'_, R>]) -> Option<Change> {
         let permit = self.gate.as_ref().ok()?;
         let mark = marks.first().filter(|_| view.pool.name == MASTER)?;
         let (config, basis) = (mark.config.name.clone(), permit.basis().to_string());
         Some(Change { config, basis, at: self.now })
     }
 
-    fn mark(&self, node: &'a SeenNode, way: &Way<'_, 'a>) -> Mark<'a> {
+    fn mark(&self, node: &'a SeenNode, way: &Way<'_, 'a, R>) -> Mark<'a, R> {
         let permit = self.permit(way);
         Mark { node, config: self.config(way), until: permit.write_by(), permit }
     }
 }
 
 /// What lets one machine go: the proof that its permit is made from.
-enum Way<'w, 'a> {
-    Gate(&'w Permit),
+enum Way<'w, 'a, R> {
+    Gate(&'w Permit<R>),
     Begun(&'w Begun, &'a Rendered),
     Bypass(&'w Lacking),
     Consent(Consent),
 }
 
 /// Plans the machines of a pool. Without ways nothing new begins, and the ledger is only tidied.
-pub(crate) fn rollout<'a>(
+pub(crate) fn rollout<'a, R: Clone>(
     view: &PoolView<'a>,
     shelf: &Shelf<'a>,
-    ways: Option<&Ways<'a>>,
+    ways: Option<&Ways<'a, R>>,
     now: Instant,
-) -> Rollout<'a> {
+) -> Rollout<'a, R> {
     let known = &view.pool.ledger;
     let server = ServerTime::new(now, view.seconds_ahead);
-    let mut plan = Rollout { ledger: known.clone(), ..Rollout::default() };
+    let mut plan = Rollout { ledger: known.clone(), marks: Vec::new(), wake: None };
     if known.change().is_some_and(|change| begun::is_over(change, view.pool, view.nodes)) {
         plan.ledger.end_change();
     }
@@ -301,7 +304,11 @@ impl Standing {
 }
 
 /// Entries of machines that are not in the pool (any more): kept while somebody may still mark them. How many of them count.
-fn release_strangers(view: &PoolView<'_>, plan: &mut Rollout<'_>, server: ServerTime) -> usize {
+fn release_strangers<R>(
+    view: &PoolView<'_>,
+    plan: &mut Rollout<'_, R>,
+    server: ServerTime,
+) -> usize {
     if view.pool.ledger.is_empty() {
         return 0;
     }
@@ -316,9 +323,9 @@ fn release_strangers(view: &PoolView<'_>, plan: &mut Rollout<'_>, server: Server
 }
 
 /// A machine that could be begun.
-struct Candidate<'a, 'w> {
+struct Candidate<'a, 'w, R> {
     node: &'a SeenNode,
-    way: Way<'w, 'a>,
+    way: Way<'w, 'a, R>,
     /// How old the configuration is that it runs.
     age: Instant,
     zone: Option<&'a str>,
@@ -326,7 +333,7 @@ struct Candidate<'a, 'w> {
     counted: bool,
 }
 
-impl Candidate<'_, '_> {
+impl<R> Candidate<'_, '_, R> {
     /// Who comes first: the age of the configuration it runs, its zone with those without one last, its own age, its name (POOL-3).
     fn order(&self, other: &Self) -> Ordering {
         let key = |one: &Self| (one.age, one.zone.is_none());
@@ -340,7 +347,10 @@ impl Candidate<'_, '_> {
 
 /// The candidates that go, in order: the first for whom there is room, and all that take none, because they count already: machines
 /// that are stuck, or emptied by an administrator who asks for them.
-fn first<'a, 'w>(candidates: Vec<Candidate<'a, 'w>>, room: usize) -> Vec<Candidate<'a, 'w>> {
+fn first<'a, 'w, R>(
+    candidates: Vec<Candidate<'a, 'w, R>>,
+    room: usize,
+) -> Vec<Candidate<'a, 'w, R>> {
     let (mut going, mut others): (Vec<_>, Vec<_>) =
         candidates.into_iter().partition(|candidate| candidate.counted);
     // Only those that go are put into order: a large pool has thousands that wait.
@@ -354,7 +364,7 @@ fn first<'a, 'w>(candidates: Vec<Candidate<'a, 'w>>, room: usize) -> Vec<Candida
 }
 
 /// Of several masters, the one that hosts the operator comes another time: its own update must not be what interrupts the rollout.
-fn defer_operator(candidates: &mut Vec<Candidate<'_, '_>>, view: &PoolView<'_>) {
+fn defer_operator<R>(candidates: &mut Vec<Candidate<'_, '_, R>>, view: &PoolView<'_>) {
     if view.pool.name == MASTER && candidates.len() > 1 {
         candidates.retain(|candidate| view.operator_node != Some(candidate.node.name.as_str()));
     }

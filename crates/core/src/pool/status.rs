@@ -2,6 +2,8 @@
 //!
 //! Meaning unchanged, bytes unchanged (STAT-3): instants are kept where the status of a condition stays, and nothing here counts down.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use api::machine::names;
 use schedule::Instant;
 use serde_json::{Value, json};
@@ -12,7 +14,9 @@ use super::{
     source::{Rendered, text},
 };
 use crate::{
-    gate::problem_text,
+    change::ChangeId,
+    gate::{Hold, problem_text},
+    pending::Stop,
     plan::{StatusPatch, made_from},
     problem::Problem,
     seen::Presence,
@@ -78,7 +82,36 @@ pub enum Progress {
     /// They may.
     May,
     /// They may not, for this reason.
-    Held(String),
+    Held(Held),
+}
+
+/// Why machines are not begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Something of the pool's own.
+    Stopped(Stop),
+    /// There is nothing that they could get.
+    NotRendered,
+    /// The gate is shut.
+    Gate {
+        /// What it said.
+        hold: Hold,
+        /// What goes on all the same.
+        goes_on: GoesOn,
+    },
+}
+
+/// What goes on while the gate is shut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GoesOn {
+    /// Changes that have begun (CV-2).
+    pub begun: Vec<ChangeId>,
+    /// Sources that were written after the update of the control plane began, and wait (GATE-10).
+    pub later: BTreeSet<String>,
+    /// Sources that bypass change management, each with how many machines lack it (POOL-5).
+    pub bypasses: BTreeMap<String, usize>,
+    /// Sources that ride along with those.
+    pub riding: BTreeSet<String>,
 }
 
 impl SeenStatus {

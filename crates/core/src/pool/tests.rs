@@ -1,5 +1,6 @@
 //! Pools, decided and executed against a world that is a value.
 
+mod covered;
 mod first;
 mod laws;
 mod records;
@@ -7,4 +8,5 @@ mod render;
 mod rollout;
 mod simulation;
 mod status;
+mod target;
 mod world;

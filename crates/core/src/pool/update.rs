@@ -6,7 +6,10 @@
 //! that people wrote later, but for what the master has already. What people wrote later waits for the gate, however long the update
 //! takes. The record ends when the masters first converge on what the release brought.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use api::machine::names::{self, MASTER};
 use schedule::Instant;
@@ -114,17 +117,17 @@ fn unreadable(name: &str, detail: String) -> Problem {
 }
 
 impl Record {
-    /// An update that has just been seen, with what the master pool is made of. What was written after it began is left out: whoever
-    /// records may have been away.
-    fn of(release: &str, started: Option<Instant>, chosen: &[&Source]) -> Self {
+    /// An update that has just been seen, with what the master pool is made of. What people wrote after it began is left out, because
+    /// whoever records may have been away, and so is what they wrote in the very second: stamps are cut to it, and doubt holds.
+    pub(super) fn of(release: &str, started: Option<Instant>, chosen: &[&Source]) -> Self {
         let (mut sources, mut generated) = (Digests::new(), Digests::new());
         for source in chosen {
             let digest = (source.name.clone(), source.digest.clone());
-            let late = source.changed.zip(started).is_some_and(|(at, began)| at > began);
-            match (late, &source.generated_by) {
-                (true, _) => {}
-                (false, Some(_)) => generated.extend([digest]),
-                (false, None) => sources.extend([digest]),
+            let written = source.changed.zip(started).map(|(at, began)| at.cmp(&began));
+            match (written, &source.generated_by) {
+                (Some(Ordering::Greater), _) | (Some(Ordering::Equal), None) => {}
+                (_, Some(_)) => generated.extend([digest]),
+                (_, None) => sources.extend([digest]),
             }
         }
         Self { release: release.to_owned(), stage: Stage::UnderWay { sources, generated } }
@@ -179,18 +182,21 @@ impl<'a> Covering<'a> {
     /// What the record lets masters get; none if none is under way, or if these are no masters.
     pub(crate) fn of(view: &PoolView<'a>) -> Option<Self> {
         let update = view.control_plane_update.filter(|_| view.pool.name == MASTER)?;
-        let Record { release, stage: Stage::UnderWay { sources, generated } } =
-            update.record.as_ref()?
-        else {
+        Self::new(update.record.as_ref()?, view.sources)
+    }
+
+    /// The same for the sources of the master pool.
+    pub(super) fn new(record: &'a Record, chosen: &[&'a Source]) -> Option<Self> {
+        let Record { release, stage: Stage::UnderWay { sources, generated } } = record else {
             return None;
         };
-        let now = view.sources.iter().filter(|source| source.generated_by.is_some());
+        let now = chosen.iter().filter(|source| source.generated_by.is_some());
         Some(Self {
             proof: Begun::of_release(release),
             release,
             sources,
             generated_before: generated,
-            is_elsewhere: view.sources.is_empty(),
+            is_elsewhere: chosen.is_empty(),
             generated: now
                 .map(|source| source.name.as_str())
                 .chain(generated.keys().map(String::as_str))
@@ -215,6 +221,12 @@ impl<'a> Covering<'a> {
             .collect()
     }
 
+    /// Whether a configuration holds nothing but what the record lets a machine get, or what the machine has. One that was made elsewhere
+    /// does not tell what it holds.
+    pub(super) fn covers(&self, config: &Rendered, had: Option<&Rendered>) -> bool {
+        !config.digests.is_empty() && self.later(config, had).is_empty()
+    }
+
     /// Where a machine with a configuration may go: to the newest if that is covered, else to the newest after its own that is.
     pub(crate) fn target(
         &self,
@@ -227,9 +239,7 @@ impl<'a> Covering<'a> {
             return None;
         }
         let had = known.get(desired);
-        // One that was made elsewhere does not tell what it holds.
-        let covered =
-            |config: &Rendered| !config.digests.is_empty() && self.later(config, had).is_empty();
+        let covered = |config: &Rendered| self.covers(config, had);
         let rides = self.is_elsewhere && target.config.digests.is_empty();
         if rides || covered(target.config) {
             return Some(target.config);
@@ -273,11 +283,11 @@ fn is_new(view: &PoolView<'_>, config: &Rendered) -> bool {
 }
 
 /// Begins or ends the record of an update; nothing if it reads as it should.
-pub(crate) fn upkeep(
+pub(crate) fn upkeep<R>(
     view: &PoolView<'_>,
     target: Option<&Target<'_>>,
     shelf: &Shelf<'_>,
-) -> Option<Action> {
+) -> Option<Action<R>> {
     let update = view.control_plane_update.filter(|_| view.pool.name == MASTER)?;
     if update.problem.is_some() {
         return None;

@@ -18,7 +18,11 @@ use super::{
 };
 
 /// What is to be written on the machines of a pool, but for those that are marked anyway: one write each, made from what was seen.
-pub(crate) fn upkeep(view: &PoolView<'_>, marked: &BTreeSet<&str>, actions: &mut Vec<Action>) {
+pub(crate) fn upkeep<R>(
+    view: &PoolView<'_>,
+    marked: &BTreeSet<&str>,
+    actions: &mut Vec<Action<R>>,
+) {
     let covering = Covering::of(view);
     let release = covering.as_ref().map(|covering| covering.release);
     let others = view.nodes.iter().filter(|node| !marked.contains(node.name.as_str()));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use schedule::Instant;
 
-use crate::gate::Gate;
+use crate::gate::WhatIf;
 
 /// A change to a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,9 +60,9 @@ impl Change {
     }
 
     /// In how many stretches of its gate machines were begun.
-    pub fn windows(&self, gate: &Gate) -> usize {
+    pub fn windows(&self, gate: &WhatIf) -> usize {
         let stretches = self.runs.iter().filter(|run| run.basis.is_some());
-        let stretches = stretches.map(|run| gate.set.stretch(run.start));
+        let stretches = stretches.map(|run| gate.set().stretch(run.start));
         let starts: BTreeSet<Option<Instant>> =
             stretches.filter(|stretch| stretch.inside).map(|stretch| stretch.start).collect();
         starts.len()

@@ -13,7 +13,7 @@ use super::{
     course::{Arrival, Change, Run},
 };
 use crate::{
-    gate::Gate,
+    gate::{Supposed, WhatIf},
     pool::{
         Action, PoolPlan, PoolView, Topology, decide,
         merge::Base,
@@ -37,7 +37,7 @@ pub(super) struct Pool<'a> {
     pub(super) seen: SeenPool,
     /// The resource whose gate holds.
     pub(super) gated: &'a SeenGated,
-    pub(super) gate: Gate,
+    pub(super) gate: WhatIf,
     pub(super) nodes: Vec<SeenNode>,
     pub(super) rendered: Vec<Rendered>,
     pub(super) sources: Vec<&'a Source>,
@@ -113,7 +113,7 @@ impl Pool<'_> {
         }
         // A reservation lapses that nobody marked. Here all are marked at once, so only those of the input can.
         if self.all_marked() {
-            self.wake = self.gate.set.next_change(now);
+            self.wake = self.gate.set().next_change(now);
         }
     }
 
@@ -132,7 +132,7 @@ impl Pool<'_> {
         }
     }
 
-    fn plan(&self, now: Instant) -> PoolPlan {
+    fn plan(&self, now: Instant) -> PoolPlan<Supposed> {
         let nodes: Vec<&SeenNode> = self.nodes.iter().collect();
         let rendered: Vec<&Rendered> = self.rendered.iter().collect();
         let view = PoolView {
@@ -154,7 +154,7 @@ impl Pool<'_> {
         decide(&view, &self.gate, now)
     }
 
-    fn act(&mut self, action: Action, now: Instant, settings: &Settings) {
+    fn act(&mut self, action: Action<Supposed>, now: Instant, settings: &Settings) {
         match action {
             Action::CreateRendered(mut document) => {
                 if let Some(metadata) = document.get_mut("metadata") {
@@ -311,7 +311,7 @@ impl Pool<'_> {
 }
 
 /// Whether an action changes what machines are to get.
-fn brings_config(action: &Action) -> bool {
+fn brings_config(action: &Action<Supposed>) -> bool {
     match action {
         // What was just recorded of a release lets masters go.
         Action::CreateRendered(_)

@@ -56,7 +56,7 @@ fn pool<'a>(
     let control_plane = cluster.control_plane().filter(|_| seen.name == MASTER);
     let gated = control_plane.unwrap_or(gated);
     let mut pool = Pool {
-        gate: cluster.world.gate(gated),
+        gate: cluster.world.gate(gated).suppose(),
         gated,
         nodes,
         rendered,

@@ -1,9 +1,6 @@
 //! Small clusters, whole periods.
 
-use api::{
-    machine::names,
-    schema::{GATED, KINDS, MACHINES},
-};
+use api::{kinds, machine::names};
 use serde_json::json;
 
 use super::{verdict::Obstacle, *};
@@ -43,7 +40,7 @@ fn cluster(duration: &str) -> Cluster {
         "spec": {"strategy": "MaintenanceSchedule",
             "maintenanceSchedule": {"permit": {"startTime": "22:00", "duration": duration}}},
     });
-    cluster.add_written(&KINDS[0], &policy, noon());
+    cluster.add_written(&kinds::CHANGE_MANAGEMENT_POLICY, &policy, noon());
     cluster
 }
 
@@ -64,11 +61,11 @@ fn add_pool(cluster: &mut Cluster, name: &str, machines: usize, spec: &Value) {
     for (key, value) in spec.as_object().unwrap() {
         pool["spec"][key] = value.clone();
     }
-    cluster.add_written(&GATED[1], &pool, noon());
+    cluster.add_written(&kinds::MACHINE_CONFIG_POOL, &pool, noon());
     for place in 0..machines {
         let node = json!({"metadata": {"name": format!("{name}-{place}"), "labels": {&role: ""},
             "annotations": {names::CURRENT_CONFIG: old, names::DESIRED_CONFIG: old, names::STATE: "Done"}}});
-        cluster.add(&MACHINES[1], &node);
+        cluster.add(&kinds::NODE, &node);
     }
 }
 
@@ -93,13 +90,13 @@ fn machines_begin_in_windows_one_after_the_other_and_finish_after_them() {
     assert_eq!(change.runs.len(), 12);
     let mut before = noon();
     for run in &change.runs {
-        assert!(course.gate.set.contains(run.start), "{run:?}");
+        assert!(course.gate.set().contains(run.start), "{run:?}");
         assert!(before <= run.start && run.start < run.drained && run.drained < run.end, "{run:?}");
         assert!((390..=1170).contains(&(run.end.unix() - run.start.unix())), "{run:?}");
         assert_eq!(run.basis.as_deref(), Some("window"));
         before = run.end;
     }
-    let beyond = change.runs.iter().filter(|run| !course.gate.set.contains(run.end)).count();
+    let beyond = change.runs.iter().filter(|run| !course.gate.set().contains(run.end)).count();
     assert!(beyond > 0, "the window is no multiple of a machine");
     assert_eq!(change.windows(&course.gate), 3);
     assert_eq!(course.verdict, Verdict::Converges(before));
@@ -215,7 +212,7 @@ fn masters_follow_the_cluster_version() {
     let version = json!({"metadata": {"name": "version"},
         "spec": {"desiredUpdate": {"version": "4.21.3"}, "changeManagement": nights()},
         "status": {"desired": {"version": "4.20.8"}}});
-    cluster.add_written(&GATED[0], &version, noon());
+    cluster.add_written(&kinds::CLUSTER_VERSION, &version, noon());
     let forecast = simulate(&cluster, &days(30));
     let tonight = Some(instant("2026-11-15T22:00:00Z"));
     assert_eq!(forecast.pools[0].changes[0].started, tonight);
@@ -227,7 +224,7 @@ fn masters_follow_the_cluster_version() {
     // What has begun goes on whatever the window does (CV-1).
     let begun = json!({"metadata": {"name": "version"}, "spec": {"changeManagement": nights()},
         "status": {"desired": {"version": "4.21.3"}, "history": [{"state": "Partial", "version": "4.21.3"}]}});
-    cluster.add_written(&GATED[0], &begun, noon());
+    cluster.add_written(&kinds::CLUSTER_VERSION, &begun, noon());
     let forecast = simulate(&cluster, &days(30));
     assert_eq!(forecast.pools[0].changes[0].started, Some(noon()));
     assert!(forecast.others.is_empty());
@@ -241,11 +238,11 @@ fn hosted_machines_start_when_their_gate_opens() {
         "metadata": {"name": "nights", "namespace": "clusters"},
         "spec": {"strategy": "MaintenanceSchedule",
             "maintenanceSchedule": {"permit": {"startTime": "22:00", "duration": "1h"}}}});
-    cluster.add_written(&KINDS[1], &policy, noon());
+    cluster.add_written(&kinds::HOSTED_CHANGE_MANAGEMENT_POLICY, &policy, noon());
     for (name, status) in [("due", "True"), ("quiet", "False")] {
         let pool = json!({"metadata": {"name": name, "namespace": "clusters"}, "spec": {"changeManagement": nights()},
             "status": {"conditions": [{"type": "UpdatingVersion", "status": status}]}});
-        cluster.add_written(&GATED[3], &pool, noon());
+        cluster.add_written(&kinds::NODE_POOL, &pool, noon());
     }
     let forecast = simulate(&cluster, &days(30));
     let [single] = forecast.others.as_slice() else { panic!("{:?}", forecast.others) };
@@ -272,7 +269,7 @@ fn voters_take_turns() {
 fn machines_can_be_made_up_and_changes_too() {
     let mut cluster = cluster("8h");
     let pool = json!({"metadata": {"name": "infra"}, "spec": {"changeManagement": nights(), "maxUnavailable": "50%"}});
-    cluster.add_written(&GATED[1], &pool, noon());
+    cluster.add_written(&kinds::MACHINE_CONFIG_POOL, &pool, noon());
     let machines = BTreeMap::from([("infra".to_owned(), 4)]);
     let quiet = Settings { machines, ..days(3) };
     assert_eq!(course(&cluster, &quiet).verdict, Verdict::Idle);
@@ -298,10 +295,10 @@ fn an_edited_source_is_a_pending_change() {
     let source = |arguments: Value| json!({"metadata": {"name": "50-x", "labels": {names::ROLE: "worker"}}, "spec": {"kernelArguments": arguments}});
     let with = |cluster: &Cluster, arguments: Value| {
         let mut cluster = cluster.clone();
-        cluster.add(&MACHINES[0], &source(arguments));
+        cluster.add(&kinds::MACHINE_CONFIG, &source(arguments));
         cluster
     };
-    cluster.add_written(&GATED[1], &pool, noon());
+    cluster.add_written(&kinds::MACHINE_CONFIG_POOL, &pool, noon());
     let machines = BTreeMap::from([("worker".to_owned(), 2)]);
     let settings = Settings { machines, ..days(3) };
     let first = with(&cluster, json!(["quiet"]));
@@ -309,7 +306,7 @@ fn an_edited_source_is_a_pending_change() {
     let stored = start::pools(&first, &settings).remove(0).rendered.remove(0);
     let mut named = pool.clone();
     named["spec"]["configuration"] = json!({"name": stored.name});
-    cluster.add_written(&GATED[1], &named, noon());
+    cluster.add_written(&kinds::MACHINE_CONFIG_POOL, &named, noon());
     cluster.rendered.push(stored);
     assert_eq!(course(&with(&cluster, json!(["quiet"])), &settings).verdict, Verdict::Idle);
     let edited = course(&with(&cluster, json!(["quiet", "nosmt"])), &settings);
@@ -329,4 +326,16 @@ fn machine_under_way_finishes_outside_of_windows() {
     assert_eq!((runs[0].start, runs[0].basis.as_deref()), (noon(), None));
     assert_eq!(runs[1].start, instant("2026-11-15T22:00:00Z"));
     assert_eq!(course.changes[0].windows(&course.gate), 1);
+}
+
+/// What changes may disrupt is no configuration of machines, whatever its kind is called.
+#[test]
+fn only_machine_configs_are_sources() {
+    let mut cluster = Cluster::default();
+    let document = json!({"metadata": {"name": "cluster"}});
+    for kind in api::schema::MACHINES {
+        cluster.add(kind, &document);
+    }
+    let sources: Vec<&str> = cluster.sources.iter().map(|source| source.name.as_str()).collect();
+    assert_eq!((sources, cluster.machines()), (vec!["cluster"], 1));
 }

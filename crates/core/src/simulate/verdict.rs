@@ -3,7 +3,7 @@
 //! What would help is not guessed: the need is the length of a change that nothing holds, and a larger budget is named only after the
 //! period was simulated with it.
 
-use schedule::{Instant, TimeSet};
+use schedule::Instant;
 
 use api::machine::names::NodeState;
 
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     explain,
     forecast::{length, seconds},
-    gate::{Form, Gate, problem_text},
+    gate::{WhatIf, problem_text},
     pool::{
         capacity::Limit,
         seen::{Cordon, Health, Pause, SeenNode},
@@ -119,8 +119,8 @@ pub(super) fn course(before: &Pool<'_>, after: &Pool<'_>, settings: &Settings) -
     let mut course = Course {
         object: after.seen.object(),
         at_once: after.seen.at_once(after.nodes.len()).min(after.nodes.len()),
-        open: seconds(&after.gate.set, range.clone()),
-        windows: after.gate.set.spans(range.clone()).count(),
+        open: seconds(after.gate.set(), range.clone()),
+        windows: after.gate.set().spans(range.clone()).count(),
         need: if after.changes.is_empty() { 0 } else { need(before, settings) },
         verdict: Verdict::Idle,
         machines,
@@ -166,9 +166,9 @@ fn obstacle(last: &Change, after: &Pool<'_>, settings: &Settings) -> Option<Obst
         return Some(Obstacle::Pinned(pin.name.clone()));
     }
     let start = settings.range.start;
-    if after.gate.set.spans(settings.range.clone()).next().is_none() {
+    if after.gate.set().spans(settings.range.clone()).next().is_none() {
         let reason = explain::gate::sentence(after.gated, &after.gate, start);
-        let opens = after.gate.set.state(settings.range.end).until;
+        let opens = after.gate.set().state(settings.range.end).until;
         return Some(Obstacle::Shut { reason, opens });
     }
     let stuck: Vec<_> =
@@ -199,7 +199,7 @@ fn stuck(node: &SeenNode) -> Option<String> {
 fn need(before: &Pool<'_>, settings: &Settings) -> i64 {
     let start = settings.range.start;
     let mut pool = before.clone();
-    pool.gate = Gate { set: TimeSet::always(), form: Form::NoStanza, policy: None, doubt: None };
+    pool.gate = WhatIf::open();
     pool.seen.paused = Pause::Running;
     pool.seen.pin = None;
     pool.seen.problems.clear();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::schema::{GATED, KINDS};
+use api::kinds;
 use serde_json::{Value, json};
 
 use super::*;
@@ -92,10 +92,10 @@ fn every_surface_gives_the_same_verdict() {
             let row = format!("{stanza} with a policy that is {name}");
             let mut world = World::default();
             if let Some(document) = &document {
-                world.add(&KINDS[0], document);
+                world.add(&kinds::CHANGE_MANAGEMENT_POLICY, document);
             }
             world.add(
-                &GATED[0],
+                &kinds::CLUSTER_VERSION,
                 &json!({"metadata": {"name": "version"},
                 "spec": {"changeManagement": stanza, "desiredUpdate": {"version": "4.21.3"}}}),
             );
@@ -111,7 +111,7 @@ fn every_surface_gives_the_same_verdict() {
             }
         }
         if let Some(document) = &document {
-            let seen = SeenPolicy::new(&KINDS[0], document);
+            let seen = SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, document);
             let expected = match class {
                 Class::Doubtful => Verdict::CannotTell,
                 Class::Shut => Verdict::Held,

@@ -9,10 +9,22 @@ use http_body_util::Full;
 use runtime::call::{Ask, CallError, Cluster, Verb};
 use serde_json::{Value, json};
 
-use super::{later, said};
+use super::{later, own, said};
 
 const TOKEN_REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
 const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+
+/// What is asked for, and with which tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// What a new machine starts with: with any token of the cluster, because such a machine has only what it was handed.
+    Join,
+    /// What a machine needs that runs: with a token for this purpose alone.
+    Own,
+}
+
+/// The claim of a token that says on which node its pod runs.
+const NODE_CLAIM: &str = "authentication.kubernetes.io/node-name";
 
 /// Somebody whom the cluster knows.
 pub(super) struct Asker {
@@ -46,15 +58,31 @@ pub(super) fn token(headers: &HeaderMap) -> Result<&str, Refusal> {
 
 impl Asker {
     /// Whoever a token belongs to.
-    pub(super) async fn of(cluster: &Cluster, token: &str) -> Result<Self, Refusal> {
+    pub(super) async fn of(
+        cluster: &Cluster,
+        token: &str,
+        purpose: Purpose,
+    ) -> Result<Self, Refusal> {
+        let spec = match purpose {
+            Purpose::Join => json!({"token": token}),
+            Purpose::Own => json!({"token": token, "audiences": [own::AUDIENCE]}),
+        };
         let review = json!({
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenReview",
-            "spec": {"token": token},
+            "spec": spec,
         });
         let reviewed = cluster.call::<Value>(Verb::Create, Ask::json(TOKEN_REVIEWS, &review)).await;
         let reviewed =
             reviewed.map_err(|error| unanswered("TokenReview", "tokenreviews", &error))?;
+        // A cluster that knows nothing of purposes says nothing of them, and would take any token.
+        let audiences = reviewed.pointer("/status/audiences").and_then(Value::as_array);
+        let is_for_this = audiences.is_some_and(|all| all.iter().any(|one| *one == own::AUDIENCE));
+        if purpose == Purpose::Own && !is_for_this {
+            return Err(Refusal::Unknown(
+                "the cluster does not know the token, or it has expired, or it is not for the audience tidegate-node-config",
+            ));
+        }
         let user = reviewed.pointer("/status/user");
         let name = user.and_then(|user| user.get("username")).and_then(Value::as_str);
         match (reviewed.pointer("/status/authenticated"), user, name) {
@@ -62,6 +90,15 @@ impl Asker {
                 Ok(Self { name: name.to_owned(), user: user.clone() })
             }
             _ => Err(Refusal::Unknown("the cluster does not know the token, or it has expired")),
+        }
+    }
+
+    /// The node that their token was issued for.
+    pub(super) fn node(&self) -> Option<&str> {
+        let claimed = self.user.get("extra")?.get(NODE_CLAIM)?.as_array()?;
+        match claimed.as_slice() {
+            [one] => one.as_str(),
+            _ => None,
         }
     }
 
@@ -114,22 +151,31 @@ impl Refusal {
         }
     }
 
+    /// What is told.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Unknown(why) => {
+                format!(
+                    "{why}\nhint: send `Authorization: Bearer <token>` with a token of this cluster"
+                )
+            }
+            Self::Forbidden(who, path) => format!(
+                "{who} may not get {path}\nhint: bind the ClusterRole tidegate:node-config, or another with that path among its nonResourceURLs"
+            ),
+            Self::Unanswered(why) => why.clone(),
+        }
+    }
+
     /// What is answered.
     pub(super) fn response(&self) -> Response<Full<Bytes>> {
         match self {
-            Self::Unknown(why) => {
-                let hint = "send `Authorization: Bearer <token>` with a token of this cluster";
-                let mut response = said(self.code(), &format!("{why}\nhint: {hint}"));
+            Self::Unknown(_) => {
+                let mut response = said(self.code(), &self.text());
                 let scheme = HeaderValue::from_static("Bearer realm=\"tidegate\"");
                 response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
                 response
             }
-            Self::Forbidden(who, path) => said(
-                self.code(),
-                &format!(
-                    "{who} may not get {path}\nhint: bind the ClusterRole tidegate:node-config, or another with that path among its nonResourceURLs"
-                ),
-            ),
+            Self::Forbidden(..) => said(self.code(), &self.text()),
             Self::Unanswered(why) => later(why),
         }
     }

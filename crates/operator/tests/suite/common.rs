@@ -9,7 +9,7 @@ use api::{
     crds, names,
     schema::{GATED, KINDS, Kind, Scope},
 };
-use apiserver::Server;
+use apiserver::{Body, Server};
 use http::Method;
 use jiff::Timestamp;
 use operator::{Operator, Pools, Proof, Settings, View};
@@ -98,21 +98,23 @@ impl World {
         answer
     }
 
-    /// A client whose requests are recorded, and whose answers are dated, as those of every real server are.
+    /// A client whose requests are recorded.
     pub(crate) fn client(&self) -> kube::Client {
-        let (asked, server) = (Arc::clone(&self.asked), self.server.clone());
+        self.client_hearing(|answer| answer)
+    }
+
+    /// The same, which hears of answers what something on the way lets pass.
+    pub(crate) fn client_hearing(
+        &self,
+        hear: impl FnMut(http::Response<Body>) -> http::Response<Body> + Clone + Send + 'static,
+    ) -> kube::Client {
+        let asked = Arc::clone(&self.asked);
         let service = self.server.service_as(ACCOUNT, &["system:authenticated"]);
         let service = service.map_request(move |request: http::Request<_>| {
             asked.lock().unwrap().push(format!("{} {}", request.method(), request.uri()));
             request
         });
-        let service = service.map_response(move |mut answer: http::Response<_>| {
-            let printer = jiff::fmt::rfc2822::DateTimePrinter::new();
-            let date = printer.timestamp_to_rfc9110_string(&server.now()).unwrap();
-            answer.headers_mut().insert(http::header::DATE, date.parse().unwrap());
-            answer
-        });
-        kube::Client::new(service, "default")
+        kube::Client::new(service.map_response(hear), "default")
     }
 
     /// Starts an operator that is alone.
@@ -126,7 +128,17 @@ impl World {
 
     /// Starts an operator with a clock of its own.
     pub(crate) fn start_by(&self, clock: &SetClock, settings: Settings) -> Running {
-        let operator = Operator::new(self.client(), Arc::new(clock.clone()), settings);
+        self.start_on(self.client(), clock, settings)
+    }
+
+    /// Starts an operator with a line to the server of its own.
+    pub(crate) fn start_on(
+        &self,
+        client: kube::Client,
+        clock: &SetClock,
+        settings: Settings,
+    ) -> Running {
+        let operator = Operator::new(client, Arc::new(clock.clone()), settings);
         let view = operator.view();
         let task = tokio::spawn(async move {
             operator.run(std::future::pending()).await.unwrap();

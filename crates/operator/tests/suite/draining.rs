@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use api::{
+    kinds,
     machine::names::{
         API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_BLOCKED, DRAIN_RECORD,
         LAST_APPLIED_DRAIN, PERMIT_CHANGE, ROLE, STATE,
     },
-    schema::MACHINES,
 };
 use apiserver::{Fault, RequestMatch, Scripted};
 use operator::{Pools, Settings};
@@ -23,7 +23,7 @@ const PODS: &str = "/api/v1/namespaces/default/pods";
 /// A pool, and an operator that manages it.
 fn managed() -> (World, Running) {
     let world = World::new();
-    world.define(&MACHINES[0]);
+    world.define(&kinds::MACHINE_CONFIG);
     world.create(
         POOLS,
         &json!({"apiVersion": API_VERSION, "kind": "MachineConfigPool",

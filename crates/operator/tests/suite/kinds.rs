@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api::schema::{GATED, KINDS};
+use api::kinds;
 use serde_json::json;
 
 use super::common::{
@@ -16,12 +16,12 @@ async fn kinds_that_are_missing_are_no_error_and_are_picked_up_when_they_come() 
     settle().await;
     assert_eq!(operator.view.ready(), Ok(()), "nothing to do is something that can be done");
 
-    world.define(&KINDS[0]);
+    world.define(&kinds::CHANGE_MANAGEMENT_POLICY);
     world.create(POLICIES, &weekend("weekend"));
     pass(Duration::from_secs(20)).await;
     assert_eq!(condition(&world.get(&format!("{POLICIES}/weekend")), "Ready"), "True AsExpected");
 
-    world.define(&GATED[1]);
+    world.define(&kinds::MACHINE_CONFIG_POOL);
     world.create(POOLS, &pool("worker", &by_policy("weekend")));
     pass(Duration::from_secs(20)).await;
     assert_eq!(state(&world.get(&format!("{POOLS}/worker"))), "ChangesPaused");
@@ -46,7 +46,7 @@ async fn a_definition_that_is_deleted_takes_its_objects_along() {
     assert_eq!(paused(), "True PolicyNotFound", "what is gone permits nothing");
     assert_eq!(operator.view.ready(), Ok(()));
 
-    world.define(&KINDS[0]);
+    world.define(&kinds::CHANGE_MANAGEMENT_POLICY);
     world.create(POLICIES, &policy);
     pass(Duration::from_mins(1)).await;
     assert_eq!(paused(), "False Permissive");

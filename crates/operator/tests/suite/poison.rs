@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api::schema::GATED;
+use api::kinds;
 use operator::{Settings, controllers::CONTROLLERS};
 use runtime::{reconcile::Controller, store::Store, telemetry::Verdict};
 use schedule::Instant;
@@ -90,7 +90,7 @@ async fn a_status_that_is_pruned_is_reported_and_not_written_in_a_circle() {
         "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
         "status": {"type": "object", "properties": {"replicas": {"type": "integer"}}},
     }});
-    world.create(CRDS, &loose(&GATED[1], &schema));
+    world.create(CRDS, &loose(&kinds::MACHINE_CONFIG_POOL, &schema));
     world.create(POLICIES, &weekend("weekend"));
     world.create(POOLS, &pool("worker", &by_policy("weekend")));
     let operator = world.start();

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use apiserver::{Fault, RequestMatch, Scripted};
 use operator::{Proof, Settings};
 use serde_json::json;
 
 use super::{
     budget::refuse_late_marks,
-    common::{POOLS, Running, World, managing, pass, settle},
+    common::{POOLS, Running, World, condition, managing, pass, settle},
     rollout::{blocked, marked, waiting_machines},
 };
 
@@ -46,16 +47,114 @@ async fn without_a_policy_that_refuses_nothing_is_initiated_and_everybody_is_tol
     assert_eq!(marked(&world), ["n1"]);
     assert_eq!(told(&world).0, "False");
 
-    // It goes, and within five minutes nothing is initiated any more.
-    let bindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
-    let binding = world.get(bindings)["items"][0]["metadata"]["name"].clone();
-    world.delete(&format!("{bindings}/{}", binding.as_str().unwrap()));
-    pass(Duration::from_secs(305)).await;
+    // It goes, and nothing is initiated any more.
+    let binding = shipped(&world, BINDINGS);
+    world.delete(&binding);
+    pass(Duration::from_secs(65)).await;
     world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": 3}}));
     pass(Duration::from_mins(10)).await;
     assert_eq!(marked(&world), ["n1"]);
     let (status, message) = told(&world);
     assert!(status == "True" && message.contains("(PolicyMissing)"), "{status} {message}");
+}
+
+const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+const BINDINGS: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
+
+/// Where the shipped object of a collection is.
+fn shipped(world: &World, collection: &str) -> String {
+    let name = world.get(collection)["items"][0]["metadata"]["name"].clone();
+    format!("{collection}/{}", name.as_str().unwrap())
+}
+
+/// What people do to a policy that refuses too much for their taste, and what is told of it.
+fn weaken(world: &World, how: &str) {
+    let (policy, binding) = (shipped(world, POLICIES), shipped(world, BINDINGS));
+    match how {
+        "no policy" => world.delete(&policy),
+        "no binding" => world.delete(&binding),
+        "another policy is bound" => {
+            world.merge(&binding, &json!({"spec": {"policyName": "another"}}));
+        }
+        "it only warns" => {
+            world.merge(&binding, &json!({"spec": {"validationActions": ["Warn"]}}));
+        }
+        "it matches something else" => {
+            let rules = json!([{"apiGroups": [""], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["pods"]}]);
+            world.merge(&policy, &json!({"spec": {"matchConstraints": {"resourceRules": rules}}}));
+        }
+        other => panic!("{other}?"),
+    }
+}
+
+/// A policy that goes or is weakened at any moment is noticed within 65 seconds, and from then on nothing is initiated.
+#[tokio::test(start_paused = true)]
+async fn a_policy_that_goes_or_is_weakened_is_noticed_within_65_seconds() {
+    for (how, reason) in [
+        ("no policy", "PolicyMissing"),
+        ("no binding", "PolicyMissing"),
+        ("another policy is bound", "PolicyMissing"),
+        ("it only warns", "NotRefused"),
+        ("it matches something else", "NotRefused"),
+    ] {
+        for after in [1, 29, 31, 100] {
+            let (world, operator) = unproven().await;
+            refuse_late_marks(&world);
+            pass(Duration::from_secs(61 * 60)).await;
+            assert_eq!((operator.view.ready(), marked(&world).len()), (Ok(()), 1), "{how}");
+            pass(Duration::from_secs(after)).await;
+            weaken(&world, how);
+            pass(Duration::from_secs(65)).await;
+            let pool = world.get(&format!("{POOLS}/worker"));
+            assert_eq!(condition(&pool, "Enforced"), format!("False {reason}"), "{how}, {after} s");
+            world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": 3}}));
+            pass(Duration::from_mins(10)).await;
+            assert_eq!(marked(&world), ["n1"], "{how}, {after} s");
+            let (status, message) = told(&world);
+            assert!(status == "True" && message.contains(reason), "{how}: {status} {message}");
+        }
+    }
+}
+
+/// A server takes a second to heed a policy that changed: what it still refuses right after the change proves little.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_right_after_a_change_is_not_relied_on() {
+    let (world, operator) = unproven().await;
+    refuse_late_marks(&world);
+    pass(Duration::from_mins(10)).await;
+    let policy = shipped(&world, POLICIES);
+    world.merge(&policy, &json!({"metadata": {"labels": {"seen": "once"}}}));
+    world.writes();
+    pass(Duration::from_mins(3)).await;
+    let tries = world.writes().iter().filter(|line| line.contains("dryRun=All")).count();
+    assert_eq!(tries, 2, "once when it is seen, and once more");
+    assert_eq!(operator.view.ready(), Ok(()));
+}
+
+/// Who cannot look at admission policies tries instead, as often.
+#[tokio::test(start_paused = true)]
+async fn who_cannot_look_tries_more_often() {
+    let (world, waived) = waiting_machines(3).await;
+    drop(waived);
+    refuse_late_marks(&world);
+    for resource in ["validatingadmissionpolicies", "validatingadmissionpolicybindings"] {
+        for nth in 1..=200 {
+            let matching = RequestMatch {
+                verb: Some("list".into()),
+                resource: Some(resource.into()),
+                ..RequestMatch::default()
+            };
+            let fault = Fault::ServerError(503);
+            world.server.script_fault(Scripted { matching, nth, fault });
+        }
+    }
+    let operator = world.start_with(Settings { proof: Proof::Required, ..managing("two") });
+    pass(Duration::from_mins(10)).await;
+    assert_eq!(operator.view.ready(), Ok(()));
+    weaken(&world, "it only warns");
+    pass(Duration::from_secs(65)).await;
+    let pool = world.get(&format!("{POOLS}/worker"));
+    assert_eq!(condition(&pool, "Enforced"), "False NotRefused");
 }
 
 /// A proof is a dry run: nothing is stored, and nobody is told of a machine that goes nowhere.

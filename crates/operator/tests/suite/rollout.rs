@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use api::{
+    kinds,
     machine::names::{API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, MACHINE_CONFIG, ROLE, STATE},
-    schema::MACHINES,
 };
 use apiserver::{Fault, RequestMatch, Scripted};
 use operator::{Settings, run::Election};
@@ -31,14 +31,14 @@ fn config(content: &str) -> Value {
 }
 
 /// A pool of two machines under the policy of the weekend, on Friday evening, with a change that waits.
-async fn waiting() -> (World, Running) {
+pub(crate) async fn waiting() -> (World, Running) {
     waiting_machines(2).await
 }
 
 /// The same, with as many machines.
 pub(crate) async fn waiting_machines(count: usize) -> (World, Running) {
     let world = World::new();
-    world.define(&MACHINES[0]);
+    world.define(&kinds::MACHINE_CONFIG);
     world.create(POLICIES, &weekend("weekend"));
     world.create(CONFIGS, &config("one"));
     world.create(
@@ -91,7 +91,7 @@ fn strike(world: &World, verb: &str, nth: u32, fault: Fault) {
     world.server.script_fault(Scripted { matching, nth, fault });
 }
 
-fn marks(world: &World) -> usize {
+pub(crate) fn marks(world: &World) -> usize {
     let writes = world.writes();
     writes.iter().filter(|line| line.contains("tidegate-rollout")).count()
 }
@@ -145,45 +145,6 @@ async fn a_leader_that_comes_back_looks_what_became_of_its_mark() {
     let mark = requests.iter().position(|line| line.contains("tidegate-rollout")).unwrap();
     let looked = requests[..mark].iter().any(|line| line == &format!("GET {NODES}/n1"));
     assert!(looked, "{requests:#?}");
-}
-
-/// GATE-7: who knows that its clock is ahead waits until the server's says that the window is open.
-#[tokio::test(start_paused = true)]
-async fn a_clock_that_is_known_to_be_ahead_opens_no_window_early() {
-    let (world, right) = waiting().await;
-    drop(right);
-    let ahead = SetClock::starting_at(world.clock.now().saturating_add(4));
-    let _wrong = world.start_by(&ahead, managing("two"));
-    pass(Duration::from_secs(59 * 60 + 56)).await;
-    let writes = world.writes();
-    assert!(writes.iter().any(|line| line.contains("/worker?")), "it reserves room: {writes:?}");
-    assert!(!writes.iter().any(|line| line.contains("tidegate-rollout")), "and yet it waits");
-    pass(Duration::from_secs(10)).await;
-    assert_eq!(marked(&world), ["n1"]);
-}
-
-/// GATE-11: who knows that its clock is off initiates nothing at all, says so, and goes on when it is right again.
-#[tokio::test(start_paused = true)]
-async fn a_clock_that_is_off_initiates_nothing_and_says_so() {
-    for (off, side) in [(300, "ahead of"), (-300, "behind")] {
-        let (world, right) = waiting().await;
-        drop(right);
-        let wrong = SetClock::starting_at(world.clock.now().saturating_add(off));
-        let _wrong = world.start_by(&wrong, managing("two"));
-        pass(Duration::from_mins(70)).await;
-        assert_eq!(marks(&world), 0, "{off}");
-        let told = blocked(&world.get(&format!("{POOLS}/worker")));
-        assert_eq!(told[0]["status"], "True", "{told:?}");
-        let message = told[0]["message"].as_str().unwrap();
-        assert!(message.contains(&format!("more than 5 s {side} the API server's")), "{message}");
-        world.writes();
-        pass(Duration::from_mins(20)).await;
-        assert_eq!(world.writes(), [""; 0], "what is told stays the same");
-        wrong.step(-off);
-        pass(Duration::from_mins(1)).await;
-        assert_eq!(marked(&world), ["n1"], "{off}");
-        assert_eq!(blocked(&world.get(&format!("{POOLS}/worker")))[0]["status"], "False");
-    }
 }
 
 /// STAT-3: two that both lead and know different things take back each other's words; they do so once a while, and never in a circle.
@@ -363,7 +324,7 @@ async fn heartbeats_wake_nobody() {
 #[tokio::test(start_paused = true)]
 async fn the_master_under_the_operator_goes_last() {
     let world = World::new();
-    world.define(&MACHINES[0]);
+    world.define(&kinds::MACHINE_CONFIG);
     let role = "node-role.kubernetes.io/master";
     world.create(CONFIGS, &config("one"));
     world.create(

@@ -137,3 +137,27 @@ async fn before_each_mark_two_objects_are_read() {
     assert_eq!(reads.count(), 2 * MACHINES, "{requests:#?}");
     assert_ne!(newest(&world), "");
 }
+
+/// What it costs in time: the reads travel together, so a mark takes two round trips, one for them and one for itself.
+#[tokio::test(start_paused = true)]
+async fn a_mark_takes_two_round_trips() {
+    const TRIP: Duration = Duration::from_millis(100);
+    let (world, _operator) = waiting_machines(MACHINES).await;
+    world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": MACHINES}}));
+    pass(Duration::from_secs(3_590)).await;
+    for (verb, resource) in
+        [("get", "machineconfigpools"), ("get", "changemanagementpolicies"), ("patch", "nodes")]
+    {
+        strike(&world, verb, resource, &Fault::Latency(TRIP));
+    }
+    let reached = async |count: usize| {
+        while marked(&world).len() < count {
+            pass(Duration::from_millis(10)).await;
+        }
+        tokio::time::Instant::now()
+    };
+    let first = reached(1).await;
+    let took = reached(MACHINES).await - first;
+    let trips = took.as_secs_f64() / TRIP.as_secs_f64() / (MACHINES - 1) as f64;
+    assert!((1.9..2.1).contains(&trips), "{trips} round trips a mark");
+}

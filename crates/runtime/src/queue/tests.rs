@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use api::schema::{GATED, KINDS};
+use api::kinds;
 
 use super::*;
 
 fn gated(name: &str) -> Key {
-    Key::new(&GATED[1], None, name).unwrap()
+    Key::new(&kinds::MACHINE_CONFIG_POOL, None, name).unwrap()
 }
 
 fn policy(name: &str) -> Key {
-    Key::new(&KINDS[0], None, name).unwrap()
+    Key::new(&kinds::CHANGE_MANAGEMENT_POLICY, None, name).unwrap()
 }
 
 fn drain(queue: &mut Queue) -> Vec<String> {

@@ -6,10 +6,7 @@
 
 use std::time::Duration;
 
-use api::{
-    machine::names,
-    schema::{GATED, Kind, MACHINES},
-};
+use api::{kinds, machine::names, schema::Kind};
 use jiff::Timestamp;
 use schedule::Instant;
 use serde_json::{Value, json};
@@ -46,7 +43,7 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
         Action::CreateRendered(document) => create(hands, pool, document).await,
         Action::RecordSources { name, digests } => {
             let change = json!({"metadata": {"annotations": {names::SOURCE_DIGESTS: digests}}});
-            merge(hands, pool, (&MACHINES[0], name), &change).await
+            merge(hands, pool, (&kinds::MACHINE_CONFIG, name), &change).await
         }
         Action::FollowControlPlane(operations)
         | Action::SetConfiguration(operations)
@@ -59,25 +56,17 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
             known(hands, pool.clone(), hands.cluster.call(Verb::Patch, ask).await)
         }
         Action::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
-            let mut mark = json!({
-                "apiVersion": MACHINES[1].api_version,
-                "kind": MACHINES[1].name,
-                "metadata": {
-                    "name": node,
-                    "uid": uid,
-                    "resourceVersion": resource_version,
-                    "annotations": {
-                        names::DESIRED_CONFIG: config,
-                        names::PERMIT_UNTIL: until.to_string(),
-                        names::PERMIT_BASIS: permit.basis().to_string(),
-                        names::PERMIT_CHANGE: config,
-                    },
-                },
+            let mut noted = json!({
+                names::DESIRED_CONFIG: config,
+                names::PERMIT_UNTIL: until.to_string(),
+                names::PERMIT_BASIS: permit.basis().to_string(),
+                names::PERMIT_CHANGE: config,
             });
             if let Some(opened) = permit.opened() {
-                mark["metadata"]["annotations"][names::PERMIT_FROM] = opened.to_string().into();
+                noted[names::PERMIT_FROM] = opened.to_string().into();
             }
-            initiate(hands, pool, node, &mark, (permit, *until)).await
+            let mark = applied((node, uid, resource_version), &noted);
+            initiate(hands, pool, node, mark, (permit, *until)).await
         }
         Action::Adopt { node, uid, resource_version, config } => {
             adopt(hands, pool, (node, uid, resource_version), config).await
@@ -88,16 +77,31 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
                 "resourceVersion": resource_version,
                 "annotations": annotations,
             }});
-            merge(hands, pool, (&MACHINES[1], node), &change).await
+            merge(hands, pool, (&kinds::NODE, node), &change).await
         }
         Action::RecordRelease { name, resource_version, record } => {
             let change = json!({"metadata": {
                 "resourceVersion": resource_version,
                 "annotations": {names::BEGUN_RELEASE: record.as_ref().map(Record::text)},
             }});
-            merge(hands, pool, (&GATED[0], name), &change).await
+            merge(hands, pool, (&kinds::CLUSTER_VERSION, name), &change).await
         }
     }
+}
+
+/// The document that is applied to write these annotations to a machine, seen by this name, uid and version.
+fn applied((name, uid, resource_version): (&str, &str, &str), annotations: &Value) -> Vec<u8> {
+    let document = json!({
+        "apiVersion": kinds::NODE.api_version,
+        "kind": kinds::NODE.name,
+        "metadata": {
+            "name": name,
+            "uid": uid,
+            "resourceVersion": resource_version,
+            "annotations": annotations,
+        },
+    });
+    document.to_string().into_bytes()
 }
 
 /// The commit point of a change to a machine.
@@ -105,10 +109,10 @@ async fn initiate(
     hands: &Hands,
     pool: &Key,
     node: &str,
-    mark: &Value,
+    mark: Vec<u8>,
     (permit, until): (&Permit, Instant),
 ) -> Acted {
-    let Some(object) = Key::new(&MACHINES[1], None, node) else {
+    let Some(object) = Key::new(&kinds::NODE, None, node) else {
         return Acted::HeldBack(format!("{node} is no name of a machine"));
     };
     let clock = hands.cluster.clock();
@@ -124,7 +128,7 @@ async fn initiate(
     let ask = Ask {
         path: format!("{}?fieldManager={ROLLOUT_OWNER}&force=true", object.path()),
         content_type: "application/apply-patch+yaml",
-        body: mark.to_string().into_bytes(),
+        body: mark,
     };
     let left = clock.exact().duration_until(Timestamp::from(until));
     let left = Duration::try_from(left).unwrap_or(Duration::ZERO);
@@ -136,34 +140,19 @@ async fn initiate(
 
 /// A machine is told to stay where it is (GATE-16). Applied, and not patched: what is then ordered has another owner, to whom this one
 /// yields.
-async fn adopt(
-    hands: &Hands,
-    pool: &Key,
-    (node, uid, resource_version): (&str, &str, &str),
-    config: &str,
-) -> Acted {
-    let object = Key::new(&MACHINES[1], None, node).unwrap_or_else(|| pool.clone());
-    let stays = json!({
-        "apiVersion": MACHINES[1].api_version,
-        "kind": MACHINES[1].name,
-        "metadata": {
-            "name": node,
-            "uid": uid,
-            "resourceVersion": resource_version,
-            "annotations": {names::DESIRED_CONFIG: config},
-        },
-    });
+async fn adopt(hands: &Hands, pool: &Key, machine: (&str, &str, &str), config: &str) -> Acted {
+    let object = Key::new(&kinds::NODE, None, machine.0).unwrap_or_else(|| pool.clone());
     let ask = Ask {
         path: format!("{}?fieldManager={FIELD_OWNER}", object.path()),
         content_type: "application/apply-patch+yaml",
-        body: stays.to_string().into_bytes(),
+        body: applied(machine, &json!({names::DESIRED_CONFIG: config})),
     };
     known(hands, object, hands.cluster.call(Verb::Patch, ask).await)
 }
 
 /// A rendered configuration that exists already is the same: its name tells its content.
 async fn create(hands: &Hands, pool: &Key, document: &Value) -> Acted {
-    let path = format!("{}?fieldManager={FIELD_OWNER}", collection(&MACHINES[0], None));
+    let path = format!("{}?fieldManager={FIELD_OWNER}", collection(&kinds::MACHINE_CONFIG, None));
     let answer = hands.cluster.call::<Value>(Verb::Create, Ask::json(path, document)).await;
     match answer {
         Ok(_) => Acted::Done,

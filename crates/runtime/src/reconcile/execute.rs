@@ -272,16 +272,25 @@ async fn write_status(
     }
 }
 
+/// What has to be read before anything else.
+#[derive(Clone, Debug)]
+pub(super) struct Unknown {
+    pub(super) object: Key,
+    /// What failed: a write, of which nobody knows what became, or the reading before one.
+    pub(super) since: Phase,
+}
+
 /// Reads an object from the store behind the server, not from a cache.
 pub(super) fn read_back(
-    cluster: Cluster,
+    hands: Hands,
     key: Key,
-    object: Key,
+    unknown: Unknown,
     began: Instant,
 ) -> BoxFuture<'static, Took> {
+    let Unknown { object, since } = unknown;
     let span = tracing::info_span!("reconcile", object = %key, at = %object, verb = "observe");
     async move {
-        let read_it = cluster.call::<Value>(Verb::Get, Ask::path(object.path())).await;
+        let read_it = hands.cluster.call::<Value>(Verb::Get, Ask::path(object.path())).await;
         let step = match read_it {
             Ok(document) => {
                 let seen = read(object.kind(), &document).map(|(_, seen)| seen);
@@ -289,6 +298,9 @@ pub(super) fn read_back(
             }
             Err(error) if error.code() == Some(404) => Step::Read { object, seen: None },
             Err(error) => {
+                if since == Phase::Reading {
+                    tell(&hands, &key, format!("{object} cannot be read: {}", said(&error))).await;
+                }
                 Step::Failed { object, error, unsaid: Unsaid::Nothing, phase: Phase::Reading }
             }
         };
@@ -296,4 +308,19 @@ pub(super) fn read_back(
     }
     .instrument(span)
     .boxed()
+}
+
+/// Says in the status that nothing is initiated because something cannot be read (GATE-11). Nothing else is done: all that was decided
+/// waits for what could not be read.
+async fn tell(hands: &Hands, key: &Key, unread: String) {
+    hands.caches.store().set_unread(key, unread);
+    let Some((before, plan)) = fresh::decide(hands, key) else { return };
+    // Who would create something first tells nothing: see `steps`.
+    let creates = plan.actions.iter().any(|action| matches!(action, Action::CreateRendered(_)));
+    let Some(patch) = plan.status.filter(|_| !creates && hands.still_leads()) else { return };
+    let told = write_status(hands, key, before, (patch, plan.notes, Again::OnNews)).await;
+    if let Step::Written { seen, before, notes, .. } = told {
+        hands.caches.answered(key, seen);
+        hands.reports.say(key, before.identity(), notes, hands.cluster.clock().exact());
+    }
 }

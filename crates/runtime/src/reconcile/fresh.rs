@@ -46,19 +46,11 @@ pub(super) async fn ask_again(hands: &Hands, key: &Key, action: &Action) -> Aske
     if !hands.still_leads() {
         return Asked::Stop;
     }
-    let mut store = hands.caches.store();
-    let Some(seen) = store.get(key).cloned() else { return Asked::Stop };
-    store.set_seconds_ahead(hands.cluster.seconds_ahead());
-    let held = hands.terms.held_back(hands.row, &seen, &store, hands.cluster.skew());
-    let is_held = held.is_some();
-    store.hold_back(key, held);
-    if is_held {
+    // The next turn of the loop meets the same panic, and deals with it.
+    let Some((seen, plan)) = decide(hands, key) else { return Asked::Stop };
+    if hands.caches.store().held_back(key).is_some() {
         return Asked::Stop;
     }
-    let now = hands.cluster.clock().now();
-    let decided = catch_unwind(AssertUnwindSafe(|| (hands.row.decide)(&seen, &store, now)));
-    // The next turn of the loop meets the same panic, and deals with it.
-    let Ok(plan) = decided else { return Asked::Stop };
     if !plan.actions.iter().any(|fresh| matches!(fresh, Action::SetDesiredConfig { .. })) {
         return Asked::Stop;
     }
@@ -67,6 +59,19 @@ pub(super) async fn ask_again(hands: &Hands, key: &Key, action: &Action) -> Aske
     }
     let fresh = plan.actions.into_iter().find(|fresh| same(action, fresh));
     fresh.map_or(Asked::PassOver, |fresh| Asked::Go(Box::new(fresh)))
+}
+
+/// Decides anew, from what is known now; none if the object is gone, or if the decision panicked. What is in the way of all changes is
+/// known before, so that the status tells it.
+pub(super) fn decide(hands: &Hands, key: &Key) -> Option<(Seen, Plan)> {
+    let mut store = hands.caches.store();
+    let seen = store.get(key)?.clone();
+    store.set_seconds_ahead(hands.cluster.seconds_ahead());
+    let held = hands.terms.held_back(hands.row, &seen, &store, hands.cluster.skew());
+    store.hold_back(key, held);
+    let now = hands.cluster.clock().now();
+    let plan = catch_unwind(AssertUnwindSafe(|| (hands.row.decide)(&seen, &store, now))).ok()?;
+    Some((seen, plan))
 }
 
 /// Reads whatever the gate of an object rests on. What is read may name something else, which is read then.

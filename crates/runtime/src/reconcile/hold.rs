@@ -5,7 +5,8 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use api::schema::{MACHINES, Role};
+use api::kinds;
+use api::schema::Role;
 use tidegate_core::{enforced::Enforcement, seen::Seen};
 
 use super::Controller;
@@ -18,6 +19,9 @@ const FURTHEST: f64 = 5.0;
 const JUMP: f64 = 1.0;
 /// How what is said about a clock begins.
 const CLOCK: &str = "the clock of the operator";
+
+/// What is said before the clock was compared with the server's.
+const UNTOLD: &str = "the API server has not told what time it is, so nothing is initiated: let the header Date of its answers pass every proxy before it";
 
 /// Whether changes are initiated only where the server was seen refusing one that nobody permitted (GATE-13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +43,7 @@ pub(super) struct Terms {
 
 impl Terms {
     /// Why nothing may be initiated about an object; none if nothing is in the way, or if nothing ever is initiated about its kind.
-    /// `skew` is how many seconds our clock is ahead of the server's.
+    /// `skew` is how many seconds our clock is ahead of the server's; none before that was measured, and then the clock may say anything.
     pub(super) fn held_back(
         self,
         row: &Controller,
@@ -51,16 +55,15 @@ impl Terms {
         if resting.is_empty() {
             return None;
         }
-        let before = Key::of(&seen.identity().object);
-        let before = before.and_then(|key| store.held_back(&key));
+        let key = Key::of(&seen.identity().object);
+        let before = key.as_ref().and_then(|key| store.held_back(key));
         let off = before.is_some_and(|why| why.starts_with(CLOCK));
         let limit = if off { FURTHEST - JUMP } else { FURTHEST };
-        let side = match skew {
-            Some(skew) if skew > limit => Some("ahead of"),
-            Some(skew) if skew < -limit => Some("behind"),
-            Some(_) | None => None,
+        let Some(skew) = skew else {
+            return Some(UNTOLD.to_owned());
         };
-        if let Some(side) = side {
+        if skew.abs() > limit {
+            let side = if skew > 0.0 { "ahead of" } else { "behind" };
             return Some(format!(
                 "{CLOCK} is more than {FURTHEST} s {side} the API server's, so nothing is initiated: set the clock of its machine right"
             ));
@@ -68,7 +71,8 @@ impl Terms {
         if self.proof == Proof::Required && store.enforcement() != Enforcement::Proven {
             return unproven(store);
         }
-        let doubt = store.doubt(needed(row, &resting), self.stale)?;
+        let unread = key.and_then(|key| store.unread(&key).map(str::to_owned));
+        let doubt = unread.or_else(|| store.doubt(needed(row, &resting), self.stale))?;
         Some(format!("{doubt}, so nothing is initiated"))
     }
 }
@@ -76,7 +80,7 @@ impl Terms {
 /// Why an unproven refusal holds everything back.
 fn unproven(store: &Store) -> Option<String> {
     // Without machines there is nothing to try it on, and nothing to begin.
-    store.of_kind(&MACHINES[1]).next()?;
+    store.of_kind(&kinds::NODE).next()?;
     if !store.is_enforcement_tried() {
         return Some(String::new());
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api::schema::{GATED, KINDS};
+use api::kinds;
 use serde_json::{Value, json};
 
 use super::*;
@@ -10,12 +10,12 @@ use crate::caches::read;
 
 fn policy(name: &str, version: u64) -> (Key, Seen) {
     let document = json!({
-        "apiVersion": KINDS[0].api_version, "kind": KINDS[0].name,
+        "apiVersion": kinds::CHANGE_MANAGEMENT_POLICY.api_version, "kind": kinds::CHANGE_MANAGEMENT_POLICY.name,
         "metadata": {"name": name, "uid": name, "resourceVersion": version.to_string(), "generation": 1},
         "spec": {"strategy": "Permissive"},
         "status": {"conditions": [{"type": "Ready", "status": "True", "reason": "AsExpected", "observedGeneration": 1}]},
     });
-    read(&KINDS[0], &document).unwrap()
+    read(&kinds::CHANGE_MANAGEMENT_POLICY, &document).unwrap()
 }
 
 fn pool(name: &str, policy: &str, version: u64) -> (Key, Seen) {
@@ -24,11 +24,11 @@ fn pool(name: &str, policy: &str, version: u64) -> (Key, Seen) {
         name => json!({"strategy": "ByPolicy", "byPolicy": {"name": name}}),
     };
     let document = json!({
-        "apiVersion": GATED[1].api_version, "kind": GATED[1].name,
+        "apiVersion": kinds::MACHINE_CONFIG_POOL.api_version, "kind": kinds::MACHINE_CONFIG_POOL.name,
         "metadata": {"name": name, "resourceVersion": version.to_string()},
         "spec": {"changeManagement": stanza},
     });
-    read(&GATED[1], &document).unwrap()
+    read(&kinds::MACHINE_CONFIG_POOL, &document).unwrap()
 }
 
 fn version(store: &Store, key: &Key) -> String {
@@ -66,11 +66,12 @@ async fn a_list_takes_away_what_it_lacks_and_keeps_what_is_newer() {
         store.learn(&key, seen);
     }
     let listed: BTreeMap<Key, Seen> = [policy("stays", 6), policy("fresh", 8)].into();
-    let changed = store.replace(&KINDS[0], listed.clone(), "10", Trust::Newer);
+    let changed =
+        store.replace(&kinds::CHANGE_MANAGEMENT_POLICY, listed.clone(), "10", Trust::Newer);
     let names: Vec<String> = changed.iter().map(|key| key.name.to_string()).collect();
     assert_eq!(names, ["fresh", "gone"]);
     assert_eq!(store.len(), 3, "the newer one was written after the list");
-    store.replace(&KINDS[0], listed, "10", Trust::Nothing);
+    store.replace(&kinds::CHANGE_MANAGEMENT_POLICY, listed, "10", Trust::Nothing);
     assert_eq!(store.len(), 2, "unless versions went back");
 }
 
@@ -95,22 +96,22 @@ fn the_index_follows_the_stanza() {
 async fn knowledge_that_is_too_old_is_doubted_kind_by_kind() {
     let stale = Duration::from_secs(90);
     let mut store = Store::default();
-    let (pools, policies) = (GATED[1].name, KINDS[0].name);
-    store.replace(&GATED[1], [pool("worker", "a", 1)].into(), "1", Trust::Newer);
+    let (pools, policies) = (kinds::MACHINE_CONFIG_POOL.name, kinds::CHANGE_MANAGEMENT_POLICY.name);
+    store.replace(&kinds::MACHINE_CONFIG_POOL, [pool("worker", "a", 1)].into(), "1", Trust::Newer);
     let doubt = |store: &Store| store.doubt([pools, policies], stale);
     assert_eq!(doubt(&store), Some("ChangeManagementPolicy has not been listed yet".into()));
     assert_eq!(store.doubt([pools], stale), None, "nobody asked about policies");
-    store.replace(&KINDS[0], [policy("a", 1)].into(), "1", Trust::Newer);
+    store.replace(&kinds::CHANGE_MANAGEMENT_POLICY, [policy("a", 1)].into(), "1", Trust::Newer);
     assert_eq!(doubt(&store), None);
     tokio::time::advance(Duration::from_secs(91)).await;
-    store.confirm(&GATED[1]);
+    store.confirm(&kinds::MACHINE_CONFIG_POOL);
     let said = doubt(&store);
     assert!(said.as_ref().unwrap().contains("ChangeManagementPolicy for 90 s"), "{said:?}");
     tokio::time::advance(Duration::from_secs(7)).await;
     assert_eq!(doubt(&store), said);
-    store.confirm(&KINDS[0]);
+    store.confirm(&kinds::CHANGE_MANAGEMENT_POLICY);
     assert_eq!(doubt(&store), None);
-    store.absent(&KINDS[0]);
+    store.absent(&kinds::CHANGE_MANAGEMENT_POLICY);
     tokio::time::advance(Duration::from_hours(1)).await;
     assert_eq!(store.doubt([policies], stale), None, "what is not served cannot be old");
 }

@@ -41,13 +41,6 @@ impl Histogram {
         self.count += 1;
         self.sum += value;
     }
-
-    /// The bound under which this share of the values lies; infinite if beyond the last.
-    pub fn quantile(&self, share: f64) -> f64 {
-        let wanted = (share * self.count as f64).ceil() as u64;
-        let found = self.counts.iter().zip(self.bounds).find(|(count, _)| **count >= wanted);
-        found.map_or(f64::INFINITY, |(_, bound)| *bound)
-    }
 }
 
 impl Page {
@@ -191,7 +184,5 @@ mod tests {
             a_bucket{le=\"0.005\"} 2\na_bucket{le=\"60\"} 3\na_bucket{le=\"+Inf\"} 4\n\
             a_sum 100.252\na_count 4\n";
         assert_eq!(text, expected);
-        assert!(histogram.quantile(0.5) < 0.01);
-        assert!(histogram.quantile(1.0).is_infinite());
     }
 }

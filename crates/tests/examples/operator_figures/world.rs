@@ -8,7 +8,7 @@ use std::{
 };
 
 use api::{
-    crds, names,
+    crds, kinds, names,
     schema::{GATED, KINDS, Kind},
 };
 use futures_util::{StreamExt as _, stream};
@@ -54,7 +54,7 @@ impl World {
         }
         let policy = |number: usize| {
             json!({
-                "apiVersion": names::API_VERSION, "kind": KINDS[0].name,
+                "apiVersion": names::API_VERSION, "kind": kinds::CHANGE_MANAGEMENT_POLICY.name,
                 "metadata": {"name": format!("policy-{number}")},
                 "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": {"recurrence": {
                     "frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday", "Sunday"]},
@@ -63,7 +63,7 @@ impl World {
         };
         let resource = |number: usize| {
             json!({
-                "apiVersion": GATED[1].api_version, "kind": GATED[1].name,
+                "apiVersion": kinds::MACHINE_CONFIG_POOL.api_version, "kind": kinds::MACHINE_CONFIG_POOL.name,
                 "metadata": {"name": format!("pool-{number}"), "labels": {"team": "a"}},
                 "spec": {
                     "changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": format!("policy-{}", number % policies)}},
@@ -71,9 +71,10 @@ impl World {
                 },
             })
         };
-        let policies = (0..policies).map(|number| (collection(&KINDS[0], None), policy(number)));
-        let resources =
-            (0..resources).map(|number| (collection(&GATED[1], None), resource(number)));
+        let policies = (0..policies)
+            .map(|number| (collection(&kinds::CHANGE_MANAGEMENT_POLICY, None), policy(number)));
+        let resources = (0..resources)
+            .map(|number| (collection(&kinds::MACHINE_CONFIG_POOL, None), resource(number)));
         let all: Vec<_> = policies.chain(resources).collect();
         stream::iter(all)
             .for_each_concurrent(HANDS, |(path, object)| self.create(path, object))
@@ -110,7 +111,7 @@ impl World {
     pub(crate) async fn bare(&self, at: &str) -> Duration {
         let now = schedule::Instant::parse(at).unwrap();
         let mut store = Store::default();
-        for kind in [&KINDS[0], &GATED[1]] {
+        for kind in [&kinds::CHANGE_MANAGEMENT_POLICY, &kinds::MACHINE_CONFIG_POOL] {
             let (listed, version) = self.list(kind).await;
             store.replace(kind, listed, &version, Trust::Newer);
         }

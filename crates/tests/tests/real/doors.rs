@@ -3,8 +3,12 @@
 //! GATE-7, GATE-16, NODE-3, POOL-7, with the policies as they are shipped and nothing of ours running, on both servers. Everybody here has
 //! every right that a role can give: what is shown is what the policies refuse. Rows are products of who, path and state of the permit; what
 //! each must come to follows from a rule of a few lines that shares nothing with the policies.
+//!
+//! On the real server the same doors are tried by people and programs with the rights that they have on a cluster ([`identities`]).
 
+mod duties;
 mod hostile;
+mod identities;
 mod orders;
 mod ordinary;
 mod records;
@@ -67,6 +71,16 @@ fn real_server_withstands_hostile_writers() {
 #[test]
 fn embedded_server_withstands_hostile_writers() {
     on_embedded(async |client| hostile::writers_move_nothing(client, 2_000).await);
+}
+
+/// The embedded server knows no roles.
+#[test]
+fn real_server_refuses_by_role_what_roles_refuse_and_the_rest_by_policy() {
+    suite::on_real("doors-identities", Controllers::Absent, async |cluster| {
+        let client = writers::of_real(cluster).await;
+        install(&client).await;
+        identities::are_held(cluster, &client).await;
+    });
 }
 
 #[test]

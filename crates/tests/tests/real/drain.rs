@@ -5,9 +5,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use api::{
+    kinds,
     machine::names::{DESIRED_CONFIG, PERMIT_CHANGE},
     names::MACHINE_CONFIG_POOL,
-    schema::{MACHINES, gated_named},
+    schema::gated_named,
 };
 use rig::{Cluster, Controllers, suite, suite::Kubectl};
 use runtime::{
@@ -86,12 +87,12 @@ impl Admin {
 /// What a drainer knows: a pool, and the nodes as they are now.
 pub(crate) async fn known(admin: &Admin) -> Arc<Caches> {
     let pools = gated_named(MACHINE_CONFIG_POOL).unwrap();
-    let caches = Caches::of(vec![pools, &MACHINES[1]]);
+    let caches = Caches::of(vec![pools, &kinds::NODE]);
     let pool = json!({"metadata": {"name": "worker"}, "spec": {
         "nodeSelector": {"matchLabels": {"node-role.kubernetes.io/worker": ""}}}});
     let nodes = admin.get("/api/v1/nodes").await.unwrap();
     let nodes = nodes["items"].as_array().unwrap().iter();
-    for (kind, documents) in [(pools, vec![&pool]), (&MACHINES[1], nodes.collect())] {
+    for (kind, documents) in [(pools, vec![&pool]), (&kinds::NODE, nodes.collect())] {
         let listed: BTreeMap<_, _> =
             documents.into_iter().filter_map(|document| caches::read(kind, document)).collect();
         caches.replace(kind, listed, "1", Trust::Newer);

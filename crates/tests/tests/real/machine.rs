@@ -4,9 +4,8 @@
 use std::time::Duration;
 
 use api::{
-    crds,
+    crds, kinds,
     machine::{definitions::definitions, names},
-    schema::GATED,
 };
 use http::{Method, Request};
 use kube::{Client, client::Body};
@@ -14,10 +13,10 @@ use rig::{
     Cluster, Controllers, User,
     suite::{self, Kubectl},
 };
-use schedule::{Instant, TimeSet};
+use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    gate::{Form, Gate},
+    gate::{Supposed, WhatIf},
     pool::{
         Action, PoolPlan, PoolView, Topology, decide,
         merge::Base,
@@ -50,7 +49,7 @@ async fn all(cluster: &Cluster) {
         return;
     }
     let client = cluster.client(User::Admin).await.unwrap();
-    let pools = crds::definition(&GATED[1]);
+    let pools = crds::definition(&kinds::MACHINE_CONFIG_POOL);
     for definition in definitions().iter().chain([&pools]) {
         let (status, body) = send(&client, &Method::POST, DEFINITIONS, definition).await;
         assert_eq!(status, 201, "{body}");
@@ -118,7 +117,7 @@ async fn late_planner_marks_nobody(client: &Client) {
     for (path, object) in [(POOLS, &pool), (CONFIGS, &source("00-base", "0"))] {
         assert_eq!(send(client, &Method::POST, path, object).await.0, 201);
     }
-    let first = settle(client, &shut()).await;
+    let first = settle(client, &WhatIf::shut()).await;
     for name in ["n0", "n1", "n2"] {
         let annotations = json!({
             names::CURRENT_CONFIG: first, names::DESIRED_CONFIG: first, names::STATE: "Done",
@@ -130,15 +129,15 @@ async fn late_planner_marks_nobody(client: &Client) {
     }
     let (status, _) = send(client, &Method::POST, CONFIGS, &source("50-change", "1")).await;
     assert_eq!(status, 201);
-    let second = settle(client, &shut()).await;
+    let second = settle(client, &WhatIf::shut()).await;
     assert_ne!(second, first, "rendered while the gate is shut");
-    let (one, two) = (plan(client, &open()).await, plan(client, &open()).await);
+    let (one, two) = (plan(client, &WhatIf::open()).await, plan(client, &WhatIf::open()).await);
     assert!(execute(client, &one).await, "the first planner succeeds");
     assert!(!execute(client, &two).await, "the second comes too late, and marks nobody");
     assert_eq!(desiring(client, &second).await, ["n0"]);
     for expected in [["n0", "n1"].as_slice(), &["n0", "n1", "n2"], &["n0", "n1", "n2"]] {
         finish(client).await;
-        settle(client, &open()).await;
+        settle(client, &WhatIf::open()).await;
         assert_eq!(desiring(client, &second).await, expected);
     }
     let (_, pool) = send(client, &Method::GET, &format!("{POOLS}/worker"), &json!({})).await;
@@ -156,16 +155,8 @@ fn source(name: &str, text: &str) -> Value {
     })
 }
 
-fn open() -> Gate {
-    Gate { set: TimeSet::always(), form: Form::NoStanza, policy: None, doubt: None }
-}
-
-fn shut() -> Gate {
-    Gate { set: TimeSet::never(), form: Form::Restrictive, policy: None, doubt: None }
-}
-
 /// Looks at the server and decides.
-async fn plan(client: &Client, gate: &Gate) -> PoolPlan {
+async fn plan(client: &Client, gate: &WhatIf) -> PoolPlan<Supposed> {
     let (_, document) = send(client, &Method::GET, &format!("{POOLS}/worker"), &json!({})).await;
     let pool = SeenPool::new(&document);
     let (mut sources, mut rendered): (Vec<Source>, Vec<Rendered>) = (Vec::new(), Vec::new());
@@ -202,7 +193,7 @@ fn now() -> Instant {
 }
 
 /// Does what a plan says, up to the first conflict; whether there was none.
-async fn execute(client: &Client, plan: &PoolPlan) -> bool {
+async fn execute(client: &Client, plan: &PoolPlan<Supposed>) -> bool {
     let pool = format!("{POOLS}/worker");
     for action in &plan.actions {
         let (status, body) = match action {
@@ -245,7 +236,7 @@ async fn execute(client: &Client, plan: &PoolPlan) -> bool {
 }
 
 /// Plans and executes until nothing is left to do; the newest configuration.
-async fn settle(client: &Client, gate: &Gate) -> String {
+async fn settle(client: &Client, gate: &WhatIf) -> String {
     for _ in 0..20 {
         let plan = plan(client, gate).await;
         if plan.actions.is_empty() && plan.status.is_none() {

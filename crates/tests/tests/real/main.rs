@@ -10,6 +10,7 @@ mod conformance;
 mod deploy;
 mod doors;
 mod drain;
+mod fields;
 mod kubectl;
 mod machine;
 mod node;

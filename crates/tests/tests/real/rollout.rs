@@ -258,8 +258,7 @@ async fn drained_on_request(admin: &Writer, config: &str) {
 }
 
 fn start(writer: &Writer, name: &str) -> tokio::task::JoinHandle<()> {
-    let proof = operator::Proof::Waived;
-    let settings = Settings { proof, ..Settings::alone(name).with(Pools::Managed) };
+    let settings = Settings::alone(name).with(Pools::Managed);
     let operator = Operator::new(writer.client(), Arc::new(SystemClock), settings);
     tokio::spawn(async move { operator.run(std::future::pending()).await.unwrap() })
 }

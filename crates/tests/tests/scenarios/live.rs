@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use api::{
-    crds,
+    crds, kinds,
     machine::definitions::definitions,
     names,
     schema::{GATED, KINDS, Kind, MACHINES, Scope},
@@ -29,7 +29,7 @@ use tidegate_core::{
 };
 use tokio::task::JoinHandle;
 
-use super::{letters::Letters, workloads};
+use super::{letters::Letters, wire::Wire, workloads};
 
 /// How long anything may take. Nothing does; a test that waits longer has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -42,6 +42,8 @@ pub(crate) struct Live {
     /// What the operator asks with: each request once, or a refused eviction would be sent again behind its back (EXEC-4).
     plain: Client,
     clock: SetClock,
+    /// What the operator has asked for and was not told yet.
+    wire: Wire,
     running: Option<(View, JoinHandle<()>)>,
     /// What operators that have ended wrote.
     written: u64,
@@ -67,6 +69,7 @@ impl Live {
             client,
             plain,
             clock,
+            wire: Wire::default(),
             running: None,
             written: 0,
             counted: 0,
@@ -99,6 +102,7 @@ impl Live {
     }
 
     pub(crate) async fn at(&mut self, instant: Instant) {
+        self.rest().await;
         self.clock.set(instant);
         if !self.started {
             self.start().await;
@@ -107,15 +111,18 @@ impl Live {
     }
 
     pub(crate) async fn advance(&mut self, seconds: i64) {
+        self.rest().await;
         self.clock.step(seconds);
         self.settle().await;
     }
 
     pub(crate) async fn start(&mut self) {
         self.started = true;
+        // A script has its own time and both servers have the machine's. The shipped policy compares the two, and would refuse what the
+        // script permits: so it is not installed, and `Enforced` reads NotTried. Sandbox, seeds and the suites on a real server have it.
         let proof = operator::Proof::Waived;
         let settings = Settings { controllers: self.rows, proof, ..Settings::alone("scenario") };
-        let client = dated_by(self.plain.clone(), self.clock.clone());
+        let client = self.wire.between(self.plain.clone(), self.clock.clone());
         let operator = Operator::new(client, Arc::new(self.clock.clone()), settings);
         let view = operator.view();
         let task = tokio::spawn(async move {
@@ -233,7 +240,7 @@ impl Live {
     /// Waits until the server has another second than that in which the newest configuration was rendered: a tie would be broken by
     /// other rules.
     pub(crate) async fn second_passes(&self) {
-        let configs = self.list(&MACHINES[0]).await;
+        let configs = self.list(&kinds::MACHINE_CONFIG).await;
         let newest = configs
             .iter()
             .filter_map(|config| config["metadata"]["creationTimestamp"].as_str())
@@ -260,9 +267,13 @@ impl Live {
     /// Pools, machines and rendered configurations, as somebody who asks sees them.
     pub(crate) async fn fleet(&self) -> Fleet {
         let mut fleet = Fleet::default();
-        self.list(&GATED[1]).await.iter().for_each(|pool| fleet.add_pool(pool));
-        self.list(&MACHINES[1]).await.iter().for_each(|node| fleet.add_node(node));
-        self.list(&MACHINES[0]).await.iter().for_each(|config| fleet.add_config(config));
+        self.list(&kinds::MACHINE_CONFIG_POOL).await.iter().for_each(|pool| fleet.add_pool(pool));
+        self.list(&kinds::NODE).await.iter().for_each(|node| fleet.add_node(node));
+        self.list(&kinds::MACHINE_CONFIG).await.iter().for_each(|config| fleet.add_config(config));
+        self.list(&kinds::CLUSTER_VERSION)
+            .await
+            .iter()
+            .for_each(|version| fleet.add_version(version));
         fleet
     }
 
@@ -362,6 +373,18 @@ impl Live {
             self.until(&format!("{} is seen", kind.name), async || known()).await;
         }
         self.settle().await;
+    }
+
+    /// Waits until nothing is on its way: what was begun at one time of the script must not end at another, or whoever counts from its
+    /// end waits for a time that the script never sets. An answer is often followed by the next request, so one look is not enough.
+    pub(crate) async fn rest(&self) {
+        const LOOKS: usize = 5;
+        let quiet = std::cell::Cell::new(0);
+        self.until("what the operator asks is answered", async || {
+            quiet.set(if self.wire.is_quiet() { quiet.get() + 1 } else { 0 });
+            quiet.get() == LOOKS
+        })
+        .await;
     }
 
     /// Waits until deciding about everything that is known wants nothing written.
@@ -471,20 +494,4 @@ fn patches(view: &View) -> u64 {
     let patches =
         lines.filter(|line| line.contains("verb=\"patch\"") && line.contains("code=\"200\""));
     patches.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
-}
-
-/// A client whose answers bear the time of the script. The servers answer in their own, and an operator whose clock is off by years
-/// initiates nothing (GATE-11).
-fn dated_by(client: Client, clock: SetClock) -> Client {
-    let service = tower::service_fn(move |request: Request<kube::client::Body>| {
-        let (client, clock) = (client.clone(), clock.clone());
-        async move {
-            let mut answer = client.send(request).await?;
-            let printer = jiff::fmt::rfc2822::DateTimePrinter::new();
-            let date = printer.timestamp_to_rfc9110_string(&clock.exact()).unwrap();
-            answer.headers_mut().insert(http::header::DATE, date.parse().unwrap());
-            Ok::<_, kube::Error>(answer)
-        }
-    });
-    Client::new(service, "default")
 }

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use api::{
+    kinds,
     machine::names::{
         ALLOWED_CONFIG, API_VERSION, BEGUN_RELEASE, CURRENT_CONFIG, DESIRED_CONFIG, GENERATED_BY,
         MACHINE_CONFIG, MASTER, NodeState, PERMIT_BASIS, PERMIT_CHANGE, REASON, ROLE, STATE, ZONE,
     },
-    schema::MACHINES,
 };
 use serde_json::{Map, Value, json};
 
@@ -111,7 +111,7 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
             let cluster = live.get("machineconfiguration/cluster").await?;
             return Ok(disruption(&cluster, named));
         }
-        ["nodes"] => return Ok(nodes(&live.list(&MACHINES[1]).await)),
+        ["nodes"] => return Ok(nodes(&live.list(&kinds::NODE).await)),
         ["counts", name] => return Ok(counts(&live.get(&format!("mcp/{name}")).await?)),
         _ => return Err("no such command".into()),
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use schedule::Zone;
 use serde_json::Value;
 use tidegate_core::{
-    explain::Reason,
+    explain::{Reason, change},
     overview::{self, Overridden},
     world,
 };
@@ -80,8 +80,8 @@ pub(crate) async fn overview(live: &Live) -> Result<String, String> {
         let until = until.map_or_else(String::new, |until| format!(" until {until}"));
         let pending = match (row.pending.waiting.as_slice(), row.pending.begun.as_slice()) {
             ([], []) => "nothing waits".into(),
-            ([], begun) => format!("under way: {}", begun.join("; ")),
-            (waiting, _) => format!("waiting: {}", waiting.join("; ")),
+            ([], begun) => format!("under way: {}", change::joined(begun)),
+            (waiting, _) => format!("waiting: {}", change::joined(waiting)),
         };
         let _ = writeln!(
             shown,
@@ -101,7 +101,7 @@ pub(crate) async fn windows(live: &Live, called: &str, length: i64) -> Result<St
     let seen = world.resource(&object).ok_or("there is no such resource")?;
     let now = live.now();
     let mut shown = String::new();
-    for span in world.gate(seen).set.spans(now..now.saturating_add(length)) {
+    for span in world.gate(seen).set().spans(now..now.saturating_add(length)) {
         let _ = match (span.start.filter(|start| *start > now), span.end) {
             (Some(start), Some(end)) => writeln!(shown, "from {start} until {end}"),
             (Some(start), None) => writeln!(shown, "from {start} on"),

@@ -4,8 +4,8 @@
 use std::{fmt::Write as _, time::Duration};
 
 use api::{
+    kinds,
     machine::names::{DESIRED_CONFIG, DESIRED_DRAIN},
-    schema::MACHINES,
 };
 use serde_json::{Value, json};
 use tidegate_core::drain::node::{Node, Request};
@@ -34,6 +34,8 @@ pub(crate) async fn clear(live: &Live) {
 
 /// Runs a command; gives back what it shows.
 pub(crate) async fn run(words: &[&str], expected: &str, live: &mut Live) -> Result<String, String> {
+    // A budget that changes under an eviction makes the server ask for ten seconds, which no script waits.
+    live.rest().await;
     match words {
         ["pod", name, "on", node, app] => pod(name, node, app, live).await?,
         ["budget", app, "min", least] => {
@@ -123,7 +125,7 @@ async fn drain(name: &str, expected: &str, live: &Live) -> String {
         let node = live.get(&format!("node/{name}")).await.unwrap();
         let shown = standing(&Node::of(&node));
         if shown == expected || tokio::time::Instant::now() > deadline {
-            live.seen(&MACHINES[1], &node).await;
+            live.seen(&kinds::NODE, &node).await;
             return shown;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

@@ -34,9 +34,6 @@ pub(crate) use masters::RELEASE_FILE;
 /// For how long versions are kept: a request may be held up for twenty minutes.
 const KEPT: i64 = 1_500;
 
-/// How many lines of the story are kept for people.
-const TOLD: usize = 60;
-
 /// A promise that was not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Violation {
@@ -70,7 +67,7 @@ pub(crate) struct Checker {
     left: Vec<(i64, String)>,
     /// Marks of which a sender does not know what became.
     unknown: BTreeSet<(u32, String)>,
-    story: VecDeque<String>,
+    story: Vec<String>,
     pub(crate) violations: Vec<Violation>,
     pub(crate) initiations: u64,
     /// How often somebody who means harm tried something.
@@ -199,7 +196,7 @@ impl Checker {
             after_hold: BTreeMap::new(),
             left: Vec::new(),
             unknown: BTreeSet::new(),
-            story: VecDeque::new(),
+            story: Vec::new(),
             violations: Vec::new(),
             initiations: 0,
             attempts: 0,
@@ -216,15 +213,12 @@ impl Checker {
         if !self.violations.is_empty() {
             return;
         }
-        if self.story.len() == TOLD {
-            self.story.pop_front();
-        }
         let at = jiff::Timestamp::from_second(at).unwrap_or_default();
-        self.story.push_back(format!("{at} {line}"));
+        self.story.push(format!("{at} {line}"));
     }
 
-    pub(crate) fn story(&self) -> String {
-        self.story.iter().fold(String::new(), |told, line| told + "  " + line + "\n")
+    pub(crate) fn story(&self) -> Vec<String> {
+        self.story.clone()
     }
 
     pub(crate) fn accuse(&mut self, at: i64, rule: &'static str, what: String) {

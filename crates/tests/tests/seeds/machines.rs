@@ -44,6 +44,8 @@ enum Step {
     Work,
     Failed,
     Uncordon,
+    /// It is where it was told to be, and has to say so.
+    Settle,
 }
 
 /// Every machine.
@@ -89,14 +91,28 @@ impl Machines {
                 continue;
             }
             let desired = noted(&node, DESIRED_CONFIG);
-            let is_there = desired.is_empty() || desired == noted(&node, CURRENT_CONFIG);
-            if is_there && !self.errands.contains_key(&name) {
+            let current = noted(&node, CURRENT_CONFIG);
+            let is_there = desired.is_empty() || desired == current;
+            let rests = current.is_empty() || noted(&node, STATE) == "Done";
+            if is_there && rests && !self.errands.contains_key(&name) {
                 continue;
             }
-            let elsewhere = self.errands.get(&name).is_none_or(|errand| errand.config != desired);
-            if elsewhere {
+            let goal = if is_there { current } else { desired };
+            let elsewhere = self.errands.get(&name).is_none_or(|errand| errand.config != goal);
+            if elsewhere && is_there {
+                // One that failed on its way and was called back asks to be opened again, and says that it rests.
+                let emptied = noted(&node, DESIRED_DRAIN).starts_with("drain-");
+                let errand = Errand {
+                    config: goal.to_owned(),
+                    step: if emptied { Step::Uncordon } else { Step::Settle },
+                    due: (!emptied).then_some(now),
+                    drains: false,
+                    restarts: false,
+                };
+                self.errands.insert(name.clone(), errand);
+            } else if elsewhere {
                 let recorded = noted(&node, PERMIT_CHANGE) == desired;
-                if is_there || self.agents == Agents::Careful && !recorded {
+                if self.agents == Agents::Careful && !recorded {
                     self.errands.remove(&name);
                     continue;
                 }
@@ -138,7 +154,7 @@ impl Machines {
         let asked = match errand.step {
             Step::Drain => format!("drain-{config}"),
             Step::Uncordon => format!("uncordon-{config}"),
-            Step::Begin | Step::Work | Step::Failed => String::new(),
+            Step::Begin | Step::Work | Step::Failed | Step::Settle => String::new(),
         };
         if !asked.is_empty() && noted(node, DESIRED_DRAIN) != asked {
             // Somebody else wrote there.
@@ -147,7 +163,9 @@ impl Machines {
         }
         let turn = match errand.step {
             Step::Drain | Step::Uncordon => noted(node, LAST_APPLIED_DRAIN) == asked,
-            Step::Begin | Step::Work | Step::Failed => errand.due.is_some_and(|due| due <= now),
+            Step::Begin | Step::Work | Step::Failed | Step::Settle => {
+                errand.due.is_some_and(|due| due <= now)
+            }
         };
         if !turn {
             return;
@@ -197,7 +215,7 @@ impl Machines {
                     self.errands.remove(name);
                 }
             }
-            Step::Uncordon => {
+            Step::Uncordon | Step::Settle => {
                 arrive();
                 self.errands.remove(name);
             }

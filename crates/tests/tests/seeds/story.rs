@@ -37,6 +37,8 @@ pub(crate) struct Plot {
     pub(crate) world: World,
     /// The promise that somebody wants to see broken: the story ends when it is.
     pub(crate) sought: Option<&'static str>,
+    /// How often strangers try something when they come; none: a few times, by chance.
+    pub(crate) attempts: Option<i64>,
 }
 
 impl Plot {
@@ -49,6 +51,7 @@ impl Plot {
             drainer: Drainer::Own,
             world: World::Any,
             sought: None,
+            attempts: None,
         }
     }
 }
@@ -58,7 +61,7 @@ impl Plot {
 pub(crate) struct Outcome {
     pub(crate) seed: u64,
     pub(crate) violations: Vec<Violation>,
-    pub(crate) story: String,
+    pub(crate) story: Vec<String>,
     pub(crate) initiations: u64,
     /// How often somebody who means harm tried something, and how much of that the server took.
     pub(crate) attempts: (u64, u64),
@@ -150,7 +153,7 @@ impl Story {
         let people = People::settle(dice.split(), &stage, world);
         let machines = Machines::new(dice.split(), plot.agents);
         let cast = Cast::new(Arc::clone(&stage), dice.split(), leaders, plot.make);
-        let strangers = Strangers::new(dice.split(), world);
+        let strangers = Strangers::new(dice.split(), (plot.attempts, world));
         let strangers = world.has_strangers().then_some(strangers);
         let Plot { drainer, sought, .. } = plot;
         Self { seed, dice, start, stage, people, machines, cast, bad, strangers, drainer, sought }

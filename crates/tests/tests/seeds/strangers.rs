@@ -24,6 +24,8 @@ use super::{
 pub(crate) struct Strangers {
     dice: Dice,
     world: World,
+    /// How often they try something when they come; none: a few times, by chance.
+    attempts: Option<i64>,
 }
 
 /// How something is sent.
@@ -76,13 +78,14 @@ pub(crate) fn forward(now: i64) -> i64 {
 }
 
 impl Strangers {
-    pub(crate) fn new(dice: Dice, world: World) -> Self {
-        Self { dice, world }
+    pub(crate) fn new(dice: Dice, (attempts, world): (Option<i64>, World)) -> Self {
+        Self { dice, world, attempts }
     }
 
     /// A few attempts.
     pub(crate) fn visit(&mut self, stage: &Stage) {
-        for _ in 0..self.dice.of(1..9) {
+        let attempts = self.attempts.unwrap_or_else(|| self.dice.of(1..9));
+        for _ in 0..attempts {
             match *self.dice.pick(&WHO) {
                 Who::Tuner => self.tune(stage),
                 who => self.strike(stage, who),

@@ -100,3 +100,23 @@ fn one_broken_document_hides_no_other() {
     let loaded = read(text.as_bytes());
     assert_eq!((loaded.documents, loaded.policies.len(), loaded.findings.len()), (5, 3, 2));
 }
+
+/// Others have kinds of the same name, and what is theirs is none of ours.
+#[test]
+fn karpenters_node_pool_is_not_hypershifts() {
+    let of = |version: &str, kind: &str| {
+        let text = format!(
+            "{{apiVersion: {version}, kind: {kind}, metadata: {{name: x, namespace: n}}, items: [\
+             {{apiVersion: {version}, kind: NodePool, metadata: {{name: x, namespace: n}}}}]}}"
+        );
+        let mut loaded = Loaded { reads: Reads::Cluster, ..Loaded::default() };
+        load_bytes(text.as_bytes(), "x.yaml", &mut loaded);
+        loaded.objects.len()
+    };
+    assert_eq!(of("hypershift.openshift.io/v1beta1", "NodePool"), 1);
+    assert_eq!(of("karpenter.sh/v1", "NodePool"), 0);
+    assert_eq!(of("hypershift.openshift.io/v1beta1", "NodePoolList"), 1);
+    assert_eq!(of("karpenter.sh/v1", "NodePoolList"), 0);
+    // A list of many kinds is of no group, and each entry says its own.
+    assert_eq!(of("v1", "List"), 0);
+}

@@ -40,7 +40,8 @@ pub(crate) fn verb() -> Verb {
                cluster does not have are waited for. /metrics, /healthz and /readyz answer on the address of --listen. Several\n\
                replicas share a lease, and one of them writes. With --manage-pools it also renders the configurations of pools and rolls\n\
                them out to machines within their windows, and with --node-config it gives new machines theirs: to those whose bearer token\n\
-               the cluster knows and who may get the path /config/POOL. SIGTERM and Ctrl-C end it and give the lease back.\n\n\
+               the cluster knows and who may get the path /config/POOL. Agents get that of their own machine there, at /own/CONFIG. SIGTERM and\n\
+               Ctrl-C end it and give the lease back.\n\n\
                Examples:\n  \
                tidegate operator --kubeconfig sandbox.kubeconfig\n  \
                tidegate operator --listen 0.0.0.0:8080 --log-format json\n\n\

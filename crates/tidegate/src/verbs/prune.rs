@@ -45,7 +45,7 @@ struct Item {
 }
 
 fn run(args: &Prune, _: &mut Edge) -> anyhow::Result<Output> {
-    let fleet = args.reach.connect()?.fleet()?;
+    let fleet = args.reach.connect()?.fleet_and_update()?;
     let items: Vec<Item> = fleet
         .prune()
         .iter()

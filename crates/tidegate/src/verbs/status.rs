@@ -7,6 +7,7 @@ use schedule::Instant;
 use serde::Serialize;
 use tidegate_core::{
     enforced::Enforcement,
+    explain::change::{each, joined},
     overview::{self, Overridden, Row},
     verdict::Verdict,
     world::World,
@@ -143,7 +144,7 @@ fn item(row: &Row) -> Item {
         policy: row.policy.as_ref().and_then(|policy| policy.name.clone()),
         overridden: is_resource.then_some(row.overridden == Overridden::Yes),
         behavior: row.behavior.clone(),
-        pending: is_resource.then(|| row.pending.waiting.clone()),
+        pending: is_resource.then(|| each(&row.pending.waiting)),
         enforced: row.enforced.map(Enforcement::reason),
         outside: row.outside.map(|began| began.to_string()),
     }
@@ -239,8 +240,8 @@ fn by(row: &Row) -> String {
 fn pending(row: &Row) -> String {
     match (row.pending.waiting.as_slice(), row.pending.begun.as_slice()) {
         ([], []) => "-".into(),
-        ([], begun) => format!("under way: {}", output::printable(&begun.join("; "))),
-        (waiting, _) => output::printable(&waiting.join("; ")),
+        ([], begun) => format!("under way: {}", output::printable(&joined(begun))),
+        (waiting, _) => output::printable(&joined(waiting)),
     }
 }
 

@@ -8,6 +8,7 @@ use schedule::Instant;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tidegate_core::{
+    explain::change::each,
     fleet::{Fleet, Machine, Phase},
     overriding::{self, Wanted},
     overview::{self, Row},
@@ -332,7 +333,7 @@ struct Item<'a> {
     target: Option<&'a str>,
     machines: usize,
     done: usize,
-    pending: Vec<&'a str>,
+    pending: Vec<String>,
     nodes: Vec<Node<'a>>,
 }
 
@@ -367,7 +368,7 @@ fn item(pool: &Seen) -> Item<'_> {
         target: pool.target.as_deref(),
         machines: pool.machines.len(),
         done: done(pool),
-        pending: pool.row.iter().flat_map(|row| &row.pending.waiting).map(String::as_str).collect(),
+        pending: pool.row.iter().flat_map(|row| each(&row.pending.waiting)).collect(),
         nodes: pool
             .machines
             .iter()
@@ -406,7 +407,7 @@ fn drawn(pool: &Seen, at: Instant, colour: Colour) -> String {
         let word = colour.paint(style, row.verdict.state());
         let _ = writeln!(text, "  {word}{until}: {}", output::printable(&current.reason));
         for waiting in &row.pending.waiting {
-            let _ = writeln!(text, "  pending: {}", output::printable(waiting));
+            let _ = writeln!(text, "  pending: {}", output::printable(&waiting.to_string()));
         }
     }
     let mut rows =

@@ -2,7 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "rows are written in place")]
 
-use api::{machine::disruption::MachineConfiguration, schema::MACHINES};
+use api::{kinds, machine::disruption::MachineConfiguration};
 use serde_json::Value;
 
 use super::*;
@@ -11,7 +11,8 @@ use crate::{decide::tests::apply, node::disruption::acting};
 /// Decides and executes; then there is nothing left to do (STAT-3).
 fn settle(document: &mut Value) -> Plan {
     let now = Instant::parse("2026-11-02T00:00:00Z").unwrap();
-    let decided = |document: &Value| plan(&SeenPart::new(&MACHINES[2], document), now);
+    let decided =
+        |document: &Value| plan(&SeenPart::new(&kinds::MACHINE_CONFIGURATION, document), now);
     let plan = decided(document);
     for operation in plan.status.iter().flat_map(|patch| &patch.operations) {
         apply(document, operation);

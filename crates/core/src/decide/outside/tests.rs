@@ -1,5 +1,6 @@
 //! Rows for GATE-13: what began outside a window is told, once.
 
+use api::kinds;
 use api::schema::GATED;
 use serde_json::{Value, json};
 
@@ -145,7 +146,7 @@ fn machines_that_go_without_a_record_are_told_while_the_gate_is_shut() {
             "machineconfiguration.openshift.io/desiredConfig": desired,
             api::machine::names::PERMIT_CHANGE: permitted,
         }}});
-        let Seen::Part(part) = Seen::new(&api::schema::MACHINES[1], &document) else { panic!() };
+        let Seen::Part(part) = Seen::new(&kinds::NODE, &document) else { panic!() };
         let Part::Node(machine) = &part.part else { panic!() };
         SeenMachine::clone(machine)
     };
@@ -154,7 +155,8 @@ fn machines_that_go_without_a_record_are_told_while_the_gate_is_shut() {
     let mut pool = version();
     pool["metadata"]["annotations"] = json!({api::machine::names::LEDGER: ledger});
     let unrecorded = |machines: &[SeenMachine]| {
-        let seen = SeenGated::new(&GATED[1], &json!({"metadata": pool["metadata"]}));
+        let seen =
+            SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &json!({"metadata": pool["metadata"]}));
         super::unrecorded(seen.pool.as_deref().unwrap(), machines)
     };
     let asked = [machine("done", "a", ""), machine("asked", "b", "b"), machine("old", "b", "")];
@@ -167,7 +169,7 @@ fn machines_that_go_without_a_record_are_told_while_the_gate_is_shut() {
     let mut settle = |unrecorded: &[String], strategy: &str, now: &str| {
         pool["spec"]["changeManagement"]["strategy"] = json!(strategy);
         let decide = |pool: &Value| {
-            let seen = SeenGated::new(&GATED[1], pool);
+            let seen = SeenGated::new(&kinds::MACHINE_CONFIG_POOL, pool);
             let planned = PoolPlan { unrecorded: unrecorded.to_vec(), ..PoolPlan::default() };
             decide::pool(&seen, planned, &gate(&seen, None), Instant::parse(now).unwrap())
         };

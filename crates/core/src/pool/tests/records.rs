@@ -9,13 +9,14 @@ use crate::{
     pool::{
         Action, PoolPlan,
         ledger::{Change, Ledger},
+        prune::{Needs, prune},
         seen::Cordon,
         source::SeenConfig,
-        update::{Record, Stage},
+        update::{Record, SeenUpdate, Stage},
     },
 };
 
-fn marks(plan: &PoolPlan) -> Vec<(&str, String)> {
+pub(super) fn marks(plan: &PoolPlan) -> Vec<(&str, String)> {
     let marks = plan.actions.iter().filter_map(|action| match action {
         Action::SetDesiredConfig { node, permit, .. } => {
             Some((node.as_str(), permit.basis().to_string()))
@@ -34,14 +35,14 @@ fn masters() -> World {
 }
 
 /// Lets what was begun go on, and then says where everybody is.
-fn finish_all(world: &mut World, gate: &Gate, from: i64) {
+pub(super) fn finish_all(world: &mut World, gate: &Gate, from: i64) {
     for round in 0..4 {
         world.finish();
         world.settle(gate, later(from + round));
     }
 }
 
-fn at(world: &World) -> Vec<&str> {
+pub(super) fn at(world: &World) -> Vec<&str> {
     world.nodes.iter().map(|node| node.desired.as_str()).collect()
 }
 
@@ -168,7 +169,7 @@ fn reservation_without_its_mark_proves_nothing() {
 /// What a mark must say to prove that the recorded change has begun.
 #[test]
 fn only_the_mark_of_the_recorded_change_proves_it() {
-    let check = |basis: &str, until: i64, config: Option<&str>, expected: bool| {
+    let check = |basis: &str, until: Option<i64>, config: Option<&str>, expected: bool| {
         let mut world = masters();
         let newest = world.newest();
         let mut ledger = Ledger::default();
@@ -179,15 +180,16 @@ fn only_the_mark_of_the_recorded_change_proves_it() {
         node.current.clone_from(&newest);
         node.permit_change = Some(config.unwrap_or(&newest).to_owned());
         node.permit_basis = Some(basis.replace("NEWEST", &newest));
-        node.permit_until = Some(later(until));
+        node.permit_until = until.map(later);
         let plan = world.plan(&shut(), later(900));
-        assert_eq!(!marks(&plan).is_empty(), expected, "{basis} {until} {config:?}");
+        assert_eq!(!marks(&plan).is_empty(), expected, "{basis} {until:?} {config:?}");
     };
     for basis in ["no stanza", "strategy", "window", "until", "already initiated: NEWEST"] {
-        check(basis, 300, None, true);
-        check(basis, 1, None, true);
-        check(basis, 0, None, false);
-        check(basis, 300, Some("rendered-master-other"), false);
+        check(basis, Some(300), None, true);
+        check(basis, Some(1), None, true);
+        check(basis, Some(0), None, false);
+        check(basis, None, None, false);
+        check(basis, Some(300), Some("rendered-master-other"), false);
     }
     for basis in [
         "",
@@ -196,7 +198,7 @@ fn only_the_mark_of_the_recorded_change_proves_it() {
         "already initiated: release 4.21.3",
         "already initiated: rendered-master-other",
     ] {
-        check(basis, 300, None, false);
+        check(basis, Some(300), None, false);
     }
 }
 
@@ -222,7 +224,7 @@ fn later_permitted_change_replaces_the_earlier() {
 /// A machine that bypass or consent sent further is not brought back by the change that goes on beside it.
 #[test]
 fn begun_change_takes_nobody_back() {
-    let check = |basis: &str, until: i64, expected: &[&str]| {
+    let check = |basis: &str, until: Option<i64>, expected: &[&str]| {
         let mut world = masters();
         world.settle(&open(), noon());
         world.finish();
@@ -235,27 +237,28 @@ fn begun_change_takes_nobody_back() {
         node.current.clone_from(&newest);
         node.permit_change = Some(newest);
         node.permit_basis = Some(basis.into());
-        node.permit_until = Some(later(until));
+        node.permit_until = until.map(later);
         touch(node);
         let plan = world.plan(&shut(), later(900));
         let marked: Vec<&str> = marks(&plan).into_iter().map(|(node, _)| node).collect();
-        assert_eq!(marked, expected, "{basis} {until}");
+        assert_eq!(marked, expected, "{basis} {until:?}");
     };
-    check("consent for Node/n2", 1200, &[]);
-    check("bypass of MachineConfig/90-urgent", 1200, &[]);
-    check("window", 1200, &["n2"]);
-    check("consent for Node/n2", 0, &["n2"]);
+    check("consent for Node/n2", Some(1200), &[]);
+    check("bypass of MachineConfig/90-urgent", Some(1200), &[]);
+    check("window", Some(1200), &["n2"]);
+    check("consent for Node/n2", Some(0), &["n2"]);
+    check("consent for Node/n2", None, &["n2"]);
 }
 
 /// A file that the release brings.
-fn generated(name: &str, text: &str) -> Value {
+pub(super) fn generated(name: &str, text: &str) -> Value {
     let mut source = file_source(name, &format!("/etc/{name}"), text);
     source["metadata"]["annotations"] = json!({names::GENERATED_BY: ""});
     source
 }
 
 /// Masters with a release whose update began at noon.
-fn updating() -> World {
+pub(super) fn updating() -> World {
     let mut world = World::new("master", 3);
     world.put(&generated("00-release", "4.20"));
     world.put(&file_source("50-user", "/etc/user", "1"));
@@ -337,6 +340,61 @@ fn edit_after_the_update_began_waits() {
     assert_eq!(world.nodes[0].desired, world.newest());
 }
 
+/// Why a configuration is not deleted.
+fn kept(world: &World, config: &str) -> Vec<String> {
+    let (pools, update) = ([world.seen()], SeenUpdate::new(&world.version));
+    let (nodes, sources) = (&world.nodes, &world.sources);
+    let needs = Needs { pools: &pools, nodes, sources, update: Some(&update) };
+    let verdicts = prune(&world.rendered, needs);
+    let verdict = verdicts.into_iter().find(|verdict| verdict.config == config).unwrap();
+    verdict.kept_by.iter().map(ToString::to_string).collect()
+}
+
+/// POOL-9, GATE-10: a person edits before any master has gone to what the release brought. One configuration has the release without the
+/// edit, and no pool, machine or ledger names it; if it were deleted, the masters would wait for the gate with half an update.
+#[test]
+fn what_an_update_may_need_is_never_pruned() {
+    let said = ["the update to 4.21.3 has begun, and masters may go to it"];
+    let mut world = updating();
+    let old = world.newest();
+    // Nobody can go now, so nothing names what comes next.
+    world.set("/spec/paused", &json!(true));
+    world.put(&generated("00-release", "4.21.3"));
+    world.settle(&shut(), later(60));
+    let covered = world.newest();
+    world.put(&file_source("50-user", "/etc/user", "2"));
+    world.settle(&shut(), later(70));
+    let edited = world.newest();
+    world.put(&file_source("50-user", "/etc/user", "3"));
+    world.settle(&shut(), later(80));
+    assert_eq!(kept(&world, &covered), said);
+    assert_eq!(kept(&world, &edited), [""; 0], "it holds what was written later");
+
+    // Seen and not yet recorded is as good; a record that nobody can read keeps everything.
+    let recorded = world.version.clone();
+    world.version["metadata"]["annotations"] = Value::Null;
+    assert_eq!(
+        kept(&world, &covered),
+        said,
+        "it holds what the masters have, and what is generated"
+    );
+    world.version["metadata"]["annotations"] = json!({names::BEGUN_RELEASE: "4.21.3"});
+    let unreadable = "the record of an update on ClusterVersion cannot be read, and may need it";
+    assert_eq!(kept(&world, &covered), [unreadable]);
+    assert_eq!(kept(&world, &edited), [unreadable]);
+
+    // It goes there, and when all have arrived the update keeps nothing.
+    world.version = recorded;
+    world.set("/spec/paused", &json!(false));
+    world.settle(&shut(), later(90));
+    assert_eq!(world.moving(), ["n0"]);
+    assert_eq!(world.node("n0").desired, covered);
+    finish_all(&mut world, &shut(), 120);
+    assert_eq!(world.record()["converged"], true);
+    assert_eq!(kept(&world, &old), ["all machines of MachineConfigPool/master last had it"]);
+    assert_eq!(kept(&world, &edited), [""; 0]);
+}
+
 /// Stuck before the release brought anything: a later edit waits, however long; and what then comes together with it does too.
 #[test]
 fn update_that_is_stuck_for_weeks_lets_no_later_edit_pass() {
@@ -383,7 +441,9 @@ fn what_rides_along_was_there_when_the_update_was_marked() {
     };
     let held = [file_source("50-user", "/etc/user", "1")];
     check(&held, |_| {}, true);
-    check(&[stamped("2026-11-15T12:00:00Z")], |_| {}, true);
+    check(&[stamped("2026-11-15T11:59:59Z")], |_| {}, true);
+    // Before or after it began within that second: nobody can tell.
+    check(&[stamped("2026-11-15T12:00:00Z")], |_| {}, false);
     check(&[stamped("2026-11-15T12:00:01Z")], |_| {}, false);
     check(&held, |world| world.put(&file_source("60-more", "/etc/more", "1")), false);
     check(&[], |world| world.put(&file_source("50-user", "/etc/user", "1")), false);
@@ -483,6 +543,8 @@ fn record_that_cannot_be_read_proves_nothing_and_is_named() {
         assert_eq!(status, "True");
         let field = r#"metadata.annotations["changemanagement.openshift.io/begun-release"]"#;
         assert!(message.contains(field), "{message}");
+        let problem = SeenUpdate::new(&world.version).problem.unwrap();
+        assert_eq!(problem.object.unwrap().to_string(), "ClusterVersion/version");
     }
 }
 
@@ -496,13 +558,16 @@ fn record_is_read_as_it_was_written() {
     assert_eq!(record.text(), text);
     let done = Record { release: "4.21.3".into(), stage: Stage::Converged };
     assert_eq!(done.text(), r#"{"release":"4.21.3","converged":true}"#);
-    let version = |text: &str| {
+    let check = |text: &str, expected: Option<&Record>| {
         let version = json!({"metadata": {"annotations": {names::BEGUN_RELEASE: text}}});
-        crate::pool::update::SeenUpdate::new(&version).record
+        let seen = SeenUpdate::new(&version);
+        assert_eq!((seen.record.as_ref(), seen.problem), (expected, None), "{text}");
     };
-    assert_eq!(version(&record.text()), Some(record));
-    assert_eq!(version(&done.text()), Some(done));
-    assert_eq!(version(""), None);
+    check(&record.text(), Some(&record));
+    check(&done.text(), Some(&done));
+    check("", None);
+    // As nobody writes it, and as it would be meant.
+    check(&text.replace("}}", r#"},"converged":false}"#), Some(&record));
 }
 
 #[test]

@@ -393,6 +393,23 @@ fn reservation_that_may_not_be_marked_is_given_back_only_when_nobody_can_mark_it
     assert_eq!(world.seen().ledger.text(), "[]");
 }
 
+/// POOL-2: one that left the pool after it was reserved is still somebody's to mark, so its room is taken until nobody can.
+#[test]
+fn machine_that_left_keeps_its_room_while_somebody_may_still_mark_it() {
+    let mut world = waiting(3);
+    let plan = world.plan(&open(), noon());
+    world.act(&plan.actions[0], noon()).unwrap();
+    world.nodes.retain(|node| node.name != "n0");
+    let check = |world: &mut World, seconds: i64, reserved: bool, moving: &[&str]| {
+        world.settle(&open(), later(seconds));
+        assert_eq!(world.seen().ledger.get("n0").is_some(), reserved, "after {seconds} s");
+        assert_eq!(world.moving(), moving, "after {seconds} s");
+    };
+    check(&mut world, 1, true, &[]);
+    check(&mut world, 301, true, &[]);
+    check(&mut world, 302, false, &["n1"]);
+}
+
 /// POOL-2, GATE-11: a leader whose clock is ahead neither frees what the server would still let another mark, nor reserves beside it.
 #[test]
 fn clock_that_is_known_to_be_ahead_frees_no_reservation_of_another() {
@@ -463,7 +480,7 @@ fn permits_beside_the_gate_name_what_they_rest_on_and_last_a_lease() {
     };
     assert_eq!(permit.basis(), &Basis::Bypass("90-urgent".into()));
     assert_eq!(permit.basis().to_string(), "bypass of MachineConfig/90-urgent");
-    assert_eq!((permit.expires(), *until), (Some(later(301)), later(301)));
+    assert_eq!((permit.opened(), permit.expires(), *until), (None, Some(later(301)), later(301)));
     assert!(!permit.is_live(noon()) && permit.is_live(later(300)) && !permit.is_live(later(301)));
 }
 

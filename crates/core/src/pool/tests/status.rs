@@ -5,10 +5,13 @@ use serde_json::json;
 
 use super::world::{World, file_source, later, noon, open, shut, touch, window};
 use crate::{
-    pending::Course,
+    change::ChangeId,
+    explain::change::each,
+    gate::Basis,
+    pending::{Course, Stop},
     pool::{
         Action,
-        prune::{Reason, prune},
+        prune::{Needs, Reason, prune},
         refusal::Refusal,
         source::Rendered,
         status::ROLLOUT_BLOCKED,
@@ -129,15 +132,17 @@ fn pending_is_judged_against_the_newest_and_names_sources_and_fields() {
     let newest = world.newest();
     assert_eq!(world.moving(), [""; 0], "pinned to what it has");
     assert_eq!(
-        pending(&world).waiting,
+        each(&pending(&world).waiting),
         [format!(
             "{newest} on 3 of 3 machines: 00-base changed, 50-change added (file /etc/base, file /etc/change, kernelArguments)"
         )]
     );
     world.set("/spec/machineConfig", &serde_json::Value::Null);
     world.settle(&open(), noon());
-    assert_eq!(pending(&world).begun, [format!("{newest} on 1 of 3 machines")]);
-    assert!(pending(&world).waiting[0].starts_with(&format!("{newest} on 2 of 3 machines")));
+    assert_eq!(each(&pending(&world).begun), [format!("{newest} on 1 of 3 machines")]);
+    assert!(
+        pending(&world).waiting[0].to_string().starts_with(&format!("{newest} on 2 of 3 machines"))
+    );
 }
 
 /// GATE-6
@@ -166,7 +171,10 @@ fn what_goes_on_while_the_gate_is_shut_is_not_held() {
     masters.put(&file_source("50-change", "/etc/change", "1"));
     masters.settle(&window(600), noon());
     let begun = masters.newest();
-    assert_eq!(course(&masters), Course::Anyway(format!("already initiated: {begun}")));
+    assert_eq!(
+        course(&masters),
+        Course::Anyway([Basis::AlreadyInitiated(ChangeId::rendered(&begun))].into())
+    );
     masters.settle(&shut(), later(5));
     let (_, message) = masters.condition("Updating");
     assert!(!message.contains("held"), "{message}");
@@ -187,7 +195,7 @@ fn what_goes_on_while_the_gate_is_shut_is_not_held() {
     urgent["metadata"]["annotations"] = json!({names::BYPASS: "yes"});
     workers.put(&urgent);
     workers.settle(&shut(), later(1));
-    assert_eq!(course(&workers), Course::Anyway("bypass of MachineConfig/90-urgent".into()));
+    assert_eq!(course(&workers), Course::Anyway([Basis::Bypass("90-urgent".into())].into()));
 }
 
 /// POOL-6
@@ -199,9 +207,9 @@ fn what_the_pool_itself_stops_is_told_apart() {
     world.set("/spec/machineConfig", &json!({"name": first}));
     world.put(&file_source("50-change", "/etc/change", "1"));
     world.settle(&open(), noon());
-    assert_eq!(course(&world), Course::Stopped(format!("spec.machineConfig names {first}")));
+    assert_eq!(course(&world), Course::Stopped(Stop::Pinned(first)));
     world.set("/spec/paused", &json!(true));
-    assert_eq!(course(&world), Course::Stopped("spec.paused is true".into()));
+    assert_eq!(course(&world), Course::Stopped(Stop::Paused));
     world.set("/spec/paused", &json!(false));
     world.set("/spec/machineConfig", &serde_json::Value::Null);
     assert_eq!(course(&world), Course::Gate);
@@ -228,7 +236,8 @@ fn what_anything_names_is_never_pruned() {
         }),
     );
     let pools = [world.seen()];
-    let verdicts = prune(&world.rendered, &pools, &world.nodes);
+    let (nodes, sources) = (&world.nodes, &world.sources);
+    let verdicts = prune(&world.rendered, Needs { pools: &pools, nodes, sources, update: None });
     let reasons = |name: &str| {
         let verdict = verdicts.iter().find(|verdict| verdict.config == name).unwrap();
         verdict.kept_by.clone()

@@ -53,17 +53,17 @@ pub(super) fn later(seconds: i64) -> Instant {
 }
 
 pub(super) fn open() -> Gate {
-    Gate { set: TimeSet::always(), form: Form::NoStanza, policy: None, doubt: None }
+    Gate::of_test(TimeSet::always(), Form::NoStanza)
 }
 
 pub(super) fn shut() -> Gate {
-    Gate { set: TimeSet::never(), form: Form::Restrictive, policy: None, doubt: None }
+    Gate::of_test(TimeSet::never(), Form::Restrictive)
 }
 
 /// Open from noon for so many seconds.
 pub(super) fn window(seconds: i64) -> Gate {
     let set = TimeSet::ranges([Span::new(noon(), later(seconds))]);
-    Gate { set, form: Form::ByPolicy, policy: None, doubt: None }
+    Gate::of_test(set, Form::ByPolicy)
 }
 
 /// A source of role worker that writes one file.

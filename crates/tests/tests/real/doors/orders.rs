@@ -147,7 +147,7 @@ pub(crate) enum Told {
 }
 
 impl Told {
-    fn annotations(self) -> Value {
+    pub(crate) fn annotations(self) -> Value {
         match self {
             Self::Settled => {
                 json!({CURRENT_CONFIG: "a", STATE: "Done", DESIRED_CONFIG: "a", PERMIT_CHANGE: "a"})
@@ -191,7 +191,7 @@ impl Row {
     }
 
     /// Whether there is anything to try.
-    fn makes_sense(self) -> bool {
+    pub(crate) fn makes_sense(self) -> bool {
         let Self { path, wish, .. } = self;
         let takes_away = matches!(wish, Wish::Remove | Wish::RemoveRecord);
         // An owner that says nothing of a field of another's leaves it, and what is made anew has nothing to take away.
@@ -257,8 +257,12 @@ impl Row {
 
     /// Writes to the node of this name; the last answer.
     pub(crate) async fn attempt(self, client: &Client, name: &str) -> Result<Value, String> {
+        self.attempt_as(&self.who.at(client, name), name).await
+    }
+
+    /// The same by somebody in particular.
+    pub(crate) async fn attempt_as(self, writer: &Writer, name: &str) -> Result<Value, String> {
         let Self { who, path, wish, .. } = self;
-        let writer = who.at(client, name);
         let change = self.change();
         let set: Map<String, Value> =
             change.clone().into_iter().filter(|(_, value)| !value.is_null()).collect();
@@ -280,16 +284,16 @@ impl Row {
                 let operations = Value::Array(operations);
                 writer.send("PATCH", &at, "application/json-patch+json", &operations).await
             }
-            Path::Apply | Path::CreateByApply => applied(&writer, &main, &anew).await,
-            Path::StatusApply => applied(&writer, &status, &anew).await,
+            Path::Apply | Path::CreateByApply => applied(writer, &main, &anew).await,
+            Path::StatusApply => applied(writer, &status, &anew).await,
             Path::ApplyInItsName => {
                 let at = format!("{NODES}/{name}?fieldManager=tidegate-rollout");
-                applied(&writer, &at, &anew).await
+                applied(writer, &at, &anew).await
             }
             Path::Put | Path::StatusPut | Path::Wiped => {
                 let managed = (path == Path::Wiped).then(|| json!([{}]));
                 let at = if path == Path::StatusPut { status } else { main };
-                replaced(&writer, name, (&at, &change), managed).await
+                replaced(writer, name, (&at, &change), managed).await
             }
             Path::ForgedAhead | Path::ForgedPast | Path::ForgedInside => {
                 let inside = match wish {
@@ -302,7 +306,7 @@ impl Row {
                     _ => shown(inside.unwrap_or_else(Timestamp::now)),
                 };
                 let managed = Some(json!([planted("forger", &at)]));
-                replaced(&writer, name, (&main, &change), managed).await
+                replaced(writer, name, (&main, &change), managed).await
             }
             Path::Create => writer.send("POST", NODES, "application/json", &anew).await,
             Path::DeleteAndCreate => {

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use api::{
-    crds,
+    crds, kinds,
     machine::{
         definitions::definitions,
         names::{API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, MACHINE_CONFIG, ROLE, STATE},
     },
     names,
-    schema::{GATED, Kind, MACHINES},
+    schema::Kind,
 };
 use http::Request;
 use kube::Client;
@@ -30,12 +30,14 @@ impl World {
     /// A cluster with pools and configurations.
     pub(crate) async fn new(cluster: &Cluster) -> Self {
         let world = Self(cluster.client(User::Admin).await.unwrap());
-        let pools = crds::definition(&GATED[1]);
+        let pools = crds::definition(&kinds::MACHINE_CONFIG_POOL);
         for definition in definitions().iter().chain([&pools]) {
             let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
             world.ask("POST", path, definition).await.unwrap();
         }
-        for kind in [&GATED[1], &MACHINES[0], &MACHINES[2]] {
+        for kind in
+            [&kinds::MACHINE_CONFIG_POOL, &kinds::MACHINE_CONFIG, &kinds::MACHINE_CONFIGURATION]
+        {
             let path = collection(kind, None);
             until(&path, async || world.ask("GET", &path, &Value::Null).await.is_ok()).await;
         }
@@ -78,13 +80,13 @@ impl World {
             "spec": {"changeManagement": stanza,
                 "machineConfigSelector": {"matchLabels": {ROLE: "worker"}},
                 "nodeSelector": {"matchLabels": {WORKER: ""}}}});
-        self.ask("POST", &collection(&GATED[1], None), &pool).await.unwrap();
+        self.ask("POST", &collection(&kinds::MACHINE_CONFIG_POOL, None), &pool).await.unwrap();
     }
 
     /// What machines are to hold, once the server has another second than that of the last rendering: a tie is broken by other rules.
     pub(crate) async fn configure(&self, content: &str) {
         let newest = async || {
-            let found = self.list(&MACHINES[0]).await;
+            let found = self.list(&kinds::MACHINE_CONFIG).await;
             found.iter().filter_map(stamp).max().unwrap_or_default()
         };
         let newest = newest().await;
@@ -98,7 +100,7 @@ impl World {
             "metadata": {"name": "50-motd", "labels": {ROLE: "worker"}},
             "spec": {"config": {"ignition": {"version": "3.4.0"}, "storage": {"files": [
                 {"path": "/etc/motd", "contents": {"source": format!("data:,{content}")}}]}}}});
-        let path = collection(&MACHINES[0], None);
+        let path = collection(&kinds::MACHINE_CONFIG, None);
         if self.ask("PATCH", &format!("{path}/50-motd"), &config).await.is_err() {
             self.ask("POST", &path, &config).await.unwrap();
         }
@@ -126,7 +128,7 @@ impl World {
 
     pub(crate) async fn pin(&self, pin: &Value) {
         let cleared = json!({"spec": {"machineConfig": null}});
-        let path = format!("{}/worker", collection(&GATED[1], None));
+        let path = format!("{}/worker", collection(&kinds::MACHINE_CONFIG_POOL, None));
         self.ask("PATCH", &path, &cleared).await.unwrap();
         self.ask("PATCH", &path, &json!({"spec": {"machineConfig": pin}})).await.unwrap();
     }
@@ -145,7 +147,7 @@ impl World {
     }
 
     async fn pool(&self) -> Value {
-        let path = format!("{}/worker", collection(&GATED[1], None));
+        let path = format!("{}/worker", collection(&kinds::MACHINE_CONFIG_POOL, None));
         self.ask("GET", &path, &Value::Null).await.unwrap()
     }
 

@@ -2,10 +2,17 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use agent::{host::recording::Recording, run::Agent};
-use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, PERMIT_CHANGE, STATE};
+use agent::{host::recording::Recording, run::Agent, supply::Supply};
+use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, PERMIT_CHANGE, STATE};
 use http::Request;
 use kube::Client;
+use operator::{
+    Operator, Pools, Settings,
+    node_config::{
+        listen::{self, Protection},
+        own::AUDIENCE,
+    },
+};
 use rig::{
     Cluster,
     rights::{Difference, Recorder, Right},
@@ -46,9 +53,29 @@ pub(crate) async fn rights_are_used_and_kept(
         Arc::new(Telemetry::default()),
         patience,
     );
-    let mut running = Agent::new(Recording::default(), called, "n8");
+    // What it is to hold it gets from the operator, and has no right to read elsewhere.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let settings = Settings { proof: operator::Proof::Waived, ..Settings::alone("giving") };
+    let giving = Operator::new(admin.clone(), Arc::new(SystemClock), settings.with(Pools::Managed));
+    let serving = listen::serve(listener, Protection::Loopback, giving.node_config());
+    let giving = tokio::spawn(async move {
+        tokio::select! {
+            served = serving => served.unwrap(),
+            ran = giving.run(std::future::pending()) => ran.unwrap(),
+        }
+    });
+    let shown = cluster.token_for(AUDIENCE, (namespace, ACCOUNT), Some("agent")).await.unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), shown).unwrap();
+    let supply = Supply::of(Some(url), None, Some(file.path().to_owned())).unwrap();
+    let mut running = Agent::new(Recording::default(), called, "n8").supplied_by(supply);
     let everything_was_used = async {
-        while !granted.is_subset(&recorder.used()) {
+        let has_asked = async || {
+            let node = get(admin, "/api/v1/nodes/n8").await;
+            node["metadata"]["annotations"][DESIRED_DRAIN].is_string()
+        };
+        while !granted.is_subset(&recorder.used()) || !has_asked().await {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
@@ -57,6 +84,14 @@ pub(crate) async fn rights_are_used_and_kept(
         // Who waits in vain is told below what is missing.
         _ = tokio::time::timeout(Duration::from_secs(30), everything_was_used) => {}
     }
+    giving.abort();
+    let fetched = get(admin, "/api/v1/nodes/n8").await;
+    let asked = &fetched["metadata"]["annotations"][DESIRED_DRAIN];
+    assert_eq!(
+        *asked,
+        json!(format!("drain-{config}")),
+        "it has read what it is to become: {fetched}"
+    );
     let difference = Difference::between(&recorder.used(), granted);
     assert!(difference.is_empty(), "the role of the agent does not fit:\n{difference}");
 
@@ -92,6 +127,10 @@ pub(crate) async fn rights_are_used_and_kept(
 /// Somebody who may speak for a machine: nobody else but its agent may.
 fn by_hand(admin: &Client) -> Client {
     Writer::new(admin, "jane", &[RIGHTS, INITIATORS], None).client()
+}
+
+async fn get(client: &Client, path: &str) -> Value {
+    client.request(Request::get(path).body(Vec::new()).unwrap()).await.unwrap()
 }
 
 async fn send(

@@ -69,6 +69,11 @@ impl Writer {
         Self { client: client.clone(), who: [name].into_iter().chain(groups).chain(node).collect() }
     }
 
+    /// Whoever a client is by itself, with a token of their own.
+    pub(crate) fn itself(client: &Client) -> Self {
+        Self { client: client.clone(), who: Vec::new() }
+    }
+
     pub(crate) fn client(&self) -> Client {
         let Self { client, who } = self.clone();
         let service = tower::service_fn(move |mut request: Request<Body>| {

@@ -1,17 +1,18 @@
 //! What is decided wrongly? The table of controllers with another row for pools.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use api::kinds;
 use operator::{controllers::MANAGING_POOLS, rollout};
 use runtime::{reconcile::Controller, store::Store, tempo::Tempo};
-use schedule::{Instant, TimeSet};
-use serde_json::json;
+use schedule::Instant;
+use serde_json::{Value, json};
 use tidegate_core::{
     decide,
-    gate::{Form, Gate},
+    gate::{self, Form, Gate},
     plan::Plan,
     pool::{Action, capacity::Limit, seen::SeenNode},
-    seen::{Seen, SeenGated},
+    seen::{Seen, SeenGated, SeenPolicy},
 };
 
 #[expect(clippy::large_types_passed_by_value, reason = "a hook of the cast")]
@@ -43,7 +44,7 @@ const fn not_asking_again() -> [Controller; ROWS] {
 }
 
 fn some_machine(_: &Seen, store: &Store) -> Vec<runtime::key::Key> {
-    let machines = store.of_kind(&api::schema::MACHINES[1]);
+    let machines = store.of_kind(&kinds::NODE);
     machines.map(|(key, _)| key.clone()).take(1).collect()
 }
 
@@ -91,10 +92,13 @@ fn always_open(seen: &Seen, store: &Store, now: Instant) -> Plan {
 
 fn without_exclusions(seen: &Seen, store: &Store, now: Instant) -> Plan {
     tampered(seen, store, now, |_, gate| {
-        let windows = gate.lowered().and_then(|lowered| lowered.scheduled.windows.clone());
-        if let (Form::ByPolicy, Some(windows)) = (gate.form, windows) {
-            gate.set = windows;
-        }
+        let Some(policy) = gate.policy().filter(|_| gate.form() == Form::ByPolicy) else { return };
+        let mut policy = SeenPolicy::clone(policy);
+        let Some(read) = &mut policy.judged.policy else { return };
+        let Some(windows) = read.lowered.scheduled.windows.clone() else { return };
+        read.lowered.set = windows;
+        let name = &policy.identity.object.name;
+        *gate = as_if(&json!({"strategy": "ByPolicy", "byPolicy": {"name": name}}), Some(policy));
     })
 }
 
@@ -186,13 +190,20 @@ fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
 }
 
 fn open(gate: &mut Gate) {
-    (gate.set, gate.form, gate.doubt) = (TimeSet::always(), Form::Permissive, None);
+    *gate = as_if(&json!({"strategy": "Permissive"}), None);
+}
+
+/// The gate of a pool that has this stanza. Nobody can bend a gate, so a bug is to have seen something else.
+fn as_if(stanza: &Value, policy: Option<SeenPolicy>) -> Gate {
+    let kind = api::schema::gated_named(api::names::MACHINE_CONFIG_POOL).unwrap();
+    let pool = SeenGated::new(kind, &json!({"spec": {"changeManagement": stanza}}));
+    gate::gate(&pool, policy.map(Arc::new).as_ref())
 }
 
 /// A stanza that cannot be read is none.
 fn open_if_unreadable(seen: &Seen, store: &Store, now: Instant) -> Plan {
     tampered(seen, store, now, |_, gate| {
-        if gate.form == Form::Unusable {
+        if gate.form() == Form::Unusable {
             open(gate);
         }
     })
@@ -201,7 +212,7 @@ fn open_if_unreadable(seen: &Seen, store: &Store, now: Instant) -> Plan {
 /// A policy that cannot be used holds nobody.
 fn open_if_unusable(seen: &Seen, store: &Store, now: Instant) -> Plan {
     tampered(seen, store, now, |_, gate| {
-        if gate.form != Form::Unusable && gate.doubt.is_some() {
+        if gate.form() != Form::Unusable && gate.doubt().is_some() {
             open(gate);
         }
     })

@@ -171,7 +171,7 @@ fn draw_pool(course: &Course, axis: &Axis, y: usize, body: &mut String) -> usize
     heading((&course.object.to_string(), class, &words::result(course)), y, body);
     let top = y + 12;
     lane("open windows", top, body);
-    for span in course.gate.set.spans(axis.range.clone()) {
+    for span in course.gate.set().spans(axis.range.clone()) {
         let part = clipped(&span, &axis.range);
         let title = format!("open from {} until {}", part.start, part.end);
         bar("open", &title, (axis.x(part.start), axis.x(part.end)), (top + 2, LANE - 7), body);

@@ -129,7 +129,7 @@ fn pools(courses: &[Course], settings: &Settings, colour: Colour) -> String {
             printable(course.object.name.as_deref().unwrap_or_default()),
             course.machines.len().to_string(),
             course.at_once.to_string(),
-            if course.gate.set.is_always() {
+            if course.gate.set().is_always() {
                 "always".into()
             } else {
                 format!("{} a month", hours(course.open_a_month(settings)))

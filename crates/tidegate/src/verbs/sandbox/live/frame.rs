@@ -1,7 +1,7 @@
 //! What is in the picture? Lines that fit the terminal, made from values alone.
 
 use schedule::Instant;
-use tidegate_core::{fleet::Phase, overview::Row, verdict::Verdict};
+use tidegate_core::{explain::change::joined, fleet::Phase, overview::Row, verdict::Verdict};
 
 use crate::{
     output::{self, Colour, Style},
@@ -77,7 +77,7 @@ impl Frame {
         if let Some(row) = &pool.row {
             let (style, state) = self.state(row);
             line.push((style, format!("{state:<34} ")));
-            line.push((Style::Plain, output::printable(&row.pending.waiting.join("; "))));
+            line.push((Style::Plain, output::printable(&joined(&row.pending.waiting))));
         }
         line
     }

@@ -1,4 +1,4 @@
-//! How long do decisions about machines take? Run with `cargo run --release -p tidegate-core --example figures`.
+//! How long do decisions about machines take? Run with `cargo run --release -p tidegate-core --example decision_figures`.
 //!
 //! Each figure stands beside its limit, and the program fails if one is missed.
 #![expect(
@@ -23,7 +23,7 @@ use api::{
 use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
 use tidegate_core::{
-    gate::{Form, Gate},
+    gate::WhatIf,
     pool::{
         PoolView, Topology, decide,
         merge::Base,
@@ -119,7 +119,7 @@ fn plan_row(
         seconds_ahead: 0,
         topology: Topology::Several,
     };
-    let gate = Gate { set, form: Form::Permissive, policy: None, doubt: None };
+    let gate = WhatIf::by_policy(set);
     let now = Instant::parse("2026-11-15T12:00:00Z").unwrap();
     row(name, 5, || {
         let plan = decide(&view, &gate, now);

@@ -1,0 +1,137 @@
+//! Which kinds does change management know? One row for each.
+//!
+//! The lists of [`schema`](crate::schema) put them into the order in which they are shown. Code that means one kind names its row.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use crate::{
+    gated,
+    machine::{self, disruption},
+    names, policy,
+    schema::{Kind, KindId, Role, Scope, System, schema_of},
+};
+
+/// When a cluster may change.
+pub const CHANGE_MANAGEMENT_POLICY: Kind = Kind {
+    id: KindId::ChangeManagementPolicy,
+    name: names::CHANGE_MANAGEMENT_POLICY,
+    api_version: names::API_VERSION,
+    scope: Scope::Cluster,
+    short_name: "cmp",
+    role: Role::Policy,
+    schema: &CHANGE_MANAGEMENT_POLICY_SCHEMA,
+};
+
+/// When what a namespace hosts may change.
+pub const HOSTED_CHANGE_MANAGEMENT_POLICY: Kind = Kind {
+    id: KindId::HostedChangeManagementPolicy,
+    name: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
+    api_version: names::API_VERSION,
+    scope: Scope::Namespaced,
+    short_name: "hcmp",
+    role: Role::Policy,
+    schema: &HOSTED_CHANGE_MANAGEMENT_POLICY_SCHEMA,
+};
+
+/// The control plane of the cluster.
+pub const CLUSTER_VERSION: Kind = Kind {
+    id: KindId::ClusterVersion,
+    name: names::CLUSTER_VERSION,
+    api_version: "config.openshift.io/v1",
+    scope: Scope::Cluster,
+    short_name: "cv",
+    role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::ControlPlane },
+    schema: &CLUSTER_VERSION_SCHEMA,
+};
+
+/// A pool of machines with one configuration.
+pub const MACHINE_CONFIG_POOL: Kind = Kind {
+    id: KindId::MachineConfigPool,
+    name: names::MACHINE_CONFIG_POOL,
+    api_version: "machineconfiguration.openshift.io/v1",
+    scope: Scope::Cluster,
+    short_name: "mcp",
+    role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::WorkerNodes },
+    schema: &MACHINE_CONFIG_POOL_SCHEMA,
+};
+
+/// The control plane of a hosted cluster.
+pub const HOSTED_CLUSTER: Kind = Kind {
+    id: KindId::HostedCluster,
+    name: names::HOSTED_CLUSTER,
+    api_version: "hypershift.openshift.io/v1beta1",
+    scope: Scope::Namespaced,
+    short_name: "hc",
+    role: Role::Gated {
+        policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
+        system: System::ControlPlane,
+    },
+    schema: &HOSTED_CLUSTER_SCHEMA,
+};
+
+/// Machines of a hosted cluster.
+pub const NODE_POOL: Kind = Kind {
+    id: KindId::NodePool,
+    name: names::NODE_POOL,
+    api_version: "hypershift.openshift.io/v1beta1",
+    scope: Scope::Namespaced,
+    short_name: "np",
+    role: Role::Gated {
+        policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
+        system: System::WorkerNodes,
+    },
+    schema: &NODE_POOL_SCHEMA,
+};
+
+/// A configuration, written or rendered.
+pub const MACHINE_CONFIG: Kind = Kind {
+    id: KindId::MachineConfig,
+    name: machine::names::MACHINE_CONFIG,
+    api_version: machine::names::API_VERSION,
+    scope: Scope::Cluster,
+    short_name: "mc",
+    role: Role::Part,
+    schema: &MACHINE_CONFIG_SCHEMA,
+};
+
+/// A machine.
+pub const NODE: Kind = Kind {
+    id: KindId::Node,
+    name: machine::names::NODE,
+    api_version: "v1",
+    scope: Scope::Cluster,
+    short_name: "no",
+    role: Role::Part,
+    schema: &NODE_SCHEMA,
+};
+
+/// What changes may disrupt.
+pub const MACHINE_CONFIGURATION: Kind = Kind {
+    id: KindId::MachineConfiguration,
+    name: machine::names::MACHINE_CONFIGURATION,
+    api_version: machine::names::OPERATOR_API_VERSION,
+    scope: Scope::Cluster,
+    // Upstream gives it none.
+    short_name: "machineconfiguration",
+    role: Role::Part,
+    schema: &MACHINE_CONFIGURATION_SCHEMA,
+};
+
+// Made once and when first asked for: a file may hold thousands of policies, and most verbs need one kind.
+static CHANGE_MANAGEMENT_POLICY_SCHEMA: LazyLock<Value> =
+    LazyLock::new(schema_of::<policy::ChangeManagementPolicy>);
+static HOSTED_CHANGE_MANAGEMENT_POLICY_SCHEMA: LazyLock<Value> =
+    LazyLock::new(schema_of::<policy::HostedChangeManagementPolicy>);
+
+static CLUSTER_VERSION_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<gated::ClusterVersion>);
+static MACHINE_CONFIG_POOL_SCHEMA: LazyLock<Value> =
+    LazyLock::new(schema_of::<gated::MachineConfigPool>);
+static HOSTED_CLUSTER_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<gated::HostedCluster>);
+static NODE_POOL_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<gated::NodePool>);
+static MACHINE_CONFIG_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<machine::MachineConfig>);
+static MACHINE_CONFIGURATION_SCHEMA: LazyLock<Value> =
+    LazyLock::new(schema_of::<disruption::MachineConfiguration>);
+// Built into every server, which judges it better than anybody else.
+static NODE_SCHEMA: LazyLock<Value> = LazyLock::new(|| serde_json::json!({"type": "object"}));
