@@ -23,7 +23,11 @@ mod drains;
 pub(crate) use drains::Drainer;
 
 use bends::{date_ahead, dawdle, forget_versions, insist, keep_silent, stretch_permits};
-use decisions::*;
+use decisions::{
+    ALWAYS_OPEN, ASLEEP, BEGUN_BY_LOOKS, NAMED_FOR_ALL, NEWEST_FIRST, NOT_ASKING_AGAIN, ONE_MORE,
+    OPEN_IF_UNREADABLE, OPEN_IF_UNUSABLE, PASSING_OVER, POOLS, RELEASE_COVERS_ALL, RESTLESS,
+    WITHOUT_EXCLUSIONS, WITHOUT_PIN, drowsy,
+};
 
 /// A bug, and the promise that it breaks.
 pub(crate) struct Planted {

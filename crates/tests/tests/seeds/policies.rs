@@ -125,7 +125,9 @@ pub(crate) fn without_removal(mut document: Value) -> Option<Value> {
         let given = json!({"name": "given", "expression":
             "has(object.metadata.annotations) && \
              'machineconfiguration.openshift.io/desiredConfig' in object.metadata.annotations"});
-        conditions.into_iter().for_each(|conditions| conditions.push(given.clone()));
+        if let Some(conditions) = conditions {
+            conditions.push(given);
+        }
     }
     Some(document)
 }

@@ -273,11 +273,10 @@ impl Stage {
             if !name.ends_with("-permits") || document["spec"]["policyName"].is_null() {
                 continue;
             }
-            let (method, path) = match unguarded {
-                true => (Method::DELETE, format!("{collection}/{name}")),
-                false => (Method::POST, collection.to_owned()),
+            let (method, path, body) = match guards {
+                Guards::Away => (Method::DELETE, format!("{collection}/{name}"), Value::Null),
+                Guards::Standing => (Method::POST, collection.to_owned(), document.clone()),
             };
-            let body = if unguarded { Value::Null } else { document.clone() };
             self.ask(&self.admin, &method, &path, "application/json", &body).unwrap();
         }
         let mut checker = self.checker();
