@@ -22,7 +22,7 @@ mod drains;
 
 pub(crate) use drains::Drainer;
 
-use bends::{date_ahead, dawdle, forget_versions, insist, keep_silent, stretch_permits};
+use bends::{date_ahead, dawdle, insist, keep_silent, stretch_permits};
 use decisions::{
     ALWAYS_OPEN, ASLEEP, BEGUN_BY_LOOKS, NAMED_FOR_ALL, NEWEST_FIRST, NOT_ASKING_AGAIN, ONE_MORE,
     OPEN_IF_UNREADABLE, OPEN_IF_UNUSABLE, PASSING_OVER, POOLS, RELEASE_COVERS_ALL, RESTLESS,
@@ -82,10 +82,6 @@ fn marks() -> Vec<Planted> {
     use World::{Brief, Fair, Rivals};
     vec![
         a(Rivals).bent(insist).breaks("EXEC-4", "an operator sends a mark again by itself"),
-        // What it meant to empty, or to begin, is somewhere else by then.
-        a(Rivals)
-            .bent(forget_versions)
-            .breaks("DRAIN-2", "an operator forgets the version it planned from"),
         a(Fair)
             .hears(Ears::Secretive)
             .breaks("EXEC-1", "an operator keeps its reservations to itself, and believes them"),
@@ -158,9 +154,7 @@ fn stops() -> Vec<Planted> {
     use World::{Silent, Unguarded};
     vec![
         a(Silent).decides(NOT_ASKING_AGAIN).breaks("GATE-11", "an operator does not ask again"),
-        a(Silent)
-            .hears(Ears::Remembering)
-            .breaks("GATE-11", "an operator hears old answers when it asks again"),
+        // Old answers alone stop nothing: what the watch has told is newer, and is believed.
         a(Silent).hears(Ears::Believing).breaks(
             "GATE-11",
             "an operator believes a watch because it opened, and hears old answers",

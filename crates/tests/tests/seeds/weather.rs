@@ -128,11 +128,9 @@ pub(crate) enum Ears {
     Honest,
     /// Whatever the server's clock says, it says what the own clock says.
     OwnTime,
-    /// What was read is read again as it was for five minutes.
-    Remembering,
-    /// That, and a watch that opens has said something.
+    /// What was read is read again as it was for five minutes, and a watch that opens has said something.
     Believing,
-    /// What was listed is listed again as it was, too.
+    /// What was read or listed is told again as it was for five minutes.
     Listing,
     /// What it reserved in a ledger it keeps to itself, and reads it as if it had written it.
     Secretive,
@@ -256,7 +254,7 @@ impl Line {
             self.stage.checker().read(self.sender, name);
         }
         let holds = |kind: &Kind| matches!(kind, Kind::Policy | Kind::Pool | Kind::Version);
-        let remembers = matches!(self.ears, Ears::Remembering | Ears::Believing | Ears::Listing)
+        let remembers = matches!(self.ears, Ears::Believing | Ears::Listing)
             && found.as_ref().is_some_and(|(kind, name)| !name.is_empty() && holds(kind));
         let now = self.stage.now();
         if remembers {
