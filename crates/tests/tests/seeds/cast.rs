@@ -35,6 +35,7 @@ pub(crate) struct Make {
     pub(crate) bend: Bend,
     pub(crate) ears: Ears,
     pub(crate) tempo: fn(Tempo) -> Tempo,
+    pub(crate) proof: Proof,
 }
 
 /// Slower than life where only talk is at stake: a day of a story is thousands of looks at a lease. What bounds how old knowledge may be
@@ -137,7 +138,7 @@ impl Cast {
             tempo: (self.make.tempo)(tempo()),
             controllers: self.make.controllers,
             host: None,
-            proof: Proof::Required,
+            proof: self.make.proof,
         };
         let clock = Arc::new(clock);
         let operator = Operator::new(client, clock, settings);
@@ -233,6 +234,7 @@ impl Make {
             bend: super::weather::straight,
             ears: Ears::Honest,
             tempo: std::convert::identity,
+            proof: Proof::Required,
         }
     }
 }

@@ -78,6 +78,8 @@ pub(crate) struct Checker {
     pub(crate) last: BTreeMap<String, i64>,
     /// How many objects operators wrote, leases and events apart.
     pub(crate) writes: u64,
+    /// Since when nothing on the server refuses a mark.
+    pub(crate) unguarded: Option<i64>,
 }
 
 /// An object as it was from a commit on: the instant, the number of the commit, and what was stored; nothing if it was gone.
@@ -201,6 +203,7 @@ impl Checker {
             taken: 0,
             last: BTreeMap::new(),
             writes: 0,
+            unguarded: None,
         }
     }
 
@@ -371,6 +374,7 @@ impl Checker {
     pub(crate) fn sent(&mut self, at: i64, sender: u32, node: &str) {
         self.sent_at.insert((sender, node.to_owned()), (at, self.step));
         self.trusted(at, sender, node);
+        self.proven(at, sender, node);
         if !self.unknown.insert((sender, node.to_owned())) {
             let what = format!(
                 "operator {sender} marked Node/{node} again without having looked what became of the mark before"

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{
     dice::Dice,
     windows::{WEEKDAYS, ZONES},
+    world::World,
 };
 
 const DAY: i64 = 86_400;
@@ -28,10 +29,15 @@ pub(crate) fn policy(name: &str, spec: &Value) -> Value {
 }
 
 /// A specification whose windows are not far from `now`.
-pub(crate) fn policy_spec(dice: &mut Dice, now: i64) -> Value {
-    match dice.of(0..20) {
+pub(crate) fn policy_spec(dice: &mut Dice, now: i64, world: World) -> Value {
+    match world.policy(dice.of(0..20)) {
         0 => return json!({"strategy": "Permissive"}),
         1 => return json!({"strategy": "Restrictive"}),
+        // Somebody misspelt when: the policy cannot be used, and opens nothing (GATE-14).
+        2 if world.misspells(now) => {
+            return json!({"strategy": "MaintenanceSchedule",
+                "maintenanceSchedule": {"permit": {"recurence": {"frequency": "Daily"}}}});
+        }
         // A place that does not exist: the policy cannot be used (TIME-12).
         2 => {
             return json!({"strategy": "MaintenanceSchedule",
@@ -62,7 +68,7 @@ pub(crate) fn policy_spec(dice: &mut Dice, now: i64) -> Value {
     if dice.percent(50) {
         schedule["timeZone"] = json!(zone);
     }
-    if dice.percent(35) {
+    if dice.percent(world.excludes()) {
         let from = day + dice.of(-1..3);
         let mut exclusion = json!({"fromDate": date(from), "reason": "stocktaking"});
         if dice.percent(40) {
@@ -81,13 +87,15 @@ pub(crate) fn policy_spec(dice: &mut Dice, now: i64) -> Value {
 }
 
 /// A stanza; null for none.
-pub(crate) fn stanza(dice: &mut Dice, policies: &[String], now: i64) -> Value {
+pub(crate) fn stanza(dice: &mut Dice, policies: &[String], now: i64, world: World) -> Value {
     let named = json!({"name": dice.pick(policies)});
     // Whole minutes, so that what the clock says decides and not where a second is cut.
-    let soon = instant((now + dice.of(3..150) * 60).div_euclid(60) * 60);
-    let mut stanza = match dice.of(0..12) {
+    let soon = instant((now + world.minutes(dice.of(3..150)) * 60).div_euclid(60) * 60);
+    let mut stanza = match world.stanza(dice.of(0..12)) {
         0 => return Value::Null,
         1 => json!({"strategy": "Permissive"}),
+        // Somebody misspelt until when: permitted for ever is not what it says (GATE-14).
+        2 if world.misspells(now) => json!({"strategy": "Permissive", "permisiveUntil": soon}),
         2 => json!({"strategy": "Restrictive"}),
         3 | 4 => json!({"strategy": "PermissiveUntil", "permissiveUntil": soon}),
         5 | 6 => json!({"strategy": "RestrictiveUntil", "restrictiveUntil": soon}),
@@ -114,7 +122,12 @@ pub(crate) fn source(pool: &str, which: usize, content: i64) -> Value {
     ]}}}})
 }
 
-pub(crate) fn pool(dice: &mut Dice, name: &str, policies: &[String], now: i64) -> Value {
+pub(crate) fn pool(
+    dice: &mut Dice,
+    name: &str,
+    policies: &[String],
+    (now, world): (i64, World),
+) -> Value {
     let label = format!("node-role.kubernetes.io/{name}");
     // Custom pools inherit what workers have; the control plane does not.
     let roles = if name == "master" { json!([name]) } else { json!(["worker", name]) };
@@ -123,9 +136,9 @@ pub(crate) fn pool(dice: &mut Dice, name: &str, policies: &[String], now: i64) -
             {"key": ROLE, "operator": "In", "values": roles},
         ]},
         "nodeSelector": {"matchLabels": {label: ""}},
-        "maxUnavailable": limit(dice),
+        "maxUnavailable": world.limit(limit(dice)),
     });
-    let stanza = stanza(dice, policies, now);
+    let stanza = stanza(dice, policies, now, world);
     if !stanza.is_null() {
         spec["changeManagement"] = stanza;
     }

@@ -206,7 +206,8 @@ impl Machines {
                     annotate(json!({STATE: "Degraded", REASON: "the disk is full"}));
                     (errand.step, errand.due) =
                         (Step::Failed, Some(now + self.dice.of(200..1_500)));
-                } else if errand.drains {
+                } else if errand.drains || noted(node, DESIRED_DRAIN).starts_with("drain-") {
+                    // Also where somebody else asked for it.
                     annotate(json!({DESIRED_DRAIN: format!("uncordon-{config}")}));
                     errand.step = Step::Uncordon;
                 } else {

@@ -12,6 +12,7 @@ use super::{
     dice::Dice,
     intent::{self, instant},
     stage::{By, Kind, Stage},
+    world::World,
 };
 
 /// Whoever owns the control plane.
@@ -41,8 +42,8 @@ fn source(release: u32) -> Value {
 
 impl Owner {
     /// A cluster with a control plane: `ClusterVersion` and what its release holds for masters.
-    pub(crate) fn settle(mut dice: Dice, stage: &Stage, policies: &[String]) -> Self {
-        let stanza = intent::stanza(&mut dice, policies, stage.now());
+    pub(crate) fn settle(mut dice: Dice, stage: &Stage, policies: &[String], world: World) -> Self {
+        let stanza = intent::stanza(&mut dice, policies, stage.now(), world);
         let mut spec = json!({"clusterID": "c0ffee00-0000-4000-8000-000000000000"});
         if !stanza.is_null() {
             spec["changeManagement"] = stanza;

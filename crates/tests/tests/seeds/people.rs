@@ -11,6 +11,7 @@ use super::{
     intent,
     owner::Owner,
     stage::{By, Kind, Stage},
+    world::World,
 };
 
 const SOURCES: usize = 2;
@@ -26,6 +27,7 @@ pub(crate) struct People {
     pub(crate) owner: Option<Owner>,
     /// How many machines had been begun when somebody last looked.
     seen: u64,
+    pub(crate) world: World,
 }
 
 /// The pool of the control plane.
@@ -33,17 +35,18 @@ const MASTER: &str = "master";
 
 impl People {
     /// Sets up policies, configurations and pools; machines join later, when there is something to join with.
-    pub(crate) fn settle(mut dice: Dice, stage: &Stage) -> Self {
+    pub(crate) fn settle(mut dice: Dice, stage: &Stage, world: World) -> Self {
         let now = stage.now();
         let policies: Vec<String> =
             (0..dice.of(1..4)).map(|number| format!("policy-{number}")).collect();
         for name in &policies {
-            let spec = intent::policy_spec(&mut dice, now);
+            let spec = intent::policy_spec(&mut dice, now, world);
             stage.create(By::People, Kind::Policy, &intent::policy(name, &spec)).unwrap();
         }
-        let count = dice.of(1..4) as usize;
+        let count = world.pools(dice.of(1..4) as usize);
         let mut pools: Vec<String> = POOLS[..count].iter().map(|name| (*name).to_owned()).collect();
-        let owner = dice.percent(60).then(|| Owner::settle(dice.split(), stage, &policies));
+        let has_owner = world.has_owner(dice.percent(60));
+        let owner = has_owner.then(|| Owner::settle(dice.split(), stage, &policies, world));
         if owner.is_some() {
             pools.push(MASTER.to_owned());
         }
@@ -52,23 +55,24 @@ impl People {
                 let source = intent::source(name, which, 0);
                 stage.create(By::People, Kind::Config, &source).unwrap();
             }
-            let pool = intent::pool(&mut dice, name, &policies, now);
+            let pool = intent::pool(&mut dice, name, &policies, (now, world));
             stage.create(By::People, Kind::Pool, &pool).unwrap();
         }
-        Self { dice, pools, policies, machines: 0, owner, seen: 0 }
+        Self { dice, pools, policies, machines: 0, owner, seen: 0, world }
     }
 
     /// One pool under one policy.
     pub(crate) fn small(stage: &Stage, policy: &str) -> Self {
         let mut dice = Dice::new(0);
         stage.create(By::People, Kind::Config, &intent::source("worker", 0, 0)).unwrap();
-        let mut pool = intent::pool(&mut dice, "worker", &[policy.to_owned()], stage.now());
+        let (when, policies) = ((stage.now(), World::Any), vec![policy.to_owned()]);
+        let mut pool = intent::pool(&mut dice, "worker", &policies, when);
         pool["spec"]["maxUnavailable"] = json!(2);
         pool["spec"]["changeManagement"] =
             json!({"strategy": "ByPolicy", "byPolicy": {"name": policy}});
         stage.create(By::People, Kind::Pool, &pool).unwrap();
-        let (pools, policies) = (vec!["worker".to_owned()], vec![policy.to_owned()]);
-        Self { dice, pools, policies, machines: 0, owner: None, seen: 0 }
+        let pools = vec!["worker".to_owned()];
+        Self { dice, pools, policies, machines: 0, owner: None, seen: 0, world: World::Any }
     }
 
     /// So many machines join the first pool.
@@ -86,7 +90,7 @@ impl People {
 
     /// The first machines join, between three and twenty in all.
     pub(crate) fn populate(&mut self, stage: &Stage) {
-        let count = self.dice.of(3..21);
+        let count = self.world.machines(self.dice.of(3..21));
         for number in 0..count {
             let pool = self.pools[number as usize % self.pools.len()].clone();
             self.join(stage, &pool);
@@ -100,7 +104,7 @@ impl People {
 
     /// How long until somebody does something again, in seconds.
     pub(crate) fn rest(&mut self) -> i64 {
-        *self.dice.pick(&[10, 60, 240, 900])
+        self.world.rest(*self.dice.pick(&[10, 60, 240, 900]))
     }
 
     fn join(&mut self, stage: &Stage, pool: &str) {
@@ -145,7 +149,9 @@ impl People {
         };
         let news = begun > self.seen;
         self.seen = begun;
-        let Some(pool) = last.filter(|_| news && self.dice.percent(6)) else { return };
+        let Some(pool) = last.filter(|_| news && self.dice.percent(self.world.stops())) else {
+            return;
+        };
         let restrictive = json!({"strategy": "Restrictive"});
         let named = {
             let checker = stage.checker();
@@ -191,11 +197,11 @@ impl People {
             (..=7, _) => self.configure(stage, &pool),
             (8..=11, _) => {
                 let name = self.dice.pick(&self.policies).clone();
-                let spec = intent::policy_spec(&mut self.dice, now);
+                let spec = intent::policy_spec(&mut self.dice, now, self.world);
                 replace_policy(stage, &name, &spec);
             }
             (12..=15, _) => {
-                let stanza = intent::stanza(&mut self.dice, &self.policies, now);
+                let stanza = intent::stanza(&mut self.dice, &self.policies, now, self.world);
                 if pool == MASTER && self.dice.percent(20) {
                     // On the pool itself, where it does not stay (CV-2).
                     let holder = (Kind::Pool, MASTER);
@@ -220,7 +226,7 @@ impl People {
                 edit(stage, Kind::Config, &name, &change);
             }
             (23, _) => {
-                let limit = intent::limit(&mut self.dice);
+                let limit = self.world.limit(intent::limit(&mut self.dice));
                 edit(stage, Kind::Pool, &pool, &json!({"spec": {"maxUnavailable": limit}}));
             }
             (24, _) => {
@@ -239,7 +245,7 @@ impl People {
                 if stage.checker().get(Kind::Policy, &name).is_some() {
                     stage.delete(By::People, Kind::Policy, &name);
                 } else {
-                    let spec = intent::policy_spec(&mut self.dice, now);
+                    let spec = intent::policy_spec(&mut self.dice, now, self.world);
                     replace_policy(stage, &name, &spec);
                 }
             }

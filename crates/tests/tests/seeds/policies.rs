@@ -58,10 +58,15 @@ pub(crate) fn join_as_written(document: Value) -> Option<Value> {
     old(document, |_| {})
 }
 
+/// An order is an order, unless the machine is told to stay as it is.
+const ORDERS: &str = "variables.desired != variables.desiredBefore && !(variables.desiredBefore == '' && \
+    'machineconfiguration.openshift.io/currentConfig' in variables.notedBefore && \
+    variables.desired == variables.notedBefore['machineconfiguration.openshift.io/currentConfig'])";
+
 /// The newest stamp is now, also for the end of a permit.
 pub(crate) fn by_newest_stamp(document: Value) -> Option<Value> {
     old(document, |policy| {
-        variable(policy, "initiates", "variables.desired != variables.desiredBefore");
+        variable(policy, "initiates", ORDERS);
         let rules = policy["spec"]["validations"].as_array_mut();
         for rule in rules.into_iter().flatten() {
             let text = rule["expression"].as_str().unwrap_or_default();
@@ -77,7 +82,7 @@ pub(crate) fn by_newest_stamp(document: Value) -> Option<Value> {
 /// Every stamp counts, whoever wrote it.
 pub(crate) fn every_stamp(document: Value) -> Option<Value> {
     old(document, |policy| {
-        variable(policy, "initiates", "variables.desired != variables.desiredBefore");
+        variable(policy, "initiates", ORDERS);
     })
 }
 
@@ -87,6 +92,79 @@ pub(crate) fn without_records(document: Value) -> Option<Value> {
     let name = document["metadata"]["name"].as_str().unwrap_or_default();
     let ends = |name: &str| name.ends_with("-records");
     (!ends(name) && !ends(bound)).then_some(document)
+}
+
+/// A machine may let itself go.
+#[expect(clippy::unnecessary_wraps, reason = "one of several fates of a document")]
+pub(crate) fn with_own_consent(mut document: Value) -> Option<Value> {
+    if is_called(&document, "-records")
+        && let Some(rules) = document["spec"]["validations"].as_array_mut()
+    {
+        rules.retain(|rule| {
+            !rule["expression"].as_str().unwrap_or_default().contains("variables.consents")
+        });
+    }
+    Some(document)
+}
+
+/// Nobody looks at machines that are created.
+#[expect(clippy::unnecessary_wraps, reason = "one of several fates of a document")]
+pub(crate) fn without_create(mut document: Value) -> Option<Value> {
+    let rules = document.pointer_mut("/spec/matchConstraints/resourceRules");
+    for rule in rules.and_then(Value::as_array_mut).into_iter().flatten() {
+        rule["operations"] = json!(["UPDATE"]);
+    }
+    Some(document)
+}
+
+/// Nobody looks at an order that is taken away.
+#[expect(clippy::unnecessary_wraps, reason = "one of several fates of a document")]
+pub(crate) fn without_removal(mut document: Value) -> Option<Value> {
+    if is_called(&document, "-permits") {
+        let conditions = document["spec"]["matchConditions"].as_array_mut();
+        let given = json!({"name": "given", "expression":
+            "has(object.metadata.annotations) && \
+             'machineconfiguration.openshift.io/desiredConfig' in object.metadata.annotations"});
+        if let Some(conditions) = conditions {
+            conditions.push(given);
+        }
+    }
+    Some(document)
+}
+
+/// Any stamp that was inside will do, also an old one.
+#[expect(clippy::unnecessary_wraps, reason = "one of several fates of a document")]
+pub(crate) fn by_any_stamp(mut document: Value) -> Option<Value> {
+    if is_called(&document, "-permits") {
+        let stamps = "object.metadata.managedFields.filter(entry, has(entry.time)).map(entry, timestamp(entry.time))";
+        variable(&mut document, "fresh", stamps);
+        for rule in document["spec"]["validations"].as_array_mut().into_iter().flatten() {
+            let text = rule["expression"].as_str().unwrap_or_default();
+            rule["expression"] = json!(text.replace("fresh.all(", "fresh.exists("));
+        }
+    }
+    Some(document)
+}
+
+/// Definitions that throw away what they do not know, as those of 0.1.0 did.
+#[expect(clippy::unnecessary_wraps, reason = "one of several fates of a document")]
+pub(crate) fn pruning(mut document: Value) -> Option<Value> {
+    fn prune(schema: &mut Value) {
+        match schema {
+            Value::Object(fields) => {
+                if fields.contains_key("properties") {
+                    fields.remove("x-kubernetes-preserve-unknown-fields");
+                }
+                fields.values_mut().for_each(prune);
+            }
+            Value::Array(some) => some.iter_mut().for_each(prune),
+            _ => {}
+        }
+    }
+    if document["spec"]["names"]["kind"] == api::names::CHANGE_MANAGEMENT_POLICY {
+        prune(&mut document["spec"]["versions"]);
+    }
+    Some(document)
 }
 
 /// Nobody looks at the clock.

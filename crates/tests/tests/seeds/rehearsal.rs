@@ -60,6 +60,7 @@ pub(crate) fn rehearse(killed_after: Option<u64>) -> Rehearsed {
             bad: Bad { weather: Forecast::Fair, clocks: Clocks::Right },
             strangers: None,
             drainer: Drainer::Own,
+            sought: None,
             stage,
         };
         story.machines.calm();

@@ -91,6 +91,13 @@ pub(crate) enum Who {
     Tuner,
 }
 
+/// Whether the server refuses marks without a permit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guards {
+    Away,
+    Standing,
+}
+
 pub(crate) struct Stage {
     pub(crate) server: Server,
     pub(crate) weather: Weather,
@@ -102,7 +109,7 @@ pub(crate) struct Stage {
     admin: Service,
 }
 
-/// What becomes of the shipped admission documents: each as it is, changed, or left out.
+/// What becomes of the shipped definitions and admission documents: each as it is, changed, or left out.
 pub(crate) type Admission = fn(Value) -> Option<Value>;
 
 /// As they are shipped.
@@ -127,7 +134,9 @@ impl Stage {
             self.ask(&self.admin, &Method::POST, path, "application/json", document).unwrap();
         };
         for definition in KINDS.iter().chain(GATED).map(crds::definition).chain(definitions()) {
-            create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition);
+            if let Some(definition) = admission(definition) {
+                create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition);
+            }
         }
         let shop = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
         create("/api/v1/namespaces", &shop);
@@ -201,7 +210,11 @@ impl Stage {
         object: &Value,
     ) -> Result<(), String> {
         self.ask(who, &Method::POST, kind.path(), "application/json", object)?;
-        self.note(by, kind, object["metadata"]["name"].as_str().unwrap_or_default());
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        self.note(by, kind, name);
+        if by == By::People {
+            self.keeps((kind, name), "/spec", &object["spec"]);
+        }
         Ok(())
     }
 
@@ -235,7 +248,41 @@ impl Stage {
         let content = "application/json-patch+json";
         self.ask(&self.admin, &Method::PATCH, &kind.of(name), content, &operation)?;
         self.note(by, kind, name);
+        self.keeps((kind, name), pointer, value);
         Ok(())
+    }
+
+    /// What the server took it keeps: a field that it throws away would open what it was to close (GATE-14).
+    fn keeps(&self, (kind, name): (Kind, &str), pointer: &str, given: &Value) {
+        let mut checker = self.checker();
+        let stored = checker.get(kind, name).and_then(|object| object.pointer(pointer)).cloned();
+        if lacks(given, &stored.unwrap_or_default()) {
+            let what = format!("{kind:?}/{name}: the server took {given}, and kept less");
+            checker.accuse(self.now(), "GATE-14", what);
+        }
+    }
+
+    /// Somebody takes away what lets the server refuse marks, or puts it back.
+    pub(crate) fn guard(&self, guards: Guards) {
+        let unguarded = guards == Guards::Away;
+        if self.checker().unguarded.is_some() == unguarded {
+            return;
+        }
+        for (collection, document) in shipped::admission() {
+            let name = document["metadata"]["name"].as_str().unwrap_or_default();
+            if !name.ends_with("-permits") || document["spec"]["policyName"].is_null() {
+                continue;
+            }
+            let (method, path, body) = match guards {
+                Guards::Away => (Method::DELETE, format!("{collection}/{name}"), Value::Null),
+                Guards::Standing => (Method::POST, collection.to_owned(), document.clone()),
+            };
+            self.ask(&self.admin, &method, &path, "application/json", &body).unwrap();
+        }
+        let mut checker = self.checker();
+        let said = if unguarded { "nothing refuses" } else { "the server refuses again" };
+        checker.tell(self.now(), said);
+        checker.unguarded = unguarded.then(|| self.now());
     }
 
     pub(crate) fn merge_status(&self, by: By, kind: Kind, name: &str, change: &Value) {
@@ -276,5 +323,14 @@ impl Stage {
         });
         self.checker().commit(self.now(), by, (kind, name), found);
         self.moved.notify_one();
+    }
+}
+
+/// Whether something lacks a field that was given.
+fn lacks(given: &Value, stored: &Value) -> bool {
+    match given {
+        Value::Object(fields) => fields.iter().any(|(key, value)| lacks(value, &stored[key])),
+        Value::Null => false,
+        _ => stored.is_null(),
     }
 }

@@ -18,6 +18,7 @@ use super::{
     strangers::Strangers,
     weather::Weather,
     windows,
+    world::World,
 };
 
 /// 2026-11-09T00:00:00Z, a Monday.
@@ -33,6 +34,9 @@ pub(crate) struct Plot {
     pub(crate) off: i64,
     pub(crate) agents: Agents,
     pub(crate) drainer: Drainer,
+    pub(crate) world: World,
+    /// The promise that somebody wants to see broken: the story ends when it is.
+    pub(crate) sought: Option<&'static str>,
     /// How often strangers try something when they come; none: a few times, by chance.
     pub(crate) attempts: Option<i64>,
 }
@@ -45,6 +49,8 @@ impl Plot {
             off: 0,
             agents: Agents::Careful,
             drainer: Drainer::Own,
+            world: World::Any,
+            sought: None,
             attempts: None,
         }
     }
@@ -84,6 +90,7 @@ pub(super) struct Story {
     pub(super) bad: Bad,
     pub(super) strangers: Option<Strangers>,
     pub(super) drainer: Drainer,
+    pub(super) sought: Option<&'static str>,
 }
 
 /// What goes wrong in a story.
@@ -94,7 +101,7 @@ pub(super) struct Bad {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Forecast {
+pub(crate) enum Forecast {
     Fair,
     Foul,
 }
@@ -130,11 +137,12 @@ impl Forecast {
 impl Story {
     fn begin(seed: u64, plot: Plot) -> Self {
         let mut dice = Dice::new(seed);
-        let bad = Bad {
-            weather: if dice.percent(25) { Forecast::Fair } else { Forecast::Foul },
-            clocks: if dice.percent(30) { Clocks::Stepped } else { Clocks::Right },
-        };
+        let world = plot.world;
+        let weather = if dice.percent(25) { Forecast::Fair } else { Forecast::Foul };
+        let clocks = if dice.percent(30) { Clocks::Stepped } else { Clocks::Right };
+        let bad = Bad { weather: world.weather(weather), clocks: world.clocks(clocks) };
         let leaders = *dice.pick(&[Leaders::One, Leaders::One, Leaders::Two, Leaders::Elected]);
+        let leaders = world.leaders(leaders);
         let start = BASE + dice.of(0..14 * 24 * 60) * 60;
         let weather = Weather::new(dice.split());
         let checker = Checker::new(bad.weather.slack(), bad.clocks);
@@ -142,12 +150,13 @@ impl Story {
         stage.furnish(plot.admission);
         let what = format!("{bad:?}, {leaders:?}");
         stage.checker().tell(start, &what);
-        let people = People::settle(dice.split(), &stage);
+        let people = People::settle(dice.split(), &stage, world);
         let machines = Machines::new(dice.split(), plot.agents);
         let cast = Cast::new(Arc::clone(&stage), dice.split(), leaders, plot.make);
-        let strangers = Some(Strangers::new(dice.split(), plot.attempts));
-        let drainer = plot.drainer;
-        Self { seed, dice, start, stage, people, machines, cast, bad, strangers, drainer }
+        let strangers = Strangers::new(dice.split(), (plot.attempts, world));
+        let strangers = world.has_strangers().then_some(strangers);
+        let Plot { drainer, sought, .. } = plot;
+        Self { seed, dice, start, stage, people, machines, cast, bad, strangers, drainer, sought }
     }
 
     async fn tell(mut self, plot: Plot) -> Outcome {
@@ -156,13 +165,13 @@ impl Story {
         self.people.populate(&self.stage);
         self.live(self.start + 260, None).await;
         self.cast.set_off(plot.off);
-        let profile = self.bad.weather.profile(&mut self.dice);
+        let profile = plot.world.profile(self.bad.weather.profile(&mut self.dice));
         if self.bad.weather == Forecast::Foul {
             self.stage.server.draw_faults(profile, self.seed);
             self.stage.weather.set(3, 3);
         }
         let next = self.stage.now() + self.people.rest();
-        let end = self.stage.now() + self.dice.of(5..9) * HOUR;
+        let end = self.stage.now() + plot.world.hours(self.dice.of(5..9)) * HOUR;
         self.live(end, Some(next)).await;
 
         self.stage.server.heal();
@@ -200,7 +209,8 @@ impl Story {
             }
             self.drainer.look(&self.stage);
             let now = self.stage.now();
-            if now >= until || self.stage.checker().violations.len() > 9 {
+            self.stage.guard(self.people.world.guards(now - self.start));
+            if now >= until || self.stage.checker().has_enough(self.sought) {
                 return;
             }
             if next.is_some_and(|next| next <= now) {
@@ -312,6 +322,14 @@ impl Story {
 }
 
 impl Checker {
+    /// Whether there is nothing left to find: what was sought, or so much that nobody would read on.
+    fn has_enough(&self, sought: Option<&str>) -> bool {
+        match sought {
+            Some(rule) => self.violations.iter().any(|violation| violation.rule == rule),
+            None => self.violations.len() > 9,
+        }
+    }
+
     /// Whether every machine of a pool is where the pool goes.
     fn is_settled(&self, pool: &str) -> bool {
         let Some(known) = self.get(Kind::Pool, pool) else { return false };

@@ -17,11 +17,13 @@ use super::{
     dice::Dice,
     intent::instant,
     stage::{By, Kind, Stage, Who},
+    world::World,
 };
 
 /// Those who mean harm.
 pub(crate) struct Strangers {
     dice: Dice,
+    world: World,
     /// How often they try something when they come; none: a few times, by chance.
     attempts: Option<i64>,
 }
@@ -67,14 +69,17 @@ const VERBS: [Verb; 9] = [
     Verb::Replace(Stamps::Removed),
 ];
 
+/// The place of the verb that brings a stamp from ahead.
+const FORWARD: usize = 5;
+
 /// A stamp that lies ahead: within the hour that begins next.
 pub(crate) fn forward(now: i64) -> i64 {
     (now / 3_600 + 1) * 3_600 + 300
 }
 
 impl Strangers {
-    pub(crate) fn new(dice: Dice, attempts: Option<i64>) -> Self {
-        Self { dice, attempts }
+    pub(crate) fn new(dice: Dice, (attempts, world): (Option<i64>, World)) -> Self {
+        Self { dice, world, attempts }
     }
 
     /// A few attempts.
@@ -110,7 +115,7 @@ impl Strangers {
             Who::Agent if own => stage.agent(&name),
             Who::Agent | Who::Tuner => stage.agent("elsewhere"),
         };
-        if who == Who::Kubelet && self.dice.percent(4) {
+        if who == Who::Kubelet && self.dice.percent(self.world.registers()) {
             self.register_anew(stage, &service, (&name, &node));
             return;
         }
@@ -124,7 +129,7 @@ impl Strangers {
         let verb = match who {
             // The role of an agent has no other.
             Who::Agent => *self.dice.pick(&[Verb::Merge, Verb::Json, Verb::Strategic, Verb::Apply]),
-            _ => *self.dice.pick(&VERBS),
+            _ => VERBS[self.world.verb(self.dice.of(0..VERBS.len() as i64) as usize, FORWARD)],
         };
         stage.checker().attempts += 1;
         if self.send(stage, &service, (&path, verb), (Kind::Node, &name), forged) {
@@ -148,7 +153,7 @@ impl Strangers {
             put(PERMIT_FROM, json!(instant(now - 300)));
             put(PERMIT_BASIS, json!("window"));
         };
-        match self.dice.of(0..14) {
+        match self.world.trick(self.dice.of(0..14)) {
             0 | 1 => {
                 put(DESIRED_CONFIG, json!(config));
                 put(PERMIT_CHANGE, json!(config));
@@ -343,6 +348,8 @@ fn operations(object: &Value, forged: &Map<String, Value>) -> Value {
 
 /// Forges who wrote what, and when.
 fn stamp(object: &mut Value, stamps: Stamps, now: i64) {
+    let labels = object["metadata"]["labels"].as_object();
+    let label = labels.and_then(|labels| labels.keys().next()).cloned().unwrap_or_default();
     let fields = &mut object["metadata"]["managedFields"];
     let redate = |fields: &mut Value, at: &str| {
         for entry in fields.as_array_mut().into_iter().flatten() {
@@ -352,9 +359,12 @@ fn stamp(object: &mut Value, stamps: Stamps, now: i64) {
     match stamps {
         Stamps::Kept => {}
         Stamps::Forward => {
+            // Some lie so far ahead that they never come.
+            let ahead = if now % 8 == 0 { now + 50 * 365 * 86_400 } else { forward(now) };
             let entry = json!({"manager": "later", "operation": "Update", "apiVersion": "v1",
-                "time": instant(forward(now)), "fieldsType": "FieldsV1",
-                "fieldsV1": {"f:metadata": {"f:annotations": {"f:example.com/note": {}}}}});
+                "time": instant(ahead), "fieldsType": "FieldsV1",
+                // Of something that nobody writes, or the entry would go with the next who does.
+                "fieldsV1": {"f:metadata": {"f:labels": {format!("f:{label}"): {}}}}});
             if let Some(entries) = fields.as_array_mut() {
                 entries.push(entry);
             } else {

@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use api::machine::names::LEDGER;
 use apiserver::{Body as Answer, Lost, Service};
 use bytes::Bytes;
 use http::{Method, Request, Response};
@@ -127,10 +128,12 @@ pub(crate) enum Ears {
     Honest,
     /// Whatever the server's clock says, it says what the own clock says.
     OwnTime,
-    /// What was read is read again as it was for five minutes.
-    Remembering,
-    /// That, and a watch that opens has said something.
+    /// What was read is read again as it was for five minutes, and a watch that opens has said something.
     Believing,
+    /// What was read or listed is told again as it was for five minutes.
+    Listing,
+    /// What it reserved in a ledger it keeps to itself, and reads it as if it had written it.
+    Secretive,
 }
 
 /// What was read, and when.
@@ -166,11 +169,15 @@ impl tower::Service<Request<Body>> for Line {
     fn call(&mut self, request: Request<Body>) -> Answering {
         let line = self.clone();
         Box::pin(async move {
+            let path = request.uri().path().trim_end_matches("/status").to_owned();
             let mut answer = if request.method() == Method::GET {
                 line.read(request).await?
             } else {
                 line.clone().send(request).await?
             };
+            if line.ears == Ears::Secretive {
+                answer = line.with_ledger(&path, answer).await;
+            }
             // The server dates its answers; that is how a wrong clock is noticed (GATE-11).
             if line.ears == Ears::OwnTime {
                 let stamp = line.clock.exact().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
@@ -216,7 +223,10 @@ impl http_body::Body for Said {
 }
 
 /// All of an answer in one piece.
-async fn whole(mut answer: Answer) -> Bytes {
+async fn whole<B>(mut answer: B) -> Bytes
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
     let mut bytes = Vec::new();
     loop {
         let frame = std::future::poll_fn(|context| {
@@ -243,10 +253,9 @@ impl Line {
         {
             self.stage.checker().read(self.sender, name);
         }
-        let remembers = matches!(self.ears, Ears::Remembering | Ears::Believing)
-            && found.as_ref().is_some_and(|(kind, name)| {
-                !name.is_empty() && matches!(kind, Kind::Policy | Kind::Pool | Kind::Version)
-            });
+        let holds = |kind: &Kind| matches!(kind, Kind::Policy | Kind::Pool | Kind::Version);
+        let remembers = matches!(self.ears, Ears::Believing | Ears::Listing)
+            && found.as_ref().is_some_and(|(kind, name)| !name.is_empty() && holds(kind));
         let now = self.stage.now();
         if remembers {
             let known = self.remembered.lock().unwrap().get(&path).cloned();
@@ -261,6 +270,11 @@ impl Line {
             self.remembered.lock().unwrap().insert(path, (now, bytes.clone()));
             return Ok(Response::from_parts(parts, Said::instead(bytes)));
         }
+        let policies = matches!(found, Some((Kind::Policy | Kind::Version, _)));
+        if self.ears == Ears::Listing && policies && !watches && parts.status.is_success() {
+            let bytes = self.as_listed_before(&path, whole(body).await, now);
+            return Ok(Response::from_parts(parts, Said::instead(bytes)));
+        }
         if watches && self.ears == Ears::Believing && !version.is_empty() {
             let (api_version, kind) = named(&path);
             let told = json!({"type": "BOOKMARK", "object": {"apiVersion": api_version, "kind": kind,
@@ -269,6 +283,44 @@ impl Line {
             return Ok(Response::from_parts(parts, Said { first, rest: Some(body) }));
         }
         Ok(Response::from_parts(parts, Said::by_server(body)))
+    }
+
+    /// A list that says that it is of now, and holds what it held up to five minutes ago.
+    fn as_listed_before(&self, path: &str, bytes: Bytes, now: i64) -> Bytes {
+        let mut remembered = self.remembered.lock().unwrap();
+        let known = remembered.get(path).filter(|(at, _)| *at > now - 300);
+        let Some((_, before)) = known else {
+            remembered.insert(path.to_owned(), (now, bytes.clone()));
+            return bytes;
+        };
+        let parsed = |bytes: &Bytes| serde_json::from_slice::<Value>(bytes).unwrap_or_default();
+        let mut list = parsed(&bytes);
+        list["items"] = parsed(before)["items"].clone();
+        list.to_string().into()
+    }
+
+    /// Takes what is written of a ledger out of a patch, and remembers it.
+    fn keep_ledger(&self, packet: &mut Packet) {
+        let mut body = packet.json();
+        let ledger = format!("/metadata/annotations/{}", LEDGER.replace('/', "~1"));
+        let operations = body.as_array_mut().into_iter().flatten();
+        for operation in operations.filter(|operation| operation["path"] == ledger) {
+            let path = packet.path.split('?').next().unwrap_or_default().to_owned();
+            let kept = Bytes::from(operation["value"].as_str().unwrap_or_default().to_owned());
+            self.remembered.lock().unwrap().insert(path, (self.stage.now(), kept));
+            operation["path"] = json!("/metadata/annotations/example.com~1note");
+        }
+        packet.body = body.to_string().into_bytes();
+    }
+
+    /// Shows a pool with the ledger that was kept from it.
+    async fn with_ledger(&self, path: &str, answer: Response<Said>) -> Response<Said> {
+        let kept = self.remembered.lock().unwrap().get(path).cloned();
+        let Some((_, kept)) = kept.filter(|_| answer.status().is_success()) else { return answer };
+        let (parts, said) = answer.into_parts();
+        let mut object: Value = serde_json::from_slice(&whole(said).await).unwrap_or_default();
+        object["metadata"]["annotations"][LEDGER] = json!(String::from_utf8_lossy(&kept));
+        Response::from_parts(parts, Said::instead(object.to_string().into()))
     }
 
     async fn send(self, request: Request<Body>) -> Answered {
@@ -283,6 +335,9 @@ impl Line {
             insistence: 0,
         };
         (self.bend)(&mut packet);
+        if self.ears == Ears::Secretive {
+            self.keep_ledger(&mut packet);
+        }
         loop {
             // On a task of its own: whoever asked may be gone before it arrives.
             let travelling = tokio::spawn(self.clone().travel(packet.request(), packet.held));

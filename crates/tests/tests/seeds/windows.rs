@@ -24,8 +24,29 @@ pub(crate) struct Reading {
     excluded: bool,
 }
 
+/// Whether something has a field that nobody knows: it never opens a gate (GATE-14).
+fn is_misspelt(given: &Value, known: &[&str]) -> bool {
+    given.as_object().is_some_and(|given| given.keys().any(|key| !known.contains(&key.as_str())))
+}
+
+/// Whether a specification of a policy is misspelt somewhere.
+pub(crate) fn is_misspelt_policy(spec: &Value) -> bool {
+    let schedule = &spec["maintenanceSchedule"];
+    is_misspelt(spec, &["strategy", "maintenanceSchedule"])
+        || is_misspelt(schedule, &["timeZone", "permit", "exclude"])
+        || is_misspelt(&schedule["permit"], &["startTime", "duration", "recurrence"])
+}
+
+/// Whether a stanza is misspelt.
+pub(crate) fn is_misspelt_stanza(stanza: &Value) -> bool {
+    is_misspelt(stanza, &["strategy", "byPolicy", "permissiveUntil", "restrictiveUntil"])
+}
+
 /// What a specification says at a second; none if it cannot be used.
 pub(crate) fn policy(spec: &Value, at: i64) -> Option<Reading> {
+    if is_misspelt_policy(spec) {
+        return None;
+    }
     let plain = |open| Some(Reading { open, excluded: false });
     match spec["strategy"].as_str()? {
         "Permissive" => plain(true),
@@ -121,6 +142,9 @@ pub(crate) fn is_ready(policy: &Value) -> bool {
 /// Whether a stanza and the policy it names permit a change at a second (GATE-1 to GATE-4).
 pub(crate) fn gate(stanza: Option<&Value>, policy: Option<&Value>, at: i64) -> bool {
     let Some(stanza) = stanza.filter(|stanza| !stanza.is_null()) else { return true };
+    if is_misspelt_stanza(stanza) {
+        return false;
+    }
     let named = !stanza["byPolicy"].is_null();
     let by_policy = |without: bool| {
         if !named {

@@ -54,7 +54,7 @@ impl Checker {
             let what = format!(
                 "{name} was begun while the gate of {pool} was shut, with a permit until {until} ({basis})"
             );
-            wrong.push(("GATE-7", what));
+            wrong.push((if self.is_misspelt(&pool) { "GATE-14" } else { "GATE-7" }, what));
         }
         self.budget(sent, &pool, (name, old), &mut wrong);
         let reserves = |pool: &Value| order::ledger(pool).get(name) == Some(&config);
@@ -72,6 +72,17 @@ impl Checker {
         if pool == "master" && open && !consent {
             self.begins(at, &config);
         }
+    }
+
+    /// Whether the gate of a pool is shut because somebody misspelt something (GATE-14).
+    fn is_misspelt(&self, pool: &str) -> bool {
+        let (kind, name) = self.holder(pool);
+        let Some(holder) = self.get(kind, &name) else { return false };
+        let stanza = &holder["spec"]["changeManagement"];
+        let named = stanza["byPolicy"]["name"].as_str().unwrap_or_default();
+        let policy = self.get(Kind::Policy, named);
+        windows::is_misspelt_stanza(stanza)
+            || policy.is_some_and(|policy| windows::is_misspelt_policy(&policy["spec"]))
     }
 
     /// Only to the pool's own target (POOL-4).

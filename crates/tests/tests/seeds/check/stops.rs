@@ -1,4 +1,4 @@
-//! Does stopping stop, and does nobody act by a clock that is wrong? (GATE-11)
+//! Does stopping stop, and does nobody act by a clock that is wrong, or where nothing refuses? (GATE-11, GATE-13)
 
 use serde_json::Value;
 
@@ -11,6 +11,8 @@ use super::{
 const SKEW: i64 = 5 + 2;
 /// A clock that was set a moment ago is seen with the next answer, and no call takes longer than this.
 const NOTICED: i64 = 10;
+/// Whether the server refuses is tried every five minutes, and a try that is under way may take some seconds.
+const TRIED: i64 = 300 + 2 * NOTICED;
 
 impl Checker {
     /// The object that holds the stanza of a pool: for masters it is `ClusterVersion` (CV-2).
@@ -73,6 +75,17 @@ impl Checker {
         let known = self.off.get(&sender).copied();
         if known.is_none_or(|(known, _)| known != off) {
             self.off.insert(sender, (off, at));
+        }
+    }
+
+    /// Nobody initiates where the server would let anybody.
+    pub(super) fn proven(&mut self, at: i64, sender: u32, node: &str) {
+        if let Some(since) = self.unguarded.filter(|since| *since < at - TRIED) {
+            let what = format!(
+                "operator {sender} marks {node}, and nothing on the server has refused for {} s",
+                at - since
+            );
+            self.accuse(at, "GATE-13", what);
         }
     }
 

@@ -1,0 +1,269 @@
+//! What is decided wrongly? The table of controllers with another row for pools.
+
+use std::{sync::Arc, time::Duration};
+
+use api::kinds;
+use operator::{controllers::MANAGING_POOLS, rollout};
+use runtime::{reconcile::Controller, store::Store, tempo::Tempo};
+use schedule::Instant;
+use serde_json::{Value, json};
+use tidegate_core::{
+    decide,
+    gate::{self, Form, Gate},
+    plan::Plan,
+    pool::{Action, capacity::Limit, seen::SeenNode},
+    seen::{Seen, SeenGated, SeenPolicy},
+};
+
+#[expect(clippy::large_types_passed_by_value, reason = "a hook of the cast")]
+pub(super) fn drowsy(tempo: Tempo) -> Tempo {
+    Tempo { recompute: Duration::from_hours(1_000), ..tempo }
+}
+
+/// The place of the row of pools.
+pub(super) const POOLS: usize = 3;
+const ROWS: usize = MANAGING_POOLS.len();
+
+/// The table with another decision about pools.
+const fn with(decide: fn(&Seen, &Store, Instant) -> Plan) -> [Controller; ROWS] {
+    let mut rows = [MANAGING_POOLS[0]; ROWS];
+    let mut place = 1;
+    while place < ROWS {
+        rows[place] = MANAGING_POOLS[place];
+        place += 1;
+    }
+    rows[POOLS].decide = decide;
+    rows
+}
+
+/// The table with a row that asks again about something that decides nothing.
+const fn not_asking_again() -> [Controller; ROWS] {
+    let mut rows = with(MANAGING_POOLS[POOLS].decide);
+    rows[POOLS].rests_on = some_machine;
+    rows
+}
+
+fn some_machine(_: &Seen, store: &Store) -> Vec<runtime::key::Key> {
+    let machines = store.of_kind(&kinds::NODE);
+    machines.map(|(key, _)| key.clone()).take(1).collect()
+}
+
+pub(super) const ALWAYS_OPEN: &[Controller] = &with(always_open);
+pub(super) const WITHOUT_EXCLUSIONS: &[Controller] = &with(without_exclusions);
+pub(super) const ONE_MORE: &[Controller] = &with(one_more);
+pub(super) const NEWEST_FIRST: &[Controller] = &with(newest_first);
+pub(super) const WITHOUT_PIN: &[Controller] = &with(without_pin);
+pub(super) const PASSING_OVER: &[Controller] = &with(passing_over);
+pub(super) const ASLEEP: &[Controller] = &with(asleep);
+pub(super) const RESTLESS: &[Controller] = &with(restless);
+pub(super) const BEGUN_BY_LOOKS: &[Controller] = &with(begun_by_looks);
+pub(super) const NAMED_FOR_ALL: &[Controller] = &with(named_for_all);
+pub(super) const NOT_ASKING_AGAIN: &[Controller] = &not_asking_again();
+pub(super) const RELEASE_COVERS_ALL: &[Controller] = &with(release_covers_all);
+
+pub(super) const OPEN_IF_UNREADABLE: &[Controller] = &with(open_if_unreadable);
+pub(super) const OPEN_IF_UNUSABLE: &[Controller] = &with(open_if_unusable);
+
+fn honest(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    (MANAGING_POOLS[POOLS].decide)(seen, store, now)
+}
+
+/// Decides about a pool that was tampered with, or under another gate.
+fn tampered(
+    seen: &Seen,
+    store: &Store,
+    now: Instant,
+    tamper: impl FnOnce(&mut SeenGated, &mut Gate),
+) -> Plan {
+    let Seen::Gated(gated) = seen else { return Plan::default() };
+    if let Some(follow) = rollout::follow(gated, store) {
+        return Plan { actions: vec![follow], ..Plan::default() };
+    }
+    let mut gate = rollout::gate_of_pool(seen, gated, store);
+    let mut gated = SeenGated::clone(gated);
+    tamper(&mut gated, &mut gate);
+    let planned = rollout::planned(&gated, &gate, store, now).unwrap_or_default();
+    decide::pool(&gated, planned, &gate, now)
+}
+
+fn always_open(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    tampered(seen, store, now, |_, gate| open(gate))
+}
+
+fn without_exclusions(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    tampered(seen, store, now, |_, gate| {
+        let Some(policy) = gate.policy().filter(|_| gate.form() == Form::ByPolicy) else { return };
+        let mut policy = SeenPolicy::clone(policy);
+        let Some(read) = &mut policy.judged.policy else { return };
+        let Some(windows) = read.lowered.scheduled.windows.clone() else { return };
+        read.lowered.set = windows;
+        let name = &policy.identity.object.name;
+        *gate = as_if(&json!({"strategy": "ByPolicy", "byPolicy": {"name": name}}), Some(policy));
+    })
+}
+
+fn one_more(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    tampered(seen, store, now, |gated, _| {
+        if let Some(pool) = &mut gated.pool {
+            pool.limit = pool.limit.map(|limit| match limit {
+                Limit::Count(count) => Limit::Count(count + 1),
+                Limit::Percent(percent) => Limit::Percent(percent + 35),
+            });
+        }
+    })
+}
+
+fn without_pin(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    tampered(seen, store, now, |gated, _| {
+        if let Some(pool) = &mut gated.pool {
+            pool.pin = None;
+        }
+    })
+}
+
+fn passing_over(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    let mut plan = honest(seen, store, now);
+    plan.actions.retain(
+        |action| !matches!(action, Action::SetDesiredConfig { node, .. } if node.ends_with('3')),
+    );
+    plan
+}
+
+fn asleep(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    Plan { wake: None, ..honest(seen, store, now) }
+}
+
+/// The machines that carry the label of a pool.
+fn labelled<'a>(pool: &str, store: &'a Store) -> Vec<&'a SeenNode> {
+    let label = format!("node-role.kubernetes.io/{pool}");
+    let nodes = store.machines().map(|machine| &machine.node);
+    nodes.filter(|node| node.labels.contains_key(&label)).collect()
+}
+
+/// Puts whoever comes last in the place of whoever is chosen now; who has room already is left alone.
+fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    let mut plan = honest(seen, store, now);
+    let Seen::Gated(gated) = seen else { return plan };
+    let Some(pool) = gated.pool.as_deref() else { return plan };
+    let mut chosen: Vec<String> = Vec::new();
+    let mut swapped: Vec<(String, String)> = Vec::new();
+    for action in &plan.actions {
+        if let Action::SetDesiredConfig { node, .. } = action {
+            chosen.push(node.clone());
+        }
+    }
+    for action in &mut plan.actions {
+        let Action::SetDesiredConfig { node, uid, resource_version, config, .. } = action else {
+            continue;
+        };
+        if pool.ledger.get(node).is_some() {
+            continue;
+        }
+        let waits = |other: &&&SeenNode| {
+            other.is_done()
+                && other.is_ready()
+                && other.desired != *config
+                && !chosen.contains(&other.name)
+                && pool.ledger.get(&other.name).is_none()
+        };
+        let nodes = labelled(&pool.name, store);
+        let Some(last) = nodes.iter().filter(waits).max_by_key(|other| &other.name) else {
+            continue;
+        };
+        swapped.push((node.clone(), last.name.clone()));
+        chosen.push(last.name.clone());
+        (*node, *uid) = (last.name.clone(), last.uid.clone());
+        resource_version.clone_from(&last.resource_version);
+    }
+    for action in &mut plan.actions {
+        if let Action::WriteLedger { operations, .. } = action {
+            for value in operations.iter_mut().filter_map(|one| one.get_mut("value")) {
+                let Some(mut text) = value.as_str().map(str::to_owned) else { continue };
+                for (from, to) in &swapped {
+                    text = text.replace(&format!("{from:?}"), &format!("{to:?}"));
+                }
+                *value = json!(text);
+            }
+        }
+    }
+    plan
+}
+
+fn open(gate: &mut Gate) {
+    *gate = as_if(&json!({"strategy": "Permissive"}), None);
+}
+
+/// The gate of a pool that has this stanza. Nobody can bend a gate, so a bug is to have seen something else.
+fn as_if(stanza: &Value, policy: Option<SeenPolicy>) -> Gate {
+    let kind = api::schema::gated_named(api::names::MACHINE_CONFIG_POOL).unwrap();
+    let pool = SeenGated::new(kind, &json!({"spec": {"changeManagement": stanza}}));
+    gate::gate(&pool, policy.map(Arc::new).as_ref())
+}
+
+/// A stanza that cannot be read is none.
+fn open_if_unreadable(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    tampered(seen, store, now, |_, gate| {
+        if gate.form() == Form::Unusable {
+            open(gate);
+        }
+    })
+}
+
+/// A policy that cannot be used holds nobody.
+fn open_if_unusable(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    tampered(seen, store, now, |_, gate| {
+        if gate.form() != Form::Unusable && gate.doubt().is_some() {
+            open(gate);
+        }
+    })
+}
+
+/// Masters that differ are in the middle of something.
+fn begun_by_looks(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    let masters = labelled("master", store);
+    let differ = masters.iter().any(|node| node.desired != masters[0].desired);
+    tampered(seen, store, now, |gated, gate| {
+        if differ && gated.pool.as_ref().is_some_and(|pool| pool.name == "master") {
+            open(gate);
+        }
+    })
+}
+
+/// One machine that was named lets all others go.
+fn named_for_all(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    tampered(seen, store, now, |gated, gate| {
+        let Some(pool) = gated.pool.as_deref() else { return };
+        if labelled(&pool.name, store).iter().any(|node| node.allowed.is_some()) {
+            open(gate);
+        }
+    })
+}
+
+/// While a release is installed, everything for masters belongs to it.
+fn release_covers_all(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    let kind = api::schema::gated_named(api::names::CLUSTER_VERSION);
+    let installing = kind
+        .into_iter()
+        .flat_map(|kind| store.of_kind(kind))
+        .any(|(_, seen)| matches!(seen, Seen::Gated(gated) if !gated.pending.begun.is_empty()));
+    tampered(seen, store, now, |gated, gate| {
+        if installing && gated.pool.as_ref().is_some_and(|pool| pool.name == "master") {
+            open(gate);
+        }
+    })
+}
+
+/// Counts down in a status.
+fn restless(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    let mut plan = honest(seen, store, now);
+    if plan.actions.is_empty() && plan.status.is_none() {
+        let version = &seen.identity().resource_version;
+        plan.status = Some(tidegate_core::plan::StatusPatch {
+            operations: vec![
+                json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version}),
+                json!({"op": "add", "path": "/status/observedGeneration", "value": now.unix()}),
+            ],
+        });
+    }
+    plan
+}

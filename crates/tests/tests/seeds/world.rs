@@ -1,0 +1,197 @@
+//! What is likelier in some worlds than in others? A directed world raises the odds of what any world may hold, so that a rare mishap is
+//! met within a few seeds.
+//!
+//! It takes what was drawn and answers what is, and draws nothing itself: an ordinary world is the same story as without it. Honest
+//! operators keep every promise in each of them; `every_planted_bug_is_found` plays that too, because a bug that is found only where
+//! honest ones fail as well is no find.
+
+use std::time::Duration;
+
+use apiserver::Profile;
+use serde_json::{Value, json};
+
+use super::{
+    cast::{Clocks, Leaders},
+    stage::Guards,
+    story::Forecast,
+};
+
+/// A kind of world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum World {
+    /// As it falls.
+    Any,
+    /// A pool of few machines, and two hours in which much is done.
+    Busy,
+    /// That, in good weather, with right clocks.
+    Fair,
+    /// That, with gates that are open for some minutes more.
+    Brief,
+    /// That, with a single machine.
+    Lone,
+    /// That, with policies that take days out.
+    Excluding,
+    /// That, with policies and stanzas that somebody misspelt.
+    Misspelt,
+    /// That, and for a while nothing on the server refuses; so strangers stay away.
+    Unguarded,
+    /// A busy one with masters, in good weather, whose people stop half-way.
+    Masters,
+    /// A busy one whose two operators both believe that they lead, in foul weather.
+    Rivals,
+    /// Watches fall silent and lists are old, many machines may go at once, and people stop them half-way.
+    Silent,
+    /// A busy one in which kubelets register anew and say what they would like to run.
+    Joining,
+    /// A busy one in which strangers forge stamps.
+    Stamped,
+}
+
+impl World {
+    fn is_small(self) -> bool {
+        self != Self::Any
+    }
+
+    pub(crate) fn weather(self, drawn: Forecast) -> Forecast {
+        match self {
+            Self::Any | Self::Busy => drawn,
+            Self::Rivals | Self::Silent => Forecast::Foul,
+            Self::Fair
+            | Self::Brief
+            | Self::Lone
+            | Self::Excluding
+            | Self::Misspelt
+            | Self::Unguarded
+            | Self::Masters
+            | Self::Joining
+            | Self::Stamped => Forecast::Fair,
+        }
+    }
+
+    pub(crate) fn clocks(self, drawn: Clocks) -> Clocks {
+        if self.is_small() && self != Self::Busy { Clocks::Right } else { drawn }
+    }
+
+    pub(crate) fn leaders(self, drawn: Leaders) -> Leaders {
+        match self {
+            Self::Any | Self::Busy => drawn,
+            Self::Rivals => Leaders::Two,
+            _ => Leaders::One,
+        }
+    }
+
+    pub(crate) fn profile(self, drawn: Profile) -> Profile {
+        let latency = Duration::from_secs(2);
+        match self {
+            Self::Rivals => Profile { latency, ..drawn },
+            Self::Silent => Profile { latency, silence_watch: 0.6, stale_list: 0.2, ..drawn },
+            _ => drawn,
+        }
+    }
+
+    /// How many hours the faults last.
+    pub(crate) fn hours(self, drawn: i64) -> i64 {
+        if self.is_small() { 2 } else { drawn }
+    }
+
+    /// How long people rest, in seconds.
+    pub(crate) fn rest(self, drawn: i64) -> i64 {
+        if self.is_small() { drawn.min(120) } else { drawn }
+    }
+
+    pub(crate) fn pools(self, drawn: usize) -> usize {
+        if self.is_small() { 1 } else { drawn }
+    }
+
+    pub(crate) fn machines(self, drawn: i64) -> i64 {
+        match self {
+            Self::Any => drawn,
+            Self::Silent => 6 + drawn / 3,
+            Self::Lone => 1,
+            _ => 3 + drawn / 5,
+        }
+    }
+
+    /// Whether there is a control plane.
+    pub(crate) fn has_owner(self, drawn: bool) -> bool {
+        match self {
+            Self::Any | Self::Busy => drawn,
+            Self::Masters => true,
+            _ => false,
+        }
+    }
+
+    /// How many machines may be away.
+    pub(crate) fn limit(self, drawn: Value) -> Value {
+        if self == Self::Silent { json!("80%") } else { drawn }
+    }
+
+    /// How often of a hundred times somebody who sees machines go stops them.
+    pub(crate) fn stops(self) -> u64 {
+        if matches!(self, Self::Silent | Self::Masters) { 40 } else { 6 }
+    }
+
+    /// After how many minutes what a stanza says ends.
+    pub(crate) fn minutes(self, drawn: i64) -> i64 {
+        if self == Self::Brief { 3 + drawn % 20 } else { drawn }
+    }
+
+    /// How many schedules of a hundred take days out.
+    pub(crate) fn excludes(self) -> u64 {
+        if self == Self::Excluding { 90 } else { 35 }
+    }
+
+    /// Which of twenty forms a policy has: the third cannot be used.
+    pub(crate) fn policy(self, drawn: i64) -> i64 {
+        if self == Self::Misspelt && drawn > 12 { 2 } else { drawn }
+    }
+
+    /// Whether what somebody writes at an instant, and nobody can use, is misspelt.
+    pub(crate) fn misspells(self, now: i64) -> bool {
+        self == Self::Misspelt || now / 60 % 2 == 0
+    }
+
+    /// Which of twelve forms a stanza has: the third permits nothing, the fourth everything for a while.
+    pub(crate) fn stanza(self, drawn: i64) -> i64 {
+        match self {
+            Self::Misspelt if drawn > 8 => 2,
+            Self::Brief if drawn > 4 => 3,
+            _ => drawn,
+        }
+    }
+
+    /// How many kubelets of a hundred that strike register anew.
+    pub(crate) fn registers(self) -> u64 {
+        if self == Self::Joining { 40 } else { 4 }
+    }
+
+    /// What a stranger tries.
+    pub(crate) fn trick(self, drawn: i64) -> i64 {
+        match self {
+            // A machine that joins with what it runs; an order that is taken away.
+            Self::Joining if drawn > 8 => 3,
+            Self::Joining if drawn > 6 => 4,
+            // Nothing but the stamps.
+            Self::Stamped if drawn > 4 => 13,
+            _ => drawn,
+        }
+    }
+
+    /// Which verb a stranger takes: the place of it.
+    pub(crate) fn verb(self, drawn: usize, forward: usize) -> usize {
+        if self == Self::Stamped && drawn.is_multiple_of(2) { forward } else { drawn }
+    }
+
+    pub(crate) fn has_strangers(self) -> bool {
+        self != Self::Unguarded
+    }
+
+    /// Whether the server refuses marks so many seconds after the start.
+    pub(crate) fn guards(self, elapsed: i64) -> Guards {
+        if self == Self::Unguarded && (900..5_400).contains(&elapsed) {
+            Guards::Away
+        } else {
+            Guards::Standing
+        }
+    }
+}
