@@ -78,7 +78,9 @@ impl<'a, R: Clone> Ways<'a, R> {
             });
         }
         let newest = view.pool.newest.as_deref();
-        let update = Covering::of(view).map(|covering| {
+        // Its record goes in this very plan, and nobody goes by it any more.
+        let update = Covering::of(view).filter(|covering| !covering.is_over(view, &target, shelf));
+        let update = update.map(|covering| {
             let covered = lacking
                 .keys()
                 .filter_map(|at| Some((*at, covering.target(at, (&target, newest), shelf)?)))

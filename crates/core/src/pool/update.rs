@@ -251,15 +251,38 @@ impl<'a> Covering<'a> {
             .max_by(|a, b| (a.created, &a.name).cmp(&(b.created, &b.name)))
     }
 
-    /// Whether every master has what the release brings, and all else that the record lets it get.
+    /// Whether nothing is left to do for it: whoever goes on goes through the gate.
+    pub(crate) fn is_over(
+        &self,
+        view: &PoolView<'a>,
+        target: &Target<'a>,
+        known: &Shelf<'a>,
+    ) -> bool {
+        let is_complete = view.control_plane_update.is_some_and(|update| update.release.is_none());
+        self.has_arrived(view, target, known) && (is_complete || self.has_brought(view))
+    }
+
+    /// Whether every master rests with what the release brings. From then on the masters have converged on the release, and what else the
+    /// record would let one of them get waits for the gate: somebody went back to it later. A release that has brought nothing that
+    /// can be told apart has arrived once nobody has anywhere to go.
     fn has_arrived(&self, view: &PoolView<'a>, target: &Target<'a>, known: &Shelf<'a>) -> bool {
         let newest = view.pool.newest.as_deref();
+        let tells = !self.is_elsewhere && self.has_brought(view);
         view.nodes.iter().all(|node| {
             let next = self.target(&node.desired, (target, newest), known);
             node.is_done()
-                && next.is_none_or(|next| next.name == node.desired)
-                && known.get(&node.desired).is_some_and(|has| is_new(view, has))
+                && known.get(&node.desired).is_some_and(|has| self.is_new(view, has))
+                && (tells || next.is_none_or(|next| next.name == node.desired))
         })
+    }
+
+    /// Whether a configuration holds all that was generated last, and nothing that the release took away.
+    fn is_new(&self, view: &PoolView<'_>, config: &Rendered) -> bool {
+        let last = view.sources.iter().filter(|source| source.generated_by.is_some());
+        let is_gone = |name: &&str| !last.clone().any(|source| source.name == **name);
+        let mut gone = self.generated.iter().filter(|name| is_gone(name));
+        last.clone().all(|source| config.contains(source))
+            && !gone.any(|name| config.digests.contains_key(*name))
     }
 
     /// Whether the release has brought anything for masters yet. Until it has, masters that rest where they were have not converged.
@@ -274,14 +297,6 @@ impl<'a> Covering<'a> {
     }
 }
 
-/// Whether a configuration holds all that was generated last.
-fn is_new(view: &PoolView<'_>, config: &Rendered) -> bool {
-    view.sources
-        .iter()
-        .filter(|source| source.generated_by.is_some())
-        .all(|source| config.contains(source))
-}
-
 /// Begins or ends the record of an update; nothing if it reads as it should.
 pub(crate) fn upkeep<R>(
     view: &PoolView<'_>,
@@ -292,22 +307,23 @@ pub(crate) fn upkeep<R>(
     if update.problem.is_some() {
         return None;
     }
-    let arrived = || {
-        let (covering, target) = Covering::of(view).zip(target)?;
-        covering.has_arrived(view, target, shelf).then_some(covering)
+    let is_over = || {
+        Covering::of(view)
+            .zip(target)
+            .is_some_and(|(covering, target)| covering.is_over(view, target, shelf))
     };
     let record = match (&update.release, &update.record) {
         (None, None) => return None,
         (Some(release), Some(record)) if record.release == *release => {
-            arrived().filter(|covering| covering.has_brought(view))?;
+            if !is_over() {
+                return None;
+            }
             Some(Record { release: release.clone(), stage: Stage::Converged })
         }
         (Some(release), _) => Some(Record::of(release, update.started, view.sources)),
         (None, Some(Record { stage: Stage::Converged, .. })) => None,
-        (None, Some(_)) => {
-            arrived()?;
-            None
-        }
+        (None, Some(_)) if is_over() => None,
+        (None, Some(_)) => return None,
     };
     Some(Action::RecordRelease {
         name: update.name.clone(),

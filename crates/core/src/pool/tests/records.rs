@@ -477,6 +477,27 @@ fn what_was_permitted_meanwhile_does_not_stop_the_release() {
     assert_eq!(at(&world), [&*world.newest(); 3]);
 }
 
+/// GATE-10: masters that have the release have converged on it. Somebody took an edit back that the gate had let in: what was there when the
+/// update began is no way for those to go back behind the gate.
+#[test]
+fn masters_with_the_release_do_not_go_back_to_what_was_there_when_it_began() {
+    let mut world = updating();
+    world.put(&file_source("50-user", "/etc/user", "2"));
+    world.put(&generated("00-release", "4.21.3"));
+    world.settle(&shut(), later(60));
+    let permitted = world.newest();
+    for name in ["n0", "n1"] {
+        let node = world.node(name);
+        (node.desired, node.current) = (permitted.clone(), permitted.clone());
+    }
+    world.put(&file_source("50-user", "/etc/user", "1"));
+    world.settle(&shut(), later(90));
+    let taken_back = world.newest();
+    finish_all(&mut world, &shut(), 100);
+    assert_eq!(at(&world), [&*permitted, &*permitted, &*taken_back]);
+    assert_eq!(world.record()["converged"], true);
+}
+
 /// Consent for one master does not let the update carry the rest along.
 #[test]
 fn consent_during_an_update_is_for_one_master() {
