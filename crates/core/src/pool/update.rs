@@ -313,7 +313,6 @@ pub(crate) fn upkeep<R>(
             .is_some_and(|(covering, target)| covering.is_over(view, target, shelf))
     };
     let record = match (&update.release, &update.record) {
-        (None, None) => return None,
         (Some(release), Some(record)) if record.release == *release => {
             if !is_over() {
                 return None;
@@ -323,7 +322,7 @@ pub(crate) fn upkeep<R>(
         (Some(release), _) => Some(Record::of(release, update.started, view.sources)),
         (None, Some(Record { stage: Stage::Converged, .. })) => None,
         (None, Some(_)) if is_over() => None,
-        (None, Some(_)) => return None,
+        (None, _) => return None,
     };
     Some(Action::RecordRelease {
         name: update.name.clone(),
