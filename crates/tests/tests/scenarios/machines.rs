@@ -67,6 +67,8 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
             };
             let image = format!("registry/release@{version}");
             // Whether a source was there when it began is told by the stamps of the server, so its beginning is told by them too.
+            // What is written in the very second waits for the gate, so a second passes first.
+            live.later_than(&live.stamp().await).await;
             let started = live.stamp().await;
             let entry = json!({"state": state, "version": version, "image": image,
                 "startedTime": started, "completionTime": ended, "verified": true});
