@@ -44,7 +44,7 @@ use seeds::{
 };
 
 /// The seeds of a run; `./test` asks for as many.
-const ORDINARY: std::ops::Range<u64> = 0..200;
+const ORDINARY: std::ops::Range<u64> = 0..100;
 
 /// Seeds that once found something, with what they found: they run every time.
 const KNOWN: &[(u64, &str)] = &[
