@@ -14,25 +14,19 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Duration,
 };
 
-use api::schema::{Kind, Role};
+use api::schema::Kind;
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use schedule::Instant;
-use tidegate_core::{
-    enforced::Enforcement,
-    plan::{Plan, StatusPatch},
-    seen::{Part, Seen},
-};
+use tidegate_core::{enforced::Enforcement, plan::Plan, seen::Seen};
 use tokio::sync::watch;
 
 use crate::{
-    backoff,
     caches::Caches,
-    call::{CallError, Cluster, Outcome},
+    call::Cluster,
     clock::Clock,
     key::Key,
     lease::Leadership,
@@ -45,13 +39,17 @@ use crate::{
 };
 
 mod act;
+mod decide;
+mod ended;
 mod execute;
 mod fresh;
 mod hold;
 mod standing;
 
 pub use act::ROLLOUT_OWNER;
-use execute::{Again, Hands, Step, Took, Unknown, Unsaid};
+use decide::Panicked;
+use ended::{Trouble, digest};
+use execute::{Hands, Took};
 pub use hold::Proof;
 use hold::Terms;
 use standing::Standing;
@@ -96,19 +94,6 @@ pub struct Reconciler {
     looked: Instant,
     /// What was last seen of whether the server refuses what nobody permitted.
     enforcement: Enforcement,
-}
-
-/// What is wrong with an object's last reconciles.
-#[derive(Debug, Default)]
-struct Trouble {
-    failures: u32,
-    /// The specification that they were about: another one is tried at once.
-    generation: i64,
-    /// What to say once it is known that a write of unknown outcome was carried out.
-    unsaid: Unsaid,
-    /// What has to be read before anything else, because nobody knows what became of a write to it, or because it could not be read
-    /// before one.
-    unknown: Option<Unknown>,
 }
 
 /// What a reconciler is made of.
@@ -384,10 +369,7 @@ impl Reconciler {
     fn decide(&self, key: &Key) -> Option<(Result<Plan, Panicked>, Seen)> {
         let controller = self.row(key)?;
         let mut store = self.caches.store();
-        store.set_seconds_ahead(self.cluster.seconds_ahead());
-        let seen = store.get(key)?.clone();
-        let held = self.terms.held_back(controller, &seen, &store, self.cluster.skew());
-        store.hold_back(key, held);
+        let seen = decide::known(key, controller, (self.terms, &self.cluster), &mut store)?;
         // Until the policies have been listed, a missing one is not known to be missing.
         let mut needed = asked_by(key.kind()).into_iter().chain(controller.reads.iter().copied());
         if needed.any(|kind| !store.is_settled(kind.name)) {
@@ -400,142 +382,7 @@ impl Reconciler {
         {
             return None;
         }
-        let now = self.clock.now();
-        let plan = catch_unwind(AssertUnwindSafe(|| (controller.decide)(&seen, &store, now)));
-        Some((plan.map_err(|_| Panicked), seen))
-    }
-
-    /// A write or a read has ended.
-    fn finish(&mut self, took: Took) {
-        let Took { key, began, step } = took;
-        let verdict = match step {
-            Step::Written { seen, before, patch, notes, again } => {
-                self.caches.answered(&key, seen);
-                self.reports.say(&key, before.identity(), notes, self.clock.exact());
-                self.written.insert(key.clone(), digest(&patch));
-                if self.is_pruned(&key, &patch) {
-                    tracing::warn!(object = %key, "the server keeps less of the status than was written: its definition is older than this build");
-                    self.progress.pruned(&key, true);
-                    self.fail(&key, self.tempo.refused_at_most, self.tempo.retry_at_most);
-                    Verdict::Pruned
-                } else {
-                    self.progress.pruned(&key, false);
-                    self.troubles.remove(&key);
-                    self.settled(&key);
-                    // What was done beside the status may lead to more, and nobody else will tell.
-                    if again == Again::Now {
-                        self.queue.hurry(key.clone());
-                    }
-                    Verdict::Written
-                }
-            }
-            Step::Acted { before, notes, again } => {
-                self.reports.say(&key, before.identity(), notes, self.clock.exact());
-                self.troubles.remove(&key);
-                self.queue.release(&key);
-                if again == Again::Now {
-                    self.queue.hurry(key.clone());
-                }
-                Verdict::Written
-            }
-            Step::Stopped { before, notes } => {
-                tracing::info!(object = %key, "a change is not initiated any more: deciding anew");
-                self.reports.say(&key, before.identity(), notes, self.clock.exact());
-                // Once at once: the next decision knows why, and says so. Never in a circle.
-                self.once_more(&key, self.tempo.retry_at_most, Duration::ZERO);
-                Verdict::Refused
-            }
-            Step::HeldBack { why } => {
-                tracing::warn!(object = %key, why, "a change was not initiated after all");
-                self.fail(&key, self.tempo.retry_at_most, Duration::ZERO);
-                Verdict::Refused
-            }
-            Step::Read { object, seen } => {
-                self.say_mark(&key, seen.as_ref());
-                if let Some(seen) = seen {
-                    self.caches.answered(&object, seen);
-                }
-                self.caches.store().set_read(&key);
-                if let Some(trouble) = self.troubles.get_mut(&key) {
-                    trouble.unknown = None;
-                }
-                // What was read may be what was wanted, or not: decide again, now.
-                self.queue.release(&key);
-                self.queue.hurry(key);
-                return;
-            }
-            Step::Failed { object, error, unsaid, phase } => {
-                self.failed(&key, object, &error, unsaid, phase)
-            }
-        };
-        self.telemetry.reconciled(key.kind().name, verdict, began.elapsed());
-    }
-
-    fn failed(
-        &mut self,
-        key: &Key,
-        object: Key,
-        error: &CallError,
-        unsaid: Unsaid,
-        phase: execute::Phase,
-    ) -> Verdict {
-        tracing::warn!(object = %key, at = %object, %error, cause = ?error, "the plan was not carried out");
-        let (verdict, unknown, at_most) = match (phase, error.code(), error.outcome()) {
-            (execute::Phase::Reading, ..) => (Verdict::Unknown, true, self.tempo.retry_at_most),
-            (_, Some(409), _) => (Verdict::Conflict, true, self.tempo.retry_at_most),
-            (_, _, Outcome::Unknown) => (Verdict::Unknown, true, self.tempo.retry_at_most),
-            (_, Some(429), Outcome::NotDone) => (Verdict::Refused, false, self.tempo.retry_at_most),
-            // The trouble of one machine must not keep its whole pool waiting.
-            (_, _, Outcome::NotDone) if object.kind().role == Role::Part => {
-                (Verdict::Refused, false, self.tempo.retry_at_most)
-            }
-            (_, _, Outcome::NotDone) => (Verdict::Refused, false, self.tempo.refused_at_most),
-        };
-        let first = !self.troubles.contains_key(key);
-        let trouble = self.troubles.entry(key.clone()).or_default();
-        let since = match (phase, trouble.unknown.take()) {
-            (execute::Phase::Reading, Some(before)) => before.since,
-            (phase, _) => phase,
-        };
-        trouble.unknown = unknown.then_some(Unknown { object, since });
-        if verdict == Verdict::Unknown && phase == execute::Phase::Writing {
-            trouble.unsaid = unsaid;
-        }
-        if first && verdict != Verdict::Refused {
-            // Once at once: most conflicts and lost answers are over by then.
-            trouble.failures = 1;
-            self.queue.release(key);
-            self.queue.hurry(key.clone());
-        } else {
-            self.fail(key, at_most, error.retry_after());
-        }
-        verdict
-    }
-
-    /// An object is looked at again: at once if nothing was wrong with it before, after a while otherwise.
-    fn once_more(&mut self, key: &Key, at_most: Duration, at_least: Duration) {
-        if self.troubles.contains_key(key) {
-            return self.fail(key, at_most, at_least);
-        }
-        self.troubles.insert(key.clone(), Trouble { failures: 1, ..Trouble::default() });
-        self.queue.release(key);
-        self.queue.hurry(key.clone());
-    }
-
-    /// An object is left alone for a while.
-    fn fail(&mut self, key: &Key, at_most: Duration, at_least: Duration) {
-        let generation = self.caches.store().get(key).map_or(0, |seen| seen.identity().generation);
-        let trouble = self.troubles.entry(key.clone()).or_default();
-        trouble.generation = generation;
-        let seed = backoff::spread(key.to_string().as_bytes());
-        let delay = backoff::delay(self.tempo.retry, at_most, trouble.failures, seed);
-        trouble.failures = trouble.failures.saturating_add(1);
-        self.queue.release(key);
-        self.queue.delay(key, delay.max(at_least));
-        if key.is_policy() {
-            // Those who waited for this policy wait no longer.
-            self.settled(key);
-        }
+        Some((decide::plan(controller, &seen, &store, self.clock.now()), seen))
     }
 
     /// An object reads as it should; if what others see in it is new, they are looked at next.
@@ -555,47 +402,4 @@ impl Reconciler {
         let again = plan.status.as_ref().filter(|_| plan.actions.is_empty()).map(digest);
         again.is_some() && self.written.get(key).copied() == again
     }
-
-    /// Whether deciding again, from the very answer of the server, wants the same written again.
-    fn is_pruned(&self, key: &Key, patch: &StatusPatch) -> bool {
-        let Some((Ok(Plan { status: Some(again), .. }), _)) = self.decide(key) else {
-            return false;
-        };
-        // The first operation is the version.
-        again.operations.iter().skip(1).eq(patch.operations.iter().skip(1))
-    }
-
-    fn say_unsaid(&mut self, key: &Key, seen: &Seen) {
-        if let Some(trouble) = self.troubles.remove(key) {
-            if let Unsaid::Status(notes) = trouble.unsaid {
-                self.reports.say(key, seen.identity(), notes, self.clock.exact());
-            }
-            self.progress.pruned(key, false);
-        }
-    }
-
-    /// Tells of a mark whose answer was lost, now that the machine itself tells what became of it (GATE-7).
-    fn say_mark(&mut self, key: &Key, machine: Option<&Seen>) {
-        let Some(trouble) = self.troubles.get_mut(key) else { return };
-        let Unsaid::Mark { .. } = trouble.unsaid else { return };
-        let Unsaid::Mark { config, note } = std::mem::take(&mut trouble.unsaid) else { return };
-        let Some(Seen::Part(part)) = machine else { return };
-        let Part::Node(machine) = &part.part else { return };
-        if machine.node.desired != config {
-            return;
-        }
-        if let Some(pool) = self.caches.store().get(key) {
-            self.reports.say(key, pool.identity(), vec![note], self.clock.exact());
-        }
-    }
-}
-
-/// A decision that ended badly. What it panicked with has been printed.
-#[derive(Debug)]
-struct Panicked;
-
-/// What a patch writes, whatever version it was made from.
-fn digest(patch: &StatusPatch) -> u64 {
-    let operations = patch.operations.iter().skip(1).map(ToString::to_string);
-    backoff::spread(operations.collect::<Vec<_>>().join("\n").as_bytes())
 }

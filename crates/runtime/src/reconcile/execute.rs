@@ -314,7 +314,7 @@ pub(super) fn read_back(
 /// waits for what could not be read.
 async fn tell(hands: &Hands, key: &Key, unread: String) {
     hands.caches.store().set_unread(key, unread);
-    let Some((before, plan)) = fresh::decide(hands, key) else { return };
+    let Some((before, plan)) = fresh::decide_anew(hands, key) else { return };
     // Who would create something first tells nothing: see `steps`.
     let creates = plan.actions.iter().any(|action| matches!(action, Action::CreateRendered(_)));
     let Some(patch) = plan.status.filter(|_| !creates && hands.still_leads()) else { return };

@@ -5,16 +5,13 @@
 //! cache; the decision is made again; and only what the new decision still contains is sent, as the new decision has it. After a hold
 //! is committed at most the one write follows that was on its way.
 
-use std::{
-    collections::BTreeSet,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use serde_json::Value;
 use tidegate_core::{plan::Plan, pool::Action, seen::Seen};
 
-use super::execute::Hands;
+use super::{decide, execute::Hands};
 use crate::{
     caches::read,
     call::{Ask, CallError, Verb},
@@ -47,7 +44,7 @@ pub(super) async fn ask_again(hands: &Hands, key: &Key, action: &Action) -> Aske
         return Asked::Stop;
     }
     // The next turn of the loop meets the same panic, and deals with it.
-    let Some((seen, plan)) = decide(hands, key) else { return Asked::Stop };
+    let Some((seen, plan)) = decide_anew(hands, key) else { return Asked::Stop };
     if hands.caches.store().held_back(key).is_some() {
         return Asked::Stop;
     }
@@ -61,16 +58,11 @@ pub(super) async fn ask_again(hands: &Hands, key: &Key, action: &Action) -> Aske
     fresh.map_or(Asked::PassOver, |fresh| Asked::Go(Box::new(fresh)))
 }
 
-/// Decides anew, from what is known now; none if the object is gone, or if the decision panicked. What is in the way of all changes is
-/// known before, so that the status tells it.
-pub(super) fn decide(hands: &Hands, key: &Key) -> Option<(Seen, Plan)> {
+/// Decides anew, from what is known now; none if the object is gone, or if the decision panicked.
+pub(super) fn decide_anew(hands: &Hands, key: &Key) -> Option<(Seen, Plan)> {
     let mut store = hands.caches.store();
-    let seen = store.get(key)?.clone();
-    store.set_seconds_ahead(hands.cluster.seconds_ahead());
-    let held = hands.terms.held_back(hands.row, &seen, &store, hands.cluster.skew());
-    store.hold_back(key, held);
-    let now = hands.cluster.clock().now();
-    let plan = catch_unwind(AssertUnwindSafe(|| (hands.row.decide)(&seen, &store, now))).ok()?;
+    let seen = decide::known(key, hands.row, (hands.terms, &hands.cluster), &mut store)?;
+    let plan = decide::plan(hands.row, &seen, &store, hands.cluster.clock().now()).ok()?;
     Some((seen, plan))
 }
 

@@ -1,0 +1,38 @@
+//! How is an object decided about? From the caches alone, by the loop and once more right before a change is initiated; either way what is
+//! in the way of all changes is known first, so that the status tells it (GATE-11).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use schedule::Instant;
+use tidegate_core::{plan::Plan, seen::Seen};
+
+use super::{Controller, hold::Terms};
+use crate::{call::Cluster, key::Key, store::Store};
+
+/// A decision that ended badly. What it panicked with has been printed.
+#[derive(Debug)]
+pub(super) struct Panicked;
+
+/// An object as it is known, once the store knows what is in the way of changes about it; none if it is gone.
+pub(super) fn known(
+    key: &Key,
+    row: &Controller,
+    (terms, cluster): (Terms, &Cluster),
+    store: &mut Store,
+) -> Option<Seen> {
+    let seen = store.get(key)?.clone();
+    store.set_seconds_ahead(cluster.seconds_ahead());
+    let held = terms.held_back(row, &seen, store, cluster.skew());
+    store.hold_back(key, held);
+    Some(seen)
+}
+
+/// What is to be done about an object. A panic concerns that object alone (LIVE-3).
+pub(super) fn plan(
+    row: &Controller,
+    seen: &Seen,
+    store: &Store,
+    now: Instant,
+) -> Result<Plan, Panicked> {
+    catch_unwind(AssertUnwindSafe(|| (row.decide)(seen, store, now))).map_err(|_| Panicked)
+}

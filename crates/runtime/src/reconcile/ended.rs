@@ -1,0 +1,211 @@
+//! What came of what was sent, and when is an object looked at again?
+//!
+//! - EXEC-4: what nobody knows the outcome of is read before anything else happens; so is what could not be read before a change (GATE-11).
+//! - LIVE-1: whatever failed is tried again, once at once and then after ever longer pauses.
+//! - What a lost answer would have told people is told when the object itself shows what became of it.
+
+use std::time::Duration;
+
+use api::schema::Role;
+use tidegate_core::{
+    plan::{Plan, StatusPatch},
+    seen::{Part, Seen},
+};
+
+use super::{
+    Reconciler,
+    execute::{Again, Phase, Step, Took, Unknown, Unsaid},
+};
+use crate::{
+    backoff,
+    call::{CallError, Outcome},
+    key::Key,
+    telemetry::Verdict,
+};
+
+/// What is wrong with an object's last reconciles.
+#[derive(Debug, Default)]
+pub(super) struct Trouble {
+    failures: u32,
+    /// The specification that they were about: another one is tried at once.
+    pub(super) generation: i64,
+    /// What to say once it is known that a write of unknown outcome was carried out.
+    unsaid: Unsaid,
+    /// What has to be read before anything else, because nobody knows what became of a write to it, or because it could not be read
+    /// before one.
+    pub(super) unknown: Option<Unknown>,
+}
+
+impl Reconciler {
+    /// A write or a read has ended.
+    pub(super) fn finish(&mut self, took: Took) {
+        let Took { key, began, step } = took;
+        let verdict = match step {
+            Step::Written { seen, before, patch, notes, again } => {
+                self.caches.answered(&key, seen);
+                self.reports.say(&key, before.identity(), notes, self.clock.exact());
+                self.written.insert(key.clone(), digest(&patch));
+                if self.is_pruned(&key, &patch) {
+                    tracing::warn!(object = %key, "the server keeps less of the status than was written: its definition is older than this build");
+                    self.progress.pruned(&key, true);
+                    self.fail(&key, self.tempo.refused_at_most, self.tempo.retry_at_most);
+                    Verdict::Pruned
+                } else {
+                    self.progress.pruned(&key, false);
+                    self.troubles.remove(&key);
+                    self.settled(&key);
+                    // What was done beside the status may lead to more, and nobody else will tell.
+                    if again == Again::Now {
+                        self.queue.hurry(key.clone());
+                    }
+                    Verdict::Written
+                }
+            }
+            Step::Acted { before, notes, again } => {
+                self.reports.say(&key, before.identity(), notes, self.clock.exact());
+                self.troubles.remove(&key);
+                self.queue.release(&key);
+                if again == Again::Now {
+                    self.queue.hurry(key.clone());
+                }
+                Verdict::Written
+            }
+            Step::Stopped { before, notes } => {
+                tracing::info!(object = %key, "a change is not initiated any more: deciding anew");
+                self.reports.say(&key, before.identity(), notes, self.clock.exact());
+                // Once at once: the next decision knows why, and says so. Never in a circle.
+                self.once_more(&key, self.tempo.retry_at_most, Duration::ZERO);
+                Verdict::Refused
+            }
+            Step::HeldBack { why } => {
+                tracing::warn!(object = %key, why, "a change was not initiated after all");
+                self.fail(&key, self.tempo.retry_at_most, Duration::ZERO);
+                Verdict::Refused
+            }
+            Step::Read { object, seen } => {
+                self.say_mark(&key, seen.as_ref());
+                if let Some(seen) = seen {
+                    self.caches.answered(&object, seen);
+                }
+                self.caches.store().set_read(&key);
+                if let Some(trouble) = self.troubles.get_mut(&key) {
+                    trouble.unknown = None;
+                }
+                // What was read may be what was wanted, or not: decide again, now.
+                self.queue.release(&key);
+                self.queue.hurry(key);
+                return;
+            }
+            Step::Failed { object, error, unsaid, phase } => {
+                self.failed(&key, object, &error, unsaid, phase)
+            }
+        };
+        self.telemetry.reconciled(key.kind().name, verdict, began.elapsed());
+    }
+
+    fn failed(
+        &mut self,
+        key: &Key,
+        object: Key,
+        error: &CallError,
+        unsaid: Unsaid,
+        phase: Phase,
+    ) -> Verdict {
+        tracing::warn!(object = %key, at = %object, %error, cause = ?error, "the plan was not carried out");
+        let (verdict, unknown, at_most) = match (phase, error.code(), error.outcome()) {
+            (Phase::Reading, ..) => (Verdict::Unknown, true, self.tempo.retry_at_most),
+            (_, Some(409), _) => (Verdict::Conflict, true, self.tempo.retry_at_most),
+            (_, _, Outcome::Unknown) => (Verdict::Unknown, true, self.tempo.retry_at_most),
+            (_, Some(429), Outcome::NotDone) => (Verdict::Refused, false, self.tempo.retry_at_most),
+            // The trouble of one machine must not keep its whole pool waiting.
+            (_, _, Outcome::NotDone) if object.kind().role == Role::Part => {
+                (Verdict::Refused, false, self.tempo.retry_at_most)
+            }
+            (_, _, Outcome::NotDone) => (Verdict::Refused, false, self.tempo.refused_at_most),
+        };
+        let first = !self.troubles.contains_key(key);
+        let trouble = self.troubles.entry(key.clone()).or_default();
+        let since = match (phase, trouble.unknown.take()) {
+            (Phase::Reading, Some(before)) => before.since,
+            (phase, _) => phase,
+        };
+        trouble.unknown = unknown.then_some(Unknown { object, since });
+        if verdict == Verdict::Unknown && phase == Phase::Writing {
+            trouble.unsaid = unsaid;
+        }
+        if first && verdict != Verdict::Refused {
+            // Once at once: most conflicts and lost answers are over by then.
+            trouble.failures = 1;
+            self.queue.release(key);
+            self.queue.hurry(key.clone());
+        } else {
+            self.fail(key, at_most, error.retry_after());
+        }
+        verdict
+    }
+
+    /// An object is looked at again: at once if nothing was wrong with it before, after a while otherwise.
+    fn once_more(&mut self, key: &Key, at_most: Duration, at_least: Duration) {
+        if self.troubles.contains_key(key) {
+            return self.fail(key, at_most, at_least);
+        }
+        self.troubles.insert(key.clone(), Trouble { failures: 1, ..Trouble::default() });
+        self.queue.release(key);
+        self.queue.hurry(key.clone());
+    }
+
+    /// An object is left alone for a while.
+    pub(super) fn fail(&mut self, key: &Key, at_most: Duration, at_least: Duration) {
+        let generation = self.caches.store().get(key).map_or(0, |seen| seen.identity().generation);
+        let trouble = self.troubles.entry(key.clone()).or_default();
+        trouble.generation = generation;
+        let seed = backoff::spread(key.to_string().as_bytes());
+        let delay = backoff::delay(self.tempo.retry, at_most, trouble.failures, seed);
+        trouble.failures = trouble.failures.saturating_add(1);
+        self.queue.release(key);
+        self.queue.delay(key, delay.max(at_least));
+        if key.is_policy() {
+            // Those who waited for this policy wait no longer.
+            self.settled(key);
+        }
+    }
+
+    /// Whether deciding again, from the very answer of the server, wants the same written again.
+    fn is_pruned(&self, key: &Key, patch: &StatusPatch) -> bool {
+        let Some((Ok(Plan { status: Some(again), .. }), _)) = self.decide(key) else {
+            return false;
+        };
+        // The first operation is the version.
+        again.operations.iter().skip(1).eq(patch.operations.iter().skip(1))
+    }
+
+    pub(super) fn say_unsaid(&mut self, key: &Key, seen: &Seen) {
+        if let Some(trouble) = self.troubles.remove(key) {
+            if let Unsaid::Status(notes) = trouble.unsaid {
+                self.reports.say(key, seen.identity(), notes, self.clock.exact());
+            }
+            self.progress.pruned(key, false);
+        }
+    }
+
+    /// Tells of a mark whose answer was lost, now that the machine itself tells what became of it (GATE-7).
+    fn say_mark(&mut self, key: &Key, machine: Option<&Seen>) {
+        let Some(trouble) = self.troubles.get_mut(key) else { return };
+        let Unsaid::Mark { .. } = trouble.unsaid else { return };
+        let Unsaid::Mark { config, note } = std::mem::take(&mut trouble.unsaid) else { return };
+        let Some(Seen::Part(part)) = machine else { return };
+        let Part::Node(machine) = &part.part else { return };
+        if machine.node.desired != config {
+            return;
+        }
+        if let Some(pool) = self.caches.store().get(key) {
+            self.reports.say(key, pool.identity(), vec![note], self.clock.exact());
+        }
+    }
+}
+
+/// What a patch writes, whatever version it was made from.
+pub(super) fn digest(patch: &StatusPatch) -> u64 {
+    let operations = patch.operations.iter().skip(1).map(ToString::to_string);
+    backoff::spread(operations.collect::<Vec<_>>().join("\n").as_bytes())
+}
