@@ -58,11 +58,6 @@ pub(crate) fn join_as_written(document: Value) -> Option<Value> {
     old(document, |_| {})
 }
 
-/// That, and nobody looks at what is said in the place of an agent either.
-pub(crate) fn join_as_reported(document: Value) -> Option<Value> {
-    if is_called(&document, "-reports") { None } else { join_as_written(document) }
-}
-
 /// An order is an order, unless the machine is told to stay as it is.
 const ORDERS: &str = "variables.desired != variables.desiredBefore && !(variables.desiredBefore == '' && \
     'machineconfiguration.openshift.io/currentConfig' in variables.notedBefore && \

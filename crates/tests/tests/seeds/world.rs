@@ -41,7 +41,7 @@ pub(crate) enum World {
     Rivals,
     /// Watches fall silent and lists are old, many machines may go at once, and people stop them half-way.
     Silent,
-    /// No watch of what can hold ever says anything, and nothing else goes wrong; for the rest as before.
+    /// Many machines may go at once, people stop them half-way, no watch of what can hold ever says anything, and nothing else goes wrong.
     Hushed,
     /// A busy one in which many writes are held up on their way, and what they were decided for has changed when they arrive.
     Late,
