@@ -40,6 +40,7 @@ pub mod forecast;
 pub mod format;
 pub mod gate;
 pub mod gauge;
+pub mod key;
 pub mod lower;
 pub mod nearest;
 pub mod node;

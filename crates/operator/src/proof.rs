@@ -11,11 +11,11 @@ use api::{kinds, machine::names};
 use runtime::{
     caches::Caches,
     call::{Ask, CallError, Cluster, Verb},
-    key::Key,
+    key::path,
     tempo::Tempo,
 };
 use serde_json::{Value, json};
-use tidegate_core::enforced::Enforcement;
+use tidegate_core::{enforced::Enforcement, key::Key};
 use tokio::time::{Instant, sleep};
 
 /// No configuration is called that: names of objects have no capital letters.
@@ -157,7 +157,7 @@ async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallErro
     for (annotations, policy) in [(order, PERMITS), (json!({names::LEDGER: IMPOSSIBLE}), RECORDS)] {
         let change = json!({"metadata": {"annotations": annotations}});
         let ask = Ask {
-            path: format!("{}?dryRun=All&fieldManager=tidegate-proof", machine.path()),
+            path: format!("{}?dryRun=All&fieldManager=tidegate-proof", path(&machine)),
             content_type: "application/merge-patch+json",
             body: change.to_string().into_bytes(),
         };

@@ -9,14 +9,14 @@
 
 use std::sync::Arc;
 
-use api::schema::Kind;
+use api::schema::{GATED, KINDS, Kind};
 use serde::Deserialize;
 use tokio::time::sleep;
 
 use crate::{
     caches::Caches,
     call::{Ask, Cluster, Verb},
-    key::{collection, kinds},
+    key::{collection, path},
     store::State,
     tempo::Tempo,
 };
@@ -45,15 +45,15 @@ pub async fn watch(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
     loop {
         sleep(tempo.freshness).await;
         let known = |kind: &&'static Kind| {
-            let about = caches.store().on(kind.name);
+            let about = caches.store().on(kind.id);
             about.is_some_and(|about| about.state == State::Known)
         };
         // One counter for the whole store, so one kind tells for all.
-        let Some(kind) = kinds().find(known) else { continue };
-        let path = format!("{}?limit=1", collection(kind, None));
+        let Some(kind) = KINDS.iter().chain(GATED).find(known) else { continue };
+        let first = format!("{}?limit=1", collection(kind, None));
         let seen = caches.store().newest();
         // A server that does not answer is noticed by the watches.
-        let Ok(list) = cluster.call::<Document>(Verb::List, Ask::path(path)).await else {
+        let Ok(list) = cluster.call::<Document>(Verb::List, Ask::path(first)).await else {
             continue;
         };
         let is_behind = list.version().is_some_and(|listed| listed < seen);
@@ -72,7 +72,7 @@ pub async fn watch(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
 async fn is_gone(cluster: &Cluster, caches: &Caches) -> bool {
     let last = caches.store().last_written().map(|(key, version)| (key.clone(), version));
     let Some((key, known)) = last else { return false };
-    match cluster.call::<Document>(Verb::Get, Ask::path(key.path())).await {
+    match cluster.call::<Document>(Verb::Get, Ask::path(path(&key))).await {
         Ok(found) => found.version().is_some_and(|found| found < known),
         Err(error) => error.code() == Some(404),
     }

@@ -17,13 +17,14 @@ use api::schema::{Kind, Role};
 use futures_util::FutureExt as _;
 use serde::Deserialize;
 use serde_json::Value;
+use tidegate_core::key::Key;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
     backoff::Backoff,
     caches::{Caches, read},
     call::{Ask, CallError, Cluster, Verb},
-    key::{Key, collection},
+    key::collection,
     store::{State, Trust},
     tempo::Tempo,
 };
@@ -78,7 +79,7 @@ impl Observer {
                 Err(error) if error.code() == Some(404) => {
                     // A server that starts may not know the kind yet: what was known is dropped only when it says so twice.
                     missed += 1;
-                    let known = self.caches.store().on(self.kind.name);
+                    let known = self.caches.store().on(self.kind.id);
                     let known = known.is_some_and(|about| about.state == State::Known);
                     if !known || missed > 1 {
                         self.caches.absent(self.kind);
@@ -171,9 +172,7 @@ impl Observer {
                 page.items
             {
                 let name = name.unwrap_or_default();
-                let Some(key) = Key::new(self.kind, namespace.as_deref(), &name) else {
-                    return Ok(Next::List);
-                };
+                let key = Key::new(self.kind, namespace.as_deref(), &name);
                 listed.insert(key, resource_version);
             }
             let Some(token) = page.metadata.continues.filter(|token| !token.is_empty()) else {
@@ -211,7 +210,7 @@ impl Observer {
             Role::Policy | Role::Gated { .. } => self.tempo.silence,
             Role::Part => self.tempo.silence_of_parts,
         };
-        let about = self.caches.store().on(self.kind.name);
+        let about = self.caches.store().on(self.kind.id);
         about.map_or_else(Instant::now, |about| about.confirmed) + silence
     }
 
@@ -259,9 +258,7 @@ impl Observer {
             "BOOKMARK" => {}
             happening => {
                 let name = name.unwrap_or_default();
-                let Some(key) = Key::new(self.kind, namespace.as_deref(), &name) else {
-                    return Next::List;
-                };
+                let key = Key::new(self.kind, namespace.as_deref(), &name);
                 if happening == "DELETED" {
                     self.caches.forget(&key, &resource_version);
                 } else if !self.caches.store().has(&key, &resource_version) {

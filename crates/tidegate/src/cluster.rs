@@ -19,7 +19,7 @@ use kube::{Client, client::Body};
 use runtime::{call::dated, client};
 use schedule::Instant;
 use serde_json::Value;
-use tidegate_core::{fleet::Fleet, problem::Object, simulate, world::World};
+use tidegate_core::{fleet::Fleet, key::Key, simulate, world::World};
 
 use crate::{
     args::{self, At},
@@ -227,13 +227,9 @@ impl Cluster {
     }
 
     /// Changes an object by a merge patch.
-    pub(crate) fn patch(&self, object: &Object, change: &Value) -> anyhow::Result<()> {
-        let name = object.name.as_deref().unwrap_or_default();
-        let path = match KINDS.iter().chain(GATED).find(|kind| kind.name == object.kind) {
-            Some(kind) => collection(kind, object.namespace.as_deref()),
-            None => format!("/api/v1/{}", names::plural(&object.kind)),
-        };
-        let request = Request::patch(format!("{path}/{name}?fieldManager=tidegate"))
+    pub(crate) fn patch(&self, object: &Key, change: &Value) -> anyhow::Result<()> {
+        let path = runtime::key::path(object);
+        let request = Request::patch(format!("{path}?fieldManager=tidegate"))
             .header(http::header::CONTENT_TYPE, "application/merge-patch+json")
             .body(serde_json::to_vec(change)?)?;
         self.runtime.block_on(self.ask(request)).map(drop).map_err(|refusal| match refusal.code {

@@ -27,7 +27,7 @@ pub fn plan(seen: &SeenPart, now: Instant) -> Plan {
         return Plan::default();
     };
     // A server whose definition takes other names too would have several, and nobody acts by those.
-    if identity.object.name.as_deref() != Some(MACHINE_CONFIGURATION_NAME) {
+    if &*identity.key.name != MACHINE_CONFIGURATION_NAME {
         return Plan::default();
     }
     let generation = Some(identity.generation);

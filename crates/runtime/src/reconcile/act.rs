@@ -12,6 +12,7 @@ use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
     gate::Permit,
+    key::Key,
     pool::{Action, update::Record},
 };
 
@@ -19,7 +20,7 @@ use super::execute::{FIELD_OWNER, Hands};
 use crate::{
     caches::read,
     call::{Ask, CallError, Verb},
-    key::{Key, collection},
+    key::{collection, path},
 };
 
 /// Who is named as the owner of what machines must go to. An owner of its own: the server stamps the time of a write on its owner's
@@ -43,13 +44,13 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
         Action::CreateRendered(document) => create(hands, pool, document).await,
         Action::RecordSources { name, digests } => {
             let change = json!({"metadata": {"annotations": {names::SOURCE_DIGESTS: digests}}});
-            merge(hands, pool, (&kinds::MACHINE_CONFIG, name), &change).await
+            merge(hands, (&kinds::MACHINE_CONFIG, name), &change).await
         }
         Action::FollowControlPlane(operations)
         | Action::SetConfiguration(operations)
         | Action::WriteLedger { operations, .. } => {
             let ask = Ask {
-                path: format!("{}?fieldManager={FIELD_OWNER}", pool.path()),
+                path: format!("{}?fieldManager={FIELD_OWNER}", path(pool)),
                 content_type: "application/json-patch+json",
                 body: Value::Array(operations.clone()).to_string().into_bytes(),
             };
@@ -69,7 +70,7 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
             initiate(hands, pool, node, mark, (permit, *until)).await
         }
         Action::Adopt { node, uid, resource_version, config } => {
-            adopt(hands, pool, (node, uid, resource_version), config).await
+            adopt(hands, (node, uid, resource_version), config).await
         }
         Action::Note { node, uid, resource_version, annotations } => {
             let change = json!({"metadata": {
@@ -77,14 +78,14 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
                 "resourceVersion": resource_version,
                 "annotations": annotations,
             }});
-            merge(hands, pool, (&kinds::NODE, node), &change).await
+            merge(hands, (&kinds::NODE, node), &change).await
         }
         Action::RecordRelease { name, resource_version, record } => {
             let change = json!({"metadata": {
                 "resourceVersion": resource_version,
                 "annotations": {names::BEGUN_RELEASE: record.as_ref().map(Record::text)},
             }});
-            merge(hands, pool, (&kinds::CLUSTER_VERSION, name), &change).await
+            merge(hands, (&kinds::CLUSTER_VERSION, name), &change).await
         }
     }
 }
@@ -112,9 +113,7 @@ async fn initiate(
     mark: Vec<u8>,
     (permit, until): (&Permit, Instant),
 ) -> Acted {
-    let Some(object) = Key::new(&kinds::NODE, None, node) else {
-        return Acted::HeldBack(format!("{node} is no name of a machine"));
-    };
+    let object = Key::new(&kinds::NODE, None, node);
     let clock = hands.cluster.clock();
     let now = clock.now();
     if !permit.is_live(now) || until <= now {
@@ -126,7 +125,7 @@ async fn initiate(
         return Acted::HeldBack(format!("by the clock of the server it is {there}, and too early"));
     }
     let ask = Ask {
-        path: format!("{}?fieldManager={ROLLOUT_OWNER}&force=true", object.path()),
+        path: format!("{}?fieldManager={ROLLOUT_OWNER}&force=true", path(&object)),
         content_type: "application/apply-patch+yaml",
         body: mark,
     };
@@ -140,10 +139,10 @@ async fn initiate(
 
 /// A machine is told to stay where it is (GATE-16). Applied, and not patched: what is then ordered has another owner, to whom this one
 /// yields.
-async fn adopt(hands: &Hands, pool: &Key, machine: (&str, &str, &str), config: &str) -> Acted {
-    let object = Key::new(&kinds::NODE, None, machine.0).unwrap_or_else(|| pool.clone());
+async fn adopt(hands: &Hands, machine: (&str, &str, &str), config: &str) -> Acted {
+    let object = Key::new(&kinds::NODE, None, machine.0);
     let ask = Ask {
-        path: format!("{}?fieldManager={FIELD_OWNER}", object.path()),
+        path: format!("{}?fieldManager={FIELD_OWNER}", path(&object)),
         content_type: "application/apply-patch+yaml",
         body: applied(machine, &json!({names::DESIRED_CONFIG: config})),
     };
@@ -161,10 +160,10 @@ async fn create(hands: &Hands, pool: &Key, document: &Value) -> Acted {
     }
 }
 
-async fn merge(hands: &Hands, pool: &Key, (kind, name): (&Kind, &str), change: &Value) -> Acted {
-    let object = Key::new(kind, None, name).unwrap_or_else(|| pool.clone());
+async fn merge(hands: &Hands, (kind, name): (&Kind, &str), change: &Value) -> Acted {
+    let object = Key::new(kind, None, name);
     let ask = Ask {
-        path: format!("{}?fieldManager={FIELD_OWNER}", object.path()),
+        path: format!("{}?fieldManager={FIELD_OWNER}", path(&object)),
         content_type: "application/merge-patch+json",
         body: change.to_string().into_bytes(),
     };

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use api::schema::Role;
 use tidegate_core::{
+    key::Key,
     plan::{Plan, StatusPatch},
     seen::{Part, Seen},
 };
@@ -19,7 +20,6 @@ use super::{
 use crate::{
     backoff,
     call::{CallError, Outcome},
-    key::Key,
     telemetry::Verdict,
 };
 

@@ -7,10 +7,11 @@
 
 use std::sync::Arc;
 
-use api::machine::names::NODE;
+use api::schema::KindId;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use serde_json::Value;
 use tidegate_core::{
+    key::Key,
     plan::{Note, Plan, StatusPatch},
     pool::{Action, refusal::Refusal},
     seen::Seen,
@@ -27,7 +28,7 @@ use super::{
 use crate::{
     caches::{Caches, read},
     call::{Ask, CallError, Cluster, Outcome, Verb},
-    key::Key,
+    key::{path, status_path},
     lease::Leadership,
     report::Reports,
 };
@@ -234,7 +235,7 @@ enum Marks {
 /// Whether a failure is the trouble of one machine alone: the server said no to it, and would say so again.
 fn is_passed_over(object: &Key, error: &CallError) -> bool {
     let refused = error.outcome() == Outcome::NotDone && !matches!(error.code(), Some(409 | 429));
-    object.kind().name == NODE && refused
+    object.id == KindId::Node && refused
 }
 
 /// What the server said when it refused, in one line.
@@ -256,7 +257,7 @@ async fn write_status(
     (patch, notes, again): (StatusPatch, Vec<Note>, Again),
 ) -> Step {
     let ask = Ask {
-        path: format!("{}?fieldManager={FIELD_OWNER}", key.status_path()),
+        path: format!("{}?fieldManager={FIELD_OWNER}", status_path(&key)),
         content_type: "application/json-patch+json",
         body: Value::Array(patch.operations.clone()).to_string().into_bytes(),
     };
@@ -290,7 +291,7 @@ pub(super) fn read_back(
     let Unknown { object, since } = unknown;
     let span = tracing::info_span!("reconcile", object = %key, at = %object, verb = "observe");
     async move {
-        let read_it = hands.cluster.call::<Value>(Verb::Get, Ask::path(object.path())).await;
+        let read_it = hands.cluster.call::<Value>(Verb::Get, Ask::path(path(&object))).await;
         let step = match read_it {
             Ok(document) => {
                 let seen = read(object.kind(), &document).map(|(_, seen)| seen);

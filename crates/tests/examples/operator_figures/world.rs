@@ -18,11 +18,12 @@ use runtime::{
     call::{Ask, Cluster, Verb},
     client::{configuration, connect},
     clock::SystemClock,
-    key::{Key, collection},
+    key::{collection, status_path},
     store::{Store, Trust},
     telemetry::Telemetry,
 };
 use serde_json::{Value, json};
+use tidegate_core::key::Key;
 
 use crate::HANDS;
 
@@ -118,10 +119,10 @@ impl World {
         let patches: Vec<Ask> = store
             .all()
             .filter_map(|(key, seen)| {
-                let row = CONTROLLERS.iter().find(|row| row.kind.name == key.kind().name)?;
+                let row = CONTROLLERS.iter().find(|row| row.kind.id == key.id)?;
                 let patch = (row.decide)(seen, &store, now).status?;
                 Some(Ask {
-                    path: format!("{}?fieldManager=tidegate", key.status_path()),
+                    path: format!("{}?fieldManager=tidegate", status_path(key)),
                     content_type: "application/json-patch+json",
                     body: Value::Array(patch.operations).to_string().into_bytes(),
                 })

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tidegate_core::{
     decide,
     gate::{self, Form, Gate},
+    key::Key,
     plan::Plan,
     pool::{Action, capacity::Limit, seen::SeenNode},
     seen::{Seen, SeenGated, SeenPolicy},
@@ -43,7 +44,7 @@ const fn not_asking_again() -> [Controller; ROWS] {
     rows
 }
 
-fn some_machine(_: &Seen, store: &Store) -> Vec<runtime::key::Key> {
+fn some_machine(_: &Seen, store: &Store) -> Vec<Key> {
     let machines = store.of_kind(&kinds::NODE);
     machines.map(|(key, _)| key.clone()).take(1).collect()
 }
@@ -97,7 +98,7 @@ fn without_exclusions(seen: &Seen, store: &Store, now: Instant) -> Plan {
         let Some(read) = &mut policy.judged.policy else { return };
         let Some(windows) = read.lowered.scheduled.windows.clone() else { return };
         read.lowered.set = windows;
-        let name = &policy.identity.object.name;
+        let name = policy.identity.key.name.to_string();
         *gate = as_if(&json!({"strategy": "ByPolicy", "byPolicy": {"name": name}}), Some(policy));
     })
 }
