@@ -17,6 +17,7 @@ use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
+    change::ChangeId,
     drain::node::Node,
     enforced::Enforcement,
     key::Key,
@@ -191,6 +192,17 @@ impl Seen {
                 node == before.node && drain == before.drain
             }
             (Part::Config(_) | Part::Node(_) | Part::Disruption(_) | Part::Other, _) => false,
+        }
+    }
+
+    /// Whether the object was told to go to this, by whomever.
+    pub fn goes_to(&self, change: &ChangeId) -> bool {
+        match self {
+            Self::Part(part) => match &part.part {
+                Part::Node(machine) => *change == ChangeId::rendered(&machine.node.desired),
+                Part::Config(_) | Part::Disruption(_) | Part::Other => false,
+            },
+            Self::Policy(_) | Self::Gated(_) => false,
         }
     }
 

@@ -13,11 +13,12 @@ use runtime::store::{Store, policy_of};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    action::{Action, Write},
     decide::outside,
     gate::{self, Gate},
     key::Key,
     pool::{
-        self, Action, PoolPlan, PoolView, Topology, master, membership,
+        self, PoolPlan, PoolView, Topology, master, membership,
         merge::Base,
         render::chosen,
         seen::{SeenNode, SeenPool},
@@ -124,7 +125,8 @@ pub fn follow(gated: &SeenGated, store: &Store) -> Option<Action> {
         "metadata": {"resourceVersion": pool.resource_version},
         "spec": {"changeManagement": found},
     });
-    master::follow(&wanted, &found).map(Action::FollowControlPlane)
+    let operations = master::follow(&wanted, &found)?;
+    Some(Action::upkeep(gated.identity.key.clone(), Write::JsonPatch(operations)))
 }
 
 /// There is no release here: what machines hold is what people configured, and nothing below it.
