@@ -27,11 +27,11 @@ use tidegate_core::{
     pool::{
         PoolView, Topology, decide,
         merge::Base,
-        refusal::Refusals,
         render::{Rendering, chosen, render},
         seen::{SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
     },
+    refusal::Refusals,
     simulate::{Cluster, Lengths, Settings, simulate},
 };
 
@@ -123,7 +123,7 @@ fn plan_row(
     let now = Instant::parse("2026-11-15T12:00:00Z").unwrap();
     row(name, 5, || {
         let plan = decide(&view, &gate, now);
-        plan.actions.len() + usize::from(plan.status.is_some())
+        plan.effects.len() + usize::from(plan.status.is_some())
     })
 }
 

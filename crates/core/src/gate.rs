@@ -17,8 +17,9 @@ use schedule::{Instant, TimeSet};
 
 use crate::{
     format,
+    key::Key,
     lower::Lowered,
-    problem::{Code, FieldPath, Object, Problem},
+    problem::{Code, FieldPath, Problem},
     seen::{SeenGated, SeenPolicy, StanzaReading},
     strategy,
     verdict::Verdict,
@@ -172,7 +173,7 @@ enum Standing<'a> {
     Doubtful(Doubt),
 }
 
-fn standing<'a>(named: &Object, policy: Option<&'a Arc<SeenPolicy>>) -> Standing<'a> {
+fn standing<'a>(named: &Key, policy: Option<&'a Arc<SeenPolicy>>) -> Standing<'a> {
     let doubtful = |reason, message| Standing::Doubtful(Doubt { reason, message });
     let Some(policy) = policy else {
         let message =

@@ -44,11 +44,10 @@ pub struct Change {
 /// Why a resource's own stanza is not the place for an override; none if it is. The pool of the masters follows `ClusterVersion`, so
 /// that what is written on the pool itself is put back at once (CV-2).
 pub fn led_elsewhere(seen: &SeenGated, world: &World) -> Option<String> {
-    let object = &seen.identity.object;
-    let masters =
-        object.kind == names::MACHINE_CONFIG_POOL && object.name.as_deref() == Some(MASTER);
+    let object = &seen.identity.key;
+    let masters = seen.pool.as_ref().is_some_and(|pool| pool.name == MASTER);
     let mut versions = world.gated().filter(|seen| seen.is_the_cluster());
-    let version = versions.next().filter(|_| masters)?.identity.object.name.as_deref()?.to_owned();
+    let version = &versions.next().filter(|_| masters)?.identity.key.name;
     Some(format!(
         "{object} follows ClusterVersion/{version}, so its own stanza decides nothing\n  \
          hint: tidegate override clusterversion/{version}, which holds or permits the masters too"
@@ -63,7 +62,7 @@ pub fn change(
     reason: Option<&str>,
     now: Instant,
 ) -> Result<Change, String> {
-    let object = &seen.identity.object;
+    let object = &seen.identity.key;
     if let Wanted::PermissiveUntil(until) | Wanted::RestrictiveUntil(until) = wanted
         && until <= now
     {
@@ -130,7 +129,7 @@ fn with(seen: &SeenGated, written: &Value) -> Result<SeenGated, String> {
 }
 
 fn meaning(after: &SeenGated, gate: &Gate, now: Instant) -> String {
-    let object = &after.identity.object;
+    let object = &after.identity.key;
     let then = match after.policy() {
         Some(policy) => format!("then as {policy} says"),
         None => match gate.form() {
@@ -249,8 +248,7 @@ mod tests {
             world
         };
         let check = |world: &World, pool: &str, expected: Option<&str>| {
-            let pools =
-                world.gated().find(|seen| seen.identity.object.name.as_deref() == Some(pool));
+            let pools = world.gated().find(|seen| &*seen.identity.key.name == pool);
             let said = led_elsewhere(pools.unwrap(), world);
             assert_eq!(said.is_some(), expected.is_some(), "{said:?}");
             assert!(said.unwrap_or_default().contains(expected.unwrap_or_default()));

@@ -8,8 +8,8 @@ use crate::{
     decide::outside,
     enforced::Enforcement,
     gate::{Form, Gate},
+    key::Key,
     pending::Pending,
-    problem::Object,
     seen::{SeenGated, SeenPolicy},
     strategy,
     verdict::Verdict,
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Which object.
-    pub object: Object,
+    pub object: Key,
     /// Whether changes may be initiated.
     pub verdict: Verdict,
     /// The same for the state after the present one, if there is one.
@@ -28,7 +28,7 @@ pub struct Row {
     /// How that is decided, as it is spelled in the object; none without a stanza.
     pub strategy: Option<&'static str>,
     /// The policy that a resource names.
-    pub policy: Option<Object>,
+    pub policy: Option<Key>,
     /// Whether a resource sets its policy aside.
     pub overridden: Overridden,
     /// The present state and the next one.
@@ -55,7 +55,7 @@ pub fn resource(world: &World, seen: &SeenGated, at: Instant) -> Row {
     let gate = world.gate(seen);
     let behavior = world.behavior(seen, at);
     Row {
-        object: seen.identity.object.clone(),
+        object: seen.identity.key.clone(),
         verdict: gate.verdict(at),
         next: next(&behavior, |at| gate.verdict(at)),
         strategy: form_name(&gate),
@@ -87,7 +87,7 @@ pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
     let known = seen.status.behavior.as_ref();
     let behavior = as_recorded(&set, &|at| seen.reason(at), known, strategy, at);
     Row {
-        object: seen.identity.object.clone(),
+        object: seen.identity.key.clone(),
         verdict: seen.verdict(at),
         next: next(&behavior, |at| seen.verdict(at)),
         strategy: usable

@@ -192,7 +192,7 @@ fn single(gated: &SeenGated, gate: &Gate, settings: &Settings) -> Single {
     let open = gate.set().state(start);
     let starts = if open.inside { Some(start) } else { open.until };
     Single {
-        object: gated.identity.object.clone(),
+        object: gated.identity.key.object(),
         waiting: explain::change::each(&gated.pending.waiting),
         starts: starts.filter(|starts| *starts < settings.range.end),
         reason: explain::gate::sentence(gated, gate, start),

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use api::{
     policy::{Behavior, Strategy},
-    schema::{GATED, KINDS, Kind, Role},
+    schema::{GATED, Kind, Role},
 };
 use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
@@ -15,15 +15,15 @@ use crate::{
     decide,
     explain::{self, Reason},
     gate::{Gate, gate},
-    problem::Object,
+    key::Key,
     seen::{Seen, SeenGated, SeenPolicy},
 };
 
 /// Everything that was seen.
 #[derive(Clone, Debug, Default)]
 pub struct World {
-    policies: BTreeMap<Object, Arc<SeenPolicy>>,
-    gated: BTreeMap<Object, Arc<SeenGated>>,
+    policies: BTreeMap<Key, Arc<SeenPolicy>>,
+    gated: BTreeMap<Key, Arc<SeenGated>>,
 }
 
 impl World {
@@ -31,9 +31,9 @@ impl World {
     pub fn add(&mut self, kind: &'static Kind, document: &Value) {
         match Seen::new(kind, document) {
             Seen::Policy(policy) => {
-                drop(self.policies.insert(policy.identity.object.clone(), policy));
+                drop(self.policies.insert(policy.identity.key.clone(), policy));
             }
-            Seen::Gated(gated) => drop(self.gated.insert(gated.identity.object.clone(), gated)),
+            Seen::Gated(gated) => drop(self.gated.insert(gated.identity.key.clone(), gated)),
             Seen::Part(_) => {}
         }
     }
@@ -72,13 +72,13 @@ impl World {
     }
 
     /// A policy, by what it is called.
-    pub fn policy(&self, object: &Object) -> Option<&Arc<SeenPolicy>> {
-        self.policies.get(object)
+    pub fn policy(&self, key: &Key) -> Option<&Arc<SeenPolicy>> {
+        self.policies.get(key)
     }
 
     /// A gated resource, by what it is called.
-    pub fn resource(&self, object: &Object) -> Option<&Arc<SeenGated>> {
-        self.gated.get(object)
+    pub fn resource(&self, key: &Key) -> Option<&Arc<SeenGated>> {
+        self.gated.get(key)
     }
 
     /// Why a resource may change at an instant, or why not (GATE-9).
@@ -109,92 +109,11 @@ pub(crate) fn as_recorded(
     }
 }
 
-/// What somebody calls an object on the command line: `KIND/NAME` or `KIND/NAMESPACE/NAME`, the kind by its name, its plural, its
-/// short name, in any case.
-pub fn named(text: &str, namespace: Option<&str>) -> Result<(&'static Kind, Object), String> {
-    let parts: Vec<&str> = text.split('/').collect();
-    let (kind, own, name) = match parts.as_slice() {
-        [kind, name] => (*kind, None, *name),
-        [kind, own, name] => (*kind, Some(*own), *name),
-        _ => return Err(format!("{text:?} is not KIND/NAME")),
-    };
-    let Some(kind) = kind_called(kind) else {
-        let kinds = KINDS.iter().chain(GATED).map(|row| row.short_name).collect::<Vec<_>>();
-        return Err(format!("there is no kind {kind:?} here; the kinds are {}", kinds.join(", ")));
-    };
-    let namespace = match (kind.scope, own.or(namespace)) {
-        (api::schema::Scope::Cluster, _) if own.is_some() => {
-            return Err(format!(
-                "{} has no namespace: write {}/{name}",
-                kind.name, kind.short_name
-            ));
-        }
-        (api::schema::Scope::Cluster, _) => None,
-        (api::schema::Scope::Namespaced, Some(namespace)) => Some(namespace.to_owned()),
-        (api::schema::Scope::Namespaced, None) => {
-            let hint = format!("write {}/NAMESPACE/{name}", kind.short_name);
-            return Err(format!("{} lives in a namespace: {hint}", kind.name));
-        }
-    };
-    if name.is_empty() {
-        return Err(format!("{text:?} names no object"));
-    }
-    Ok((kind, Object { kind: kind.name.into(), namespace, name: Some(name.into()) }))
-}
-
-/// The kind that somebody means.
-pub fn kind_called(text: &str) -> Option<&'static Kind> {
-    let text = text.to_lowercase();
-    // `nodepools.hypershift.openshift.io` is how kubectl says it in full.
-    let (word, group) =
-        text.split_once('.').map_or((text.as_str(), None), |(word, group)| (word, Some(group)));
-    KINDS.iter().chain(GATED).find(|kind| {
-        let singular = kind.name.to_lowercase();
-        let called =
-            [singular.as_str(), &api::names::plural(kind.name), kind.short_name].contains(&word);
-        called && group.is_none_or(|group| group == kind.group())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use api::kinds;
 
     use super::*;
-
-    #[test]
-    fn objects_are_called_as_people_call_them() {
-        let check = |text: &str, namespace: Option<&str>, expected: &str| {
-            let found = named(text, namespace);
-            let found = found.map_or_else(|wrong| wrong, |(_, object)| object.to_string());
-            assert_eq!(found, expected, "{text}");
-        };
-        check("mcp/worker", None, "MachineConfigPool/worker");
-        check("MachineConfigPool/worker", Some("ignored"), "MachineConfigPool/worker");
-        check(
-            "machineconfigpools.machineconfiguration.openshift.io/worker",
-            None,
-            "MachineConfigPool/worker",
-        );
-        check("clusterversion/version", None, "ClusterVersion/version");
-        check("np/clusters/pool-1", None, "NodePool/clusters/pool-1");
-        check("nodepools/pool-1", Some("clusters"), "NodePool/clusters/pool-1");
-        check("cmp/weekend", None, "ChangeManagementPolicy/weekend");
-        check("np/pool-1", None, "NodePool lives in a namespace: write np/NAMESPACE/pool-1");
-        check("mcp/x/worker", None, "MachineConfigPool has no namespace: write mcp/worker");
-        check("worker", None, "\"worker\" is not KIND/NAME");
-        check("mcp/", None, "\"mcp/\" names no object");
-        check(
-            "pod/x",
-            None,
-            "there is no kind \"pod\" here; the kinds are cmp, hcmp, cv, mcp, hc, np",
-        );
-        check(
-            "machineconfigpools.example.com/worker",
-            None,
-            "there is no kind \"machineconfigpools.example.com\" here; the kinds are cmp, hcmp, cv, mcp, hc, np",
-        );
-    }
 
     #[test]
     fn a_policy_that_was_only_written_down_counts_as_read() {

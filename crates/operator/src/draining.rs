@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use api::{machine::names::NODE, names::MACHINE_CONFIG_POOL};
+use api::schema::KindId;
 use runtime::{
     caches::Caches,
     call::{CallError, Cluster},
@@ -149,7 +149,7 @@ fn tell(name: &str, passed: Result<Passed, CallError>, told: &mut BTreeMap<Strin
 /// The machines that need somebody, and what they ask for. Before pools and machines are known, nobody is judged.
 fn asking(caches: &Caches) -> BTreeMap<String, Request> {
     let store = caches.store();
-    if ![NODE, MACHINE_CONFIG_POOL].into_iter().all(|kind| store.is_settled(kind)) {
+    if ![KindId::Node, KindId::MachineConfigPool].into_iter().all(|kind| store.is_settled(kind)) {
         return BTreeMap::new();
     }
     let pools: Vec<&SeenPool> = store.pools().collect();

@@ -5,12 +5,11 @@
 use std::sync::Arc;
 
 use api::{
+    machine::names::MASTER,
     metrics::{self, Metric},
-    names,
-    schema::{Role, System},
+    schema::{KindId, Role, System},
 };
 use runtime::{
-    key::Key,
     store::Store,
     telemetry::page::{Page, written},
 };
@@ -20,6 +19,7 @@ use tidegate_core::{
     enforced::Enforcement,
     gate::{Form, Gate},
     gauge::{self, Gauges},
+    key::Key,
     seen::{Seen, SeenGated, StanzaReading},
 };
 
@@ -154,7 +154,7 @@ fn object(key: &Key) -> [&str; 3] {
 /// Which half of a cluster changes with a resource, as a label. The pool of the masters is the control plane, though its kind is that
 /// of nodes.
 fn system(key: &Key) -> &'static str {
-    let masters = key.kind().name == names::MACHINE_CONFIG_POOL && &*key.name == "master";
+    let masters = key.id == KindId::MachineConfigPool && &*key.name == MASTER;
     match key.kind().role {
         Role::Policy | Role::Part => "",
         Role::Gated { system: System::WorkerNodes, .. } if !masters => ",system=\"worker-nodes\"",
@@ -184,7 +184,7 @@ fn build(page: &mut Page, view: &View) {
 fn ages(page: &mut Page, view: &View, store: &Store) {
     page.begin(&metrics::CACHE_AGE_SECONDS);
     for kind in view.caches.observed() {
-        if let Some(age) = store.age(kind.name) {
+        if let Some(age) = store.age(kind.id) {
             let seconds = (age.as_secs_f64() * 1000.0).round() / 1000.0;
             page.sample(&metrics::CACHE_AGE_SECONDS, &[kind.name], seconds);
         }

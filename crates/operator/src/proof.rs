@@ -11,12 +11,12 @@ use api::{kinds, machine::names};
 use runtime::{
     caches::Caches,
     call::{CallError, Cluster, Collection, Patch},
-    key::Key,
+    key::path,
     path::{ADMISSION_BINDING, ADMISSION_POLICY},
     tempo::Tempo,
 };
 use serde_json::{Value, json};
-use tidegate_core::enforced::Enforcement;
+use tidegate_core::{enforced::Enforcement, key::Key};
 use tokio::time::{Instant, sleep};
 
 /// No configuration is called that: names of objects have no capital letters.
@@ -153,7 +153,7 @@ async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallErro
     for (annotations, policy) in [(order, PERMITS), (json!({names::LEDGER: IMPOSSIBLE}), RECORDS)] {
         let change = json!({"metadata": {"annotations": annotations}});
         let patch = Patch::merge("tidegate-proof", &change).as_dry_run();
-        match cluster.patch(&machine.path(), patch).await {
+        match cluster.patch(&path(&machine), patch).await {
             Ok(_) => return why_not(cluster).await,
             Err(CallError::Refused { message, .. }) if is_of(policy, &message) => {}
             // Whatever refused it, it was not what has to.

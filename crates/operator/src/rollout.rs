@@ -5,21 +5,20 @@
 //! CV-2: the master pool follows `ClusterVersion`; until its stanza does, its gate is that of `ClusterVersion` all the same.
 
 use api::{
+    kinds,
     machine::names::{ARBITER, MASTER},
     names,
-    schema::gated_named,
 };
-use runtime::{
-    key::Key,
-    store::{Store, policy_of},
-};
+use runtime::store::{Store, policy_of};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    action::{Action, Write},
     decide::outside,
     gate::{self, Gate},
+    key::Key,
     pool::{
-        self, Action, PoolPlan, PoolView, Topology, master, membership,
+        self, PoolPlan, PoolView, Topology, master, membership,
         merge::Base,
         render::chosen,
         seen::{SeenNode, SeenPool},
@@ -46,7 +45,7 @@ pub fn planned(gated: &SeenGated, gate: &Gate, store: &Store, now: Instant) -> O
         base: &base,
         operator_node: store.host(),
         refusals: store.refusals(),
-        held_back: Key::of(&gated.identity.object).and_then(|key| store.held_back(&key)),
+        held_back: store.held_back(&gated.identity.key),
         waits_for: waits_for(pool, store),
         control_plane_update: update,
         seconds_ahead: store.seconds_ahead(),
@@ -71,8 +70,8 @@ pub enum Given<'a> {
 
 /// What a new machine of the pool of this name gets.
 pub fn given<'a>(pool: &str, store: &'a Store, now: Instant) -> Given<'a> {
-    let key = gated_named(names::MACHINE_CONFIG_POOL).and_then(|kind| Key::new(kind, None, pool));
-    let Some(seen @ Seen::Gated(gated)) = key.and_then(|key| store.get(&key)) else {
+    let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, pool);
+    let Some(seen @ Seen::Gated(gated)) = store.get(&key) else {
         return Given::NoPool;
     };
     let gate = gate_of_pool(seen, gated, store);
@@ -106,8 +105,8 @@ pub fn rests_on(seen: &Seen, store: &Store) -> Vec<Key> {
     let master = gated.pool.as_ref().is_some_and(|pool| pool.name == MASTER);
     let version = control_plane(store).filter(|_| master).map(|(seen, _)| seen);
     let policy = policy_of(version.unwrap_or(seen));
-    let own = Key::of(&seen.identity().object);
-    own.into_iter().chain(control_plane_key().filter(|_| master)).chain(policy).collect()
+    let own = seen.identity().key.clone();
+    [own].into_iter().chain(master.then(control_plane_key)).chain(policy).collect()
 }
 
 /// The change that lets the master pool follow `ClusterVersion`; none if it does, or if nobody can read what it should follow.
@@ -126,7 +125,8 @@ pub fn follow(gated: &SeenGated, store: &Store) -> Option<Action> {
         "metadata": {"resourceVersion": pool.resource_version},
         "spec": {"changeManagement": found},
     });
-    master::follow(&wanted, &found).map(Action::FollowControlPlane)
+    let operations = master::follow(&wanted, &found)?;
+    Some(Action::upkeep(gated.identity.key.clone(), Write::JsonPatch(operations)))
 }
 
 /// There is no release here: what machines hold is what people configured, and nothing below it.
@@ -169,12 +169,12 @@ fn waits_for(pool: &SeenPool, store: &Store) -> Option<&'static str> {
 }
 
 /// What decides about the masters.
-fn control_plane_key() -> Option<Key> {
-    Key::new(gated_named(names::CLUSTER_VERSION)?, None, names::THE_CLUSTER)
+fn control_plane_key() -> Key {
+    Key::new(&kinds::CLUSTER_VERSION, None, names::THE_CLUSTER)
 }
 
 fn control_plane(store: &Store) -> Option<(&Seen, &SeenGated)> {
-    match store.get(&control_plane_key()?)? {
+    match store.get(&control_plane_key())? {
         seen @ Seen::Gated(gated) => Some((seen, &**gated)),
         Seen::Policy(_) | Seen::Part(_) => None,
     }

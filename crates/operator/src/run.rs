@@ -277,7 +277,7 @@ impl Operator {
 fn observed(controllers: &[Controller]) -> Vec<&'static Kind> {
     let mut observed: Vec<&'static Kind> = controllers.iter().map(|row| row.kind).collect();
     for kind in controllers.iter().flat_map(|row| row.reads) {
-        if observed.iter().all(|known| known.name != kind.name) {
+        if observed.iter().all(|known| known.id != kind.id) {
             observed.push(kind);
         }
     }

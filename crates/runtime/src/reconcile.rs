@@ -18,17 +18,16 @@ use std::{
     time::Duration,
 };
 
-use api::schema::Kind;
+use api::schema::{Kind, KindId};
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use schedule::Instant;
-use tidegate_core::{enforced::Enforcement, plan::Plan, seen::Seen};
+use tidegate_core::{enforced::Enforcement, key::Key, plan::Plan, seen::Seen};
 use tokio::sync::watch;
 
 use crate::{
     caches::Caches,
     call::Cluster,
     clock::Clock,
-    key::Key,
     lease::Leadership,
     progress::Progress,
     queue::Queue,
@@ -46,7 +45,6 @@ mod fresh;
 mod hold;
 mod standing;
 
-pub use act::ROLLOUT_OWNER;
 use decide::Panicked;
 use ended::{Trouble, digest};
 use execute::{Hands, Took};
@@ -218,9 +216,9 @@ impl Reconciler {
     fn hear(&mut self) {
         let news = self.caches.news();
         let store = self.caches.store();
-        let changed: BTreeSet<&str> = news.iter().map(|key| key.kind().name).collect();
+        let changed: BTreeSet<KindId> = news.iter().map(|key| key.id).collect();
         for row in self.controllers {
-            if row.reads.iter().any(|kind| changed.contains(kind.name)) {
+            if row.reads.iter().any(|kind| changed.contains(&kind.id)) {
                 store.of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
             }
         }
@@ -252,7 +250,7 @@ impl Reconciler {
     }
 
     fn row(&self, key: &Key) -> Option<&'static Controller> {
-        self.controllers.iter().find(|row| row.kind.id == key.kind().id)
+        self.controllers.iter().find(|row| row.kind.id == key.id)
     }
 
     /// Wakes those whose time has come: what waits for a window begins when it opens (LIVE-2).
@@ -372,7 +370,7 @@ impl Reconciler {
         let seen = decide::known(key, controller, (self.terms, &self.cluster), &mut store)?;
         // Until the policies have been listed, a missing one is not known to be missing.
         let mut needed = asked_by(key.kind()).into_iter().chain(controller.reads.iter().copied());
-        if needed.any(|kind| !store.is_settled(kind.name)) {
+        if needed.any(|kind| !store.is_settled(kind.id)) {
             return None;
         }
         if let Some(policy) = policy_of(&seen)

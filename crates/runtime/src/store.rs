@@ -13,24 +13,16 @@ use std::{
 
 use api::{
     kinds,
-    machine::names::NODE,
-    names,
-    schema::{self, Kind, Role},
+    schema::{Kind, KindId, Role},
 };
 use tidegate_core::{
     enforced::Enforcement,
-    pool::{
-        merge::Base,
-        refusal::{Refusal, Refusals},
-        render::Rendering,
-        seen::SeenPool,
-        source::SeenConfig,
-    },
+    key::Key,
+    pool::{merge::Base, render::Rendering, seen::SeenPool, source::SeenConfig},
+    refusal::{Refusal, Refusals},
     seen::{Part, Seen, SeenMachine, SeenPolicy},
 };
 use tokio::time::Instant;
-
-use crate::key::{Key, kinds};
 
 mod renderings;
 
@@ -41,7 +33,7 @@ use renderings::Renderings;
 pub struct Store {
     seen: BTreeMap<Key, Seen>,
     naming: BTreeMap<Key, BTreeSet<Key>>,
-    about: BTreeMap<&'static str, Knowledge>,
+    about: BTreeMap<KindId, Knowledge>,
     renderings: Renderings,
     host: Option<String>,
     refusals: Refusals,
@@ -173,24 +165,24 @@ impl Store {
         self.enforcement = Some(enforcement);
     }
 
-    /// Machines that the server refused to give a configuration.
+    /// What the server refused to let start.
     pub fn refusals(&self) -> &Refusals {
         &self.refusals
     }
 
-    /// The server refused to give a machine a configuration. Whether that was news.
-    pub fn refuse(&mut self, machine: &str, refusal: Refusal) -> bool {
-        let known = self.refusals.get(machine);
-        let news = known.is_none_or(|known| known.config != refusal.config);
+    /// The server refused to let an object change. Whether that was news.
+    pub fn refuse(&mut self, object: &Key, refusal: Refusal) -> bool {
+        let known = self.refusals.get(object);
+        let news = known.is_none_or(|known| known.change != refusal.change);
         if news {
-            self.refusals.insert(machine.to_owned(), refusal);
+            self.refusals.insert(object.clone(), refusal);
         }
         news
     }
 
-    /// The server gave a machine a configuration.
-    pub fn accept(&mut self, machine: &str) {
-        self.refusals.remove(machine);
+    /// The server let an object change.
+    pub fn accept(&mut self, object: &Key) {
+        self.refusals.remove(object);
     }
 
     /// Every machine.
@@ -203,8 +195,7 @@ impl Store {
 
     /// Every pool.
     pub fn pools(&self) -> impl Iterator<Item = &SeenPool> {
-        let pools = schema::gated_named(names::MACHINE_CONFIG_POOL).into_iter();
-        pools.flat_map(|kind| self.of_kind(kind)).filter_map(|(_, seen)| match seen {
+        self.of_kind(&kinds::MACHINE_CONFIG_POOL).filter_map(|(_, seen)| match seen {
             Seen::Gated(gated) => gated.pool.as_deref(),
             Seen::Policy(_) | Seen::Part(_) => None,
         })
@@ -260,13 +251,14 @@ impl Store {
 
     /// What is missing before knowledge of these kinds can be relied on, in words that stay the same for as long as it is; none if
     /// nothing is.
-    pub fn doubt<'a>(
+    pub fn doubt(
         &self,
-        kinds: impl IntoIterator<Item = &'a str>,
+        kinds: impl IntoIterator<Item = KindId>,
         stale: Duration,
     ) -> Option<String> {
-        kinds.into_iter().find_map(|name| {
-            let Some(about) = self.on(name) else {
+        kinds.into_iter().find_map(|id| {
+            let name = id.kind().name;
+            let Some(about) = self.on(id) else {
                 return Some(format!("{name} has not been listed yet"));
             };
             let old = about.state == State::Known && about.confirmed.elapsed() > stale;
@@ -285,18 +277,18 @@ impl Store {
     }
 
     /// What is known about a kind.
-    pub fn on(&self, kind: &str) -> Option<Knowledge> {
-        self.about.get(kind).copied()
+    pub fn on(&self, kind: KindId) -> Option<Knowledge> {
+        self.about.get(&kind).copied()
     }
 
     /// How old the knowledge of a kind is; none while there is nothing to be old.
-    pub fn age(&self, kind: &str) -> Option<Duration> {
+    pub fn age(&self, kind: KindId) -> Option<Duration> {
         let about = self.on(kind)?;
         (about.state == State::Known).then(|| about.confirmed.elapsed())
     }
 
     /// Whether the objects of a kind are known, which is also so if there is no such kind.
-    pub fn is_settled(&self, kind: &str) -> bool {
+    pub fn is_settled(&self, kind: KindId) -> bool {
         self.on(kind).is_some_and(|about| about.state != State::Unknown)
     }
 
@@ -391,20 +383,19 @@ impl Store {
 
     /// The server was heard about a kind, and nothing was missed.
     pub fn confirm(&mut self, kind: &'static Kind) {
-        if let Some(about) = self.about.get_mut(kind.name) {
+        if let Some(about) = self.about.get_mut(&kind.id) {
             about.confirmed = Instant::now();
         }
     }
 
     fn settle(&mut self, kind: &'static Kind, state: State) {
-        self.about.insert(kind.name, Knowledge { state, confirmed: Instant::now() });
+        self.about.insert(kind.id, Knowledge { state, confirmed: Instant::now() });
     }
 
     /// Every object of a kind.
     pub fn of_kind(&self, kind: &'static Kind) -> impl Iterator<Item = (&Key, &Seen)> {
-        let first = Key::new(kind, None, "");
-        let from = first.map(|first| self.seen.range(first..)).into_iter().flatten();
-        from.take_while(move |(key, _)| key.kind().name == kind.name)
+        let all = self.seen.range(Key::new(kind, None, "")..);
+        all.take_while(move |(key, _)| key.id == kind.id)
     }
 
     fn put(&mut self, key: Key, seen: Seen) {
@@ -427,9 +418,7 @@ impl Store {
         self.renderings.forget(&before);
         self.held_back.remove(key);
         self.unread.remove(key);
-        if key.kind().name == NODE {
-            self.refusals.remove(&*key.name);
-        }
+        self.refusals.remove(key);
         if let Some(policy) = policy_of(&before) {
             self.unname(&policy, key);
         }
@@ -450,7 +439,7 @@ impl Store {
 pub fn policy_of(seen: &Seen) -> Option<Key> {
     match seen {
         Seen::Policy(_) | Seen::Part(_) => None,
-        Seen::Gated(gated) => Key::of(&gated.policy()?),
+        Seen::Gated(gated) => gated.policy(),
     }
 }
 
@@ -458,7 +447,7 @@ pub fn policy_of(seen: &Seen) -> Option<Key> {
 pub fn asked_by(kind: &Kind) -> Option<&'static Kind> {
     match kind.role {
         Role::Policy | Role::Part => None,
-        Role::Gated { policy, .. } => kinds().find(|kind| kind.name == policy),
+        Role::Gated { policy, .. } => Some(policy.kind()),
     }
 }
 

@@ -19,12 +19,12 @@ use runtime::{
     call::{self, CallError, Collection, Patch},
     client,
     clock::SystemClock,
-    key::collection,
+    key::{collection, path},
     path::Resource,
 };
 use schedule::Instant;
 use serde_json::Value;
-use tidegate_core::{fleet::Fleet, problem::Object, simulate, world::World};
+use tidegate_core::{fleet::Fleet, key::Key, simulate, world::World};
 
 use crate::{
     args::{self, At},
@@ -219,12 +219,9 @@ impl Cluster {
     }
 
     /// Changes an object by a merge patch.
-    pub(crate) fn patch(&self, object: &Object, change: &Value) -> anyhow::Result<()> {
-        let kind = KINDS.iter().chain(GATED).chain(MACHINES).find(|kind| kind.name == object.kind);
-        let Some(kind) = kind else { bail!("cannot change {object}: its kind is not known here") };
-        let name = object.name.as_deref().unwrap_or_default();
-        let path = Resource::of(kind).object(object.namespace.as_deref(), name);
-        let patched = self.runtime.block_on(self.cluster.patch(&path, Patch::merge(OWNER, change)));
+    pub(crate) fn patch(&self, object: &Key, change: &Value) -> anyhow::Result<()> {
+        let patch = Patch::merge(OWNER, change);
+        let patched = self.runtime.block_on(self.cluster.patch(&path(object), patch));
         patched.map(drop).map_err(|error| {
             let told = format!("cannot change {object}: {}", error.told());
             match error.code() {

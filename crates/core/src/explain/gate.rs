@@ -5,14 +5,13 @@ use schedule::Instant;
 use super::{Fact, Reason, node, sentence as policy_sentence, strategy_node};
 use crate::{
     gate::{Form, Gate},
-    problem::Object,
     seen::SeenGated,
     verdict::Verdict,
 };
 
 /// The tree of reasons of a resource at an instant.
 pub fn explain(seen: &SeenGated, gate: &Gate, at: Instant) -> Reason {
-    let resource = Fact::Resource(seen.identity.object.clone());
+    let resource = Fact::Resource(seen.identity.key.object());
     decided(resource, gate, at, vec![stanza_node(seen, gate, at)])
 }
 
@@ -40,7 +39,7 @@ fn doubt_node(gate: &Gate) -> Option<Reason> {
 
 /// The policy's own reasons, shown under every strategy that names one: also an override is understood by what it sets aside.
 fn policy_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Option<Reason> {
-    let named: Object = seen.policy()?;
+    let named = seen.policy()?.object();
     match gate.lowered() {
         Some(lowered) => {
             Some(node(Fact::Policy(named), &lowered.set, at, vec![strategy_node(lowered, at)]))

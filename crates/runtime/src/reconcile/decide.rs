@@ -4,10 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use schedule::Instant;
-use tidegate_core::{plan::Plan, seen::Seen};
+use tidegate_core::{key::Key, plan::Plan, seen::Seen};
 
 use super::{Controller, hold::Terms};
-use crate::{call::Cluster, key::Key, store::Store};
+use crate::{call::Cluster, store::Store};
 
 /// A decision that ended badly. What it panicked with has been printed.
 #[derive(Debug)]

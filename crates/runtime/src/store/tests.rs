@@ -96,7 +96,7 @@ fn the_index_follows_the_stanza() {
 async fn knowledge_that_is_too_old_is_doubted_kind_by_kind() {
     let stale = Duration::from_secs(90);
     let mut store = Store::default();
-    let (pools, policies) = (kinds::MACHINE_CONFIG_POOL.name, kinds::CHANGE_MANAGEMENT_POLICY.name);
+    let (pools, policies) = (KindId::MachineConfigPool, KindId::ChangeManagementPolicy);
     store.replace(&kinds::MACHINE_CONFIG_POOL, [pool("worker", "a", 1)].into(), "1", Trust::Newer);
     let doubt = |store: &Store| store.doubt([pools, policies], stale);
     assert_eq!(doubt(&store), Some("ChangeManagementPolicy has not been listed yet".into()));

@@ -24,8 +24,8 @@ use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
     fleet::Fleet,
-    problem::Object,
-    world::{self, World},
+    key::{self, Key},
+    world::World,
 };
 use tokio::task::JoinHandle;
 
@@ -206,10 +206,9 @@ impl Live {
     pub(crate) async fn delete(&mut self, called: &str) -> Result<(), String> {
         let (kind, path) = Self::called(called)?;
         self.ask("DELETE", &path, &Value::Null).await?;
-        let (_, object) = named(called)?;
+        let object = named(called)?;
         if let Some((view, _)) = &self.running {
-            let gone =
-                || view.caches.store().all().all(|(_, seen)| seen.identity().object != object);
+            let gone = || view.caches.store().all().all(|(_, seen)| seen.identity().key != object);
             self.until(&format!("{} is forgotten", kind.name), async || gone()).await;
         }
         self.settle().await;
@@ -364,7 +363,7 @@ impl Live {
                 let mut all = store.all().map(|(_, seen)| seen.identity());
                 let name = answer["metadata"]["name"].as_str();
                 let found = all.find(|identity| {
-                    identity.object.kind == kind.name && identity.object.name.as_deref() == name
+                    identity.key.id == kind.id && Some(&*identity.key.name) == name
                 });
                 found.is_some_and(|identity| {
                     identity.resource_version.parse().is_ok_and(|known: u64| known >= version)
@@ -415,15 +414,8 @@ impl Live {
     }
 
     fn called(called: &str) -> Result<(&'static Kind, String), String> {
-        let (kind, object) = named(called)?;
-        Ok((
-            kind,
-            Self::path(
-                kind,
-                object.namespace.as_deref(),
-                object.name.as_deref().unwrap_or_default(),
-            ),
-        ))
+        let key = named(called)?;
+        Ok((key.kind(), Self::path(key.kind(), key.namespace.as_deref(), &key.name)))
     }
 
     pub(crate) async fn list(&self, kind: &Kind) -> Vec<Value> {
@@ -477,15 +469,14 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
 }
 
 /// What a script calls an object: as people do, and machines and their configurations besides.
-pub(crate) fn named(called: &str) -> Result<(&'static Kind, Object), String> {
+pub(crate) fn named(called: &str) -> Result<Key, String> {
     let part = called.split_once('/').and_then(|(word, name)| {
         let kind = MACHINES
             .iter()
             .find(|kind| kind.short_name == word || kind.name.eq_ignore_ascii_case(word))?;
-        let name = Some(name.to_owned());
-        Some((kind, Object { kind: kind.name.to_owned(), namespace: None, name }))
+        Some(Key::new(kind, None, name))
     });
-    part.map_or_else(|| world::named(called, None), Ok)
+    part.map_or_else(|| key::named(called, None), Ok)
 }
 
 fn patches(view: &View) -> u64 {

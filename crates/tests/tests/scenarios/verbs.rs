@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use tidegate_core::{
+    key,
     overriding::{self, Wanted},
     pool::{seen::SeenPool, steer},
     problem::{Object, Problem},
-    world,
 };
 
 use super::live::Live;
@@ -62,7 +62,7 @@ async fn steered(
 
 async fn gated(wanted: Wanted, reason: Option<&str>, live: &mut Live) -> Result<String, String> {
     let world = live.world().await?;
-    let (_, object) = world::named("mcp/worker", None)?;
+    let object = key::named("mcp/worker", None)?;
     let seen = world.resource(&object).ok_or("there is no such resource")?;
     let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
     // As the verb does: a pool that names no policy has nothing to go back to but going on.

@@ -10,11 +10,11 @@ use tidegate_core::{
     behavior::behavior,
     enforced::Enforcement,
     explain::{Fact, Reason, explain},
-    overview,
+    key, overview,
     problem::Object,
     read::Policy,
     verdict::Verdict,
-    world::{self, World},
+    world::World,
 };
 
 use super::{Listed, Verb, next::headline};
@@ -140,15 +140,16 @@ fn named(
     world: &World,
     at: Instant,
 ) -> anyhow::Result<Answer> {
-    let (_, object) = world::named(name, namespace).map_err(anyhow::Error::msg)?;
-    if let Some(seen) = world.resource(&object) {
+    let key = key::named(name, namespace).map_err(anyhow::Error::msg)?;
+    let object = key.object();
+    if let Some(seen) = world.resource(&key) {
         let gate = world.gate(seen);
         let zone = gate.lowered().map_or_else(Zone::utc, |lowered| lowered.scheduled.zone.clone());
         let behavior = world.behavior(seen, at);
         let (reason, enforced) = (world.explain(seen, at), seen.enforcement());
         return Ok(Answer { object, behavior, reason, zone, enforced });
     }
-    let Some(seen) = world.policy(&object) else {
+    let Some(seen) = world.policy(&key) else {
         anyhow::bail!("there is no {object} in this cluster");
     };
     let verdict = seen.verdict(at);

@@ -1,9 +1,9 @@
 //! `tidegate node allow`: how does one machine go while its pool is held? (POOL-7)
 
-use api::machine::names;
+use api::{kinds, machine::names};
 use clap::{Args, FromArgMatches as _, Subcommand};
 use serde_json::json;
-use tidegate_core::{pool::steer, problem::Object};
+use tidegate_core::{key::Key, pool::steer};
 
 use super::{
     Listed, Verb,
@@ -61,7 +61,7 @@ fn run(args: &Node) -> anyhow::Result<Output> {
     };
     let patch = steer::allow(node, pool, &fleet.shelf(pool)).map_err(|refused| told(&refused))?;
     let target = fleet.target(pool).unwrap_or_default();
-    let object = Object { kind: "Node".into(), namespace: None, name: Some(name.clone()) };
+    let object = Key::new(&kinds::NODE, None, name);
     let change = Change {
         object: &object,
         meaning: format!(

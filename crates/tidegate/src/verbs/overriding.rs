@@ -4,8 +4,8 @@ use clap::{ArgGroup, Args, FromArgMatches as _};
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
+    key,
     overriding::{self, Wanted, change},
-    world,
 };
 
 use super::{
@@ -86,8 +86,7 @@ fn wanted(args: &Override, now: Instant) -> Wanted {
 }
 
 fn run(args: &Override, edge: &Edge) -> anyhow::Result<Output> {
-    let (_, object) =
-        world::named(&args.resource, args.reach.namespace()).map_err(anyhow::Error::msg)?;
+    let object = key::named(&args.resource, args.reach.namespace()).map_err(anyhow::Error::msg)?;
     let cluster = args.reach.connect()?;
     let world = cluster.world()?;
     let Some(seen) = world.resource(&object) else {

@@ -134,14 +134,13 @@ fn written(
 }
 
 fn item(row: &Row) -> Item {
-    let is_resource = row.object.kind != api::names::CHANGE_MANAGEMENT_POLICY
-        && row.object.kind != api::names::HOSTED_CHANGE_MANAGEMENT_POLICY;
+    let is_resource = !row.object.is_policy();
     Item {
         object: Named::from(&row.object),
         state: row.verdict.state(),
         verdict: row.verdict.as_str(),
         strategy: row.strategy,
-        policy: row.policy.as_ref().and_then(|policy| policy.name.clone()),
+        policy: row.policy.as_ref().map(|policy| policy.name.to_string()),
         overridden: is_resource.then_some(row.overridden == Overridden::Yes),
         behavior: row.behavior.clone(),
         pending: is_resource.then(|| each(&row.pending.waiting)),
@@ -185,7 +184,7 @@ fn notes(rows: &[Row]) -> String {
     for row in rows {
         let object = output::printable(&row.object.to_string());
         if let Some(kept) = row.enforced.filter(|kept| *kept != Enforcement::Proven) {
-            let note = format!("{}: {}", kept.reason(), kept.about(&row.object.kind));
+            let note = format!("{}: {}", kept.reason(), kept.about(row.object.kind().name));
             said.entry(note).or_default().push(object.clone());
         }
         if let Some(began) = row.outside {
@@ -229,7 +228,7 @@ fn by(row: &Row) -> String {
         Verdict::CannotTell => "unusable",
         Verdict::Permitted | Verdict::Held => "no stanza",
     });
-    match row.policy.as_ref().and_then(|policy| policy.name.as_deref()) {
+    match row.policy.as_ref().map(|policy| &*policy.name) {
         Some(policy) if row.overridden == Overridden::Yes => format!("{strategy}, not {policy}"),
         Some(policy) if strategy == "ByPolicy" => policy.to_owned(),
         Some(policy) => format!("{strategy}, {policy}"),

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use api::machine::names;
+use api::{kinds, machine::names};
 use clap::{Args, FromArgMatches as _, Subcommand};
 use schedule::Instant;
 use serde::Serialize;
@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use tidegate_core::{
     explain::change::each,
     fleet::{Fleet, Machine, Phase},
+    key::Key,
     overriding::{self, Wanted},
     overview::{self, Row},
     pool::{seen::SeenPool, steer},
-    problem::{Object, Problem},
+    problem::Problem,
     verdict::Verdict,
     world::World,
 };
@@ -158,7 +159,7 @@ fn start(which: &Which, config: Option<&str>, manner: &Manner) -> anyhow::Result
     let previous =
         patch.pointer("/metadata/annotations").and_then(|all| all.get(names::PREVIOUS_CONFIG));
     let change = Change {
-        object: &pool.object(),
+        object: &pool.key(),
         meaning: format!("{} goes to {goes_to}, as its gate permits", pool.object()),
         undo: as_it_was(pool),
         way_back: previous
@@ -175,7 +176,7 @@ fn rollback(which: &Which, manner: &Manner) -> anyhow::Result<Output> {
     let pool = found(&fleet, &which.pool)?;
     let patch = steer::rollback(pool, &fleet.shelf(pool)).map_err(|refused| told(&refused))?;
     let change = Change {
-        object: &pool.object(),
+        object: &pool.key(),
         meaning: format!("{} goes back to {}, as its gate permits", pool.object(), pinned(&patch)),
         undo: as_it_was(pool),
         way_back: None,
@@ -233,12 +234,8 @@ pub(super) fn told(problem: &Problem) -> anyhow::Error {
     anyhow::anyhow!("{object}{}{hint}", problem.detail)
 }
 
-fn object_of(pool: &str) -> Object {
-    Object {
-        kind: api::names::MACHINE_CONFIG_POOL.to_owned(),
-        namespace: None,
-        name: Some(pool.to_owned()),
-    }
+fn object_of(pool: &str) -> Key {
+    Key::new(&kinds::MACHINE_CONFIG_POOL, None, pool)
 }
 
 fn pinned(patch: &Value) -> &str {
@@ -293,7 +290,7 @@ pub(crate) fn seen(
 }
 
 fn look(pool: &SeenPool, world: &World, fleet: &Fleet, at: Instant) -> Seen {
-    let row = world.resource(&pool.object()).map(|seen| overview::resource(world, seen, at));
+    let row = world.resource(&pool.key()).map(|seen| overview::resource(world, seen, at));
     let seat = |machine: Machine<'_>| Seat {
         name: machine.node.name.clone(),
         phase: machine.phase,

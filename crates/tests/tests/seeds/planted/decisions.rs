@@ -8,10 +8,13 @@ use runtime::{reconcile::Controller, store::Store, tempo::Tempo};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    action::{Action, Right, Write},
+    change::ChangeId,
     decide,
     gate::{self, Form, Gate},
+    key::Key,
     plan::Plan,
-    pool::{Action, capacity::Limit, seen::SeenNode},
+    pool::{capacity::Limit, seen::SeenNode},
     seen::{Seen, SeenGated, SeenPolicy},
 };
 
@@ -43,7 +46,7 @@ const fn not_asking_again() -> [Controller; ROWS] {
     rows
 }
 
-fn some_machine(_: &Seen, store: &Store) -> Vec<runtime::key::Key> {
+fn some_machine(_: &Seen, store: &Store) -> Vec<Key> {
     let machines = store.of_kind(&kinds::NODE);
     machines.map(|(key, _)| key.clone()).take(1).collect()
 }
@@ -97,7 +100,7 @@ fn without_exclusions(seen: &Seen, store: &Store, now: Instant) -> Plan {
         let Some(read) = &mut policy.judged.policy else { return };
         let Some(windows) = read.lowered.scheduled.windows.clone() else { return };
         read.lowered.set = windows;
-        let name = &policy.identity.object.name;
+        let name = policy.identity.key.name.to_string();
         *gate = as_if(&json!({"strategy": "ByPolicy", "byPolicy": {"name": name}}), Some(policy));
     })
 }
@@ -123,9 +126,9 @@ fn without_pin(seen: &Seen, store: &Store, now: Instant) -> Plan {
 
 fn passing_over(seen: &Seen, store: &Store, now: Instant) -> Plan {
     let mut plan = honest(seen, store, now);
-    plan.actions.retain(
-        |action| !matches!(action, Action::SetDesiredConfig { node, .. } if node.ends_with('3')),
-    );
+    let passed =
+        |action: &Action| action.initiation().is_some() && action.target.name.ends_with('3');
+    plan.actions.retain(|action| !passed(action));
     plan
 }
 
@@ -147,22 +150,20 @@ fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
     let Some(pool) = gated.pool.as_deref() else { return plan };
     let mut chosen: Vec<String> = Vec::new();
     let mut swapped: Vec<(String, String)> = Vec::new();
-    for action in &plan.actions {
-        if let Action::SetDesiredConfig { node, .. } = action {
-            chosen.push(node.clone());
-        }
+    for action in plan.actions.iter().filter(|action| action.initiation().is_some()) {
+        chosen.push(action.target.name.to_string());
     }
     for action in &mut plan.actions {
-        let Action::SetDesiredConfig { node, uid, resource_version, config, .. } = action else {
-            continue;
-        };
-        if pool.ledger.get(node).is_some() {
+        let Right::Initiates(initiation) = &mut action.right else { continue };
+        let Write::Apply(_, document) = &mut action.write else { continue };
+        let node = action.target.name.to_string();
+        if pool.ledger.get(&node).is_some() {
             continue;
         }
         let waits = |other: &&&SeenNode| {
             other.is_done()
                 && other.is_ready()
-                && other.desired != *config
+                && initiation.change != ChangeId::rendered(&other.desired)
                 && !chosen.contains(&other.name)
                 && pool.ledger.get(&other.name).is_none()
         };
@@ -170,13 +171,16 @@ fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
         let Some(last) = nodes.iter().filter(waits).max_by_key(|other| &other.name) else {
             continue;
         };
-        swapped.push((node.clone(), last.name.clone()));
+        swapped.push((node, last.name.clone()));
         chosen.push(last.name.clone());
-        (*node, *uid) = (last.name.clone(), last.uid.clone());
-        resource_version.clone_from(&last.resource_version);
+        action.target.name = last.name.as_str().into();
+        initiation.uid.clone_from(&last.uid);
+        document["metadata"]["name"] = json!(last.name);
+        document["metadata"]["uid"] = json!(last.uid);
+        document["metadata"]["resourceVersion"] = json!(last.resource_version);
     }
     for action in &mut plan.actions {
-        if let Action::WriteLedger { operations, .. } = action {
+        if let Write::JsonPatch(operations) = &mut action.write {
             for value in operations.iter_mut().filter_map(|one| one.get_mut("value")) {
                 let Some(mut text) = value.as_str().map(str::to_owned) else { continue };
                 for (from, to) in &swapped {
@@ -258,7 +262,7 @@ fn restless(seen: &Seen, store: &Store, now: Instant) -> Plan {
     let mut plan = honest(seen, store, now);
     if plan.actions.is_empty() && plan.status.is_none() {
         let version = &seen.identity().resource_version;
-        plan.status = Some(tidegate_core::plan::StatusPatch {
+        plan.status = Some(tidegate_core::patch::StatusPatch {
             operations: vec![
                 json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version}),
                 json!({"op": "add", "path": "/status/observedGeneration", "value": now.unix()}),

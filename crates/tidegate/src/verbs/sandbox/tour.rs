@@ -167,7 +167,7 @@ fn until(goal: Goal, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
 
 fn reached(goal: Goal, world: &World, fleet: &Fleet, now: Instant) -> bool {
     let Some(pool) = fleet.pool(POOL) else { return false };
-    let Some(seen) = world.resource(&pool.object()) else { return false };
+    let Some(seen) = world.resource(&pool.key()) else { return false };
     let row = overview::resource(world, seen, now);
     let phases: Vec<Phase> =
         fleet.machines(pool).into_iter().map(|machine| machine.phase).collect();
