@@ -236,8 +236,8 @@ impl Cluster {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let (kind, name) = (text("/kind"), text("/metadata/name"));
         let path = Resource::new(text("/apiVersion"), kind).object(None, name);
-        let patch = Patch::apply_by_force(OWNER, object);
-        let applied = self.runtime.block_on(self.cluster.patch(&path, patch));
+        let change = Patch::apply_by_force(OWNER, object);
+        let applied = self.runtime.block_on(self.cluster.patch(&path, change));
         applied
             .map(drop)
             .map_err(|error| anyhow::anyhow!("cannot apply {kind}/{name}: {}", error.told()))
