@@ -39,7 +39,8 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
     let mut last: Option<Try> = None;
     loop {
         changes.mark_seen();
-        let machine = caches.store().of_kind(&kinds::NODE).next().map(|(key, _)| key.clone());
+        let machine =
+            caches.store().snapshot().of_kind(&kinds::NODE).next().map(|(key, _)| key.clone());
         let Some(machine) = machine else {
             changes.changed().await;
             continue;

@@ -156,7 +156,8 @@ impl Reconciler {
 
     /// An object is left alone for a while.
     pub(super) fn fail(&mut self, key: &Key, at_most: Duration, at_least: Duration) {
-        let generation = self.caches.store().get(key).map_or(0, |seen| seen.identity().generation);
+        let generation =
+            self.caches.store().snapshot().get(key).map_or(0, |seen| seen.identity().generation);
         let trouble = self.troubles.entry(key.clone()).or_default();
         trouble.generation = generation;
         let seed = backoff::spread(key.to_string().as_bytes());
@@ -198,7 +199,7 @@ impl Reconciler {
         if machine.node.desired != config {
             return;
         }
-        if let Some(pool) = self.caches.store().get(key) {
+        if let Some(pool) = self.caches.store().snapshot().get(key) {
             self.reports.say(key, pool.identity(), vec![note], self.clock.exact());
         }
     }

@@ -9,13 +9,7 @@ use crate::{
     explain::change::each,
     gate::Basis,
     pending::{Course, Stop},
-    pool::{
-        Action,
-        prune::{Needs, Reason, prune},
-        refusal::Refusal,
-        source::Rendered,
-        status::ROLLOUT_BLOCKED,
-    },
+    pool::{Action, prune::Reason, refusal::Refusal, source::Rendered, status::ROLLOUT_BLOCKED},
 };
 
 fn counts(world: &World) -> [i64; 5] {
@@ -235,9 +229,8 @@ fn what_anything_names_is_never_pruned() {
             api::machine::names::PREVIOUS_CONFIG: configs[4],
         }),
     );
-    let pools = [world.seen()];
-    let (nodes, sources) = (&world.nodes, &world.sources);
-    let verdicts = prune(&world.rendered, Needs { pools: &pools, nodes, sources, update: None });
+    let pool = world.seen();
+    let verdicts = world.prune(&pool, None);
     let reasons = |name: &str| {
         let verdict = verdicts.iter().find(|verdict| verdict.config == name).unwrap();
         verdict.kept_by.clone()
