@@ -67,8 +67,8 @@ impl Snapshot {
     pub fn put(&mut self, seen: Seen) -> Option<Seen> {
         let key = seen.identity().key.clone();
         let named = policy_of(&seen);
-        let before = self.seen.insert(key.clone(), seen.clone());
-        self.members.changed(before.as_ref(), Some(&seen), pools(&self.seen));
+        self.members.changed(self.seen.get(&key), Some(&seen), pools(&self.seen));
+        let before = self.seen.insert(key.clone(), seen);
         let named_before = before.as_ref().and_then(policy_of);
         if named_before != named {
             if let Some(policy) = named_before {

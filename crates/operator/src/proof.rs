@@ -158,7 +158,7 @@ async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallErro
     for (annotations, policy) in [(order, PERMITS), (json!({names::LEDGER: IMPOSSIBLE}), RECORDS)] {
         let change = json!({"metadata": {"annotations": annotations}});
         let ask = Ask {
-            path: format!("{}?dryRun=All&fieldManager=tidegate-proof", path(&machine)),
+            path: format!("{}?dryRun=All&fieldManager=tidegate-proof", path(machine)),
             content_type: "application/merge-patch+json",
             body: change.to_string().into_bytes(),
         };

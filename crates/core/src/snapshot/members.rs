@@ -36,12 +36,15 @@ impl Members {
         let (was, is) = (before.and_then(machine), after.and_then(machine));
         let stays = was.zip(is).is_some_and(|(was, is)| was.node.labels == is.node.labels);
         if let (Some(was), false) = (was, stays) {
-            index.values_mut().for_each(|nodes| drop(nodes.remove(&was.node.name)));
+            for nodes in index.values_mut() {
+                nodes.remove(&was.node.name);
+            }
         }
         let (Some(seen), Some(is)) = (after, is) else { return };
         if stays {
-            let known = index.values_mut().find_map(|nodes| nodes.get_mut(&is.node.name));
-            known.into_iter().for_each(|known| *known = seen.clone());
+            if let Some(known) = index.values_mut().find_map(|nodes| nodes.get_mut(&is.node.name)) {
+                *known = seen.clone();
+            }
         } else {
             enter(index, seen, is, pools);
         }

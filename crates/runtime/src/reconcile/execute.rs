@@ -257,7 +257,7 @@ async fn write_status(
     (patch, notes, again): (StatusPatch, Vec<Note>, Again),
 ) -> Step {
     let ask = Ask {
-        path: format!("{}?fieldManager={FIELD_OWNER}", status_path(&key)),
+        path: format!("{}?fieldManager={FIELD_OWNER}", status_path(key)),
         content_type: "application/json-patch+json",
         body: Value::Array(patch.operations.clone()).to_string().into_bytes(),
     };
