@@ -19,14 +19,14 @@ use crate::{
     behavior::{Before, recorded},
     enforced::Enforcement,
     explain,
-    gate::{Gate, problem_text},
+    gate::{Form, Gate, problem_text},
     note::{Note, Weight},
     patch::{StatusPatch, made_from},
     pending::{Course, Pending, Stage},
     plan::Plan,
     pool::{Effect, PoolPlan},
     problem::{Code, Problem},
-    seen::{Conditions, Identity, Presence, SeenGated, SeenPolicy, StanzaReading},
+    seen::{Conditions, Identity, Presence, SeenGated, SeenPolicy},
     strategy,
     verdict::Verdict,
 };
@@ -129,12 +129,12 @@ fn about(
 ) -> Plan {
     let known = &seen.conditions;
     let paused_before = known.get(names::CHANGES_PAUSED);
-    let absent = seen.stanza == StanzaReading::Absent;
+    let absent = gate.form() == Form::NoStanza;
     if absent && paused_before.is_none() && seen.behavior.is_none() {
         // GATE-1: as if there were no change management at all.
         return Plan::default();
     }
-    let reason = |at| explain::gate::sentence(seen, gate, at);
+    let reason = |at| explain::gate::sentence(gate, at);
     let policy_changed = gate.policy().and_then(|policy| policy.identity.changed);
     let before = Before {
         behavior: seen.behavior.as_ref(),
@@ -153,7 +153,7 @@ fn about(
     let verdict = gate.verdict(now);
     let pending =
         made(names::CHANGES_PENDING, pending(seen, &behavior, verdict), None, known.ours(), now);
-    let enforced = enforced(seen, kept, now);
+    let enforced = enforced(seen, gate, kept, now);
     let outside = match newest {
         _ if absent => None,
         Newest::Recorded => outside::condition(seen, &behavior, now),
@@ -244,13 +244,13 @@ fn pending(seen: &SeenGated, behavior: &Behavior, verdict: Verdict) -> Said {
 
 /// Whether something refuses what the gate holds (GATE-13). What was not tried since this program started keeps what was seen
 /// before, so that a restart writes nothing (STAT-3).
-fn enforced(seen: &SeenGated, kept: Enforcement, now: Instant) -> Option<Condition> {
+fn enforced(seen: &SeenGated, gate: &Gate, kept: Enforcement, now: Instant) -> Option<Condition> {
     let known = seen.enforcement();
     let found = match (kept, known) {
         (Enforcement::NotTried, Some(known)) => known,
         (found, _) => found,
     };
-    let said = if seen.stanza == StanzaReading::Absent {
+    let said = if gate.form() == Form::NoStanza {
         // There is no gate that anybody could keep.
         known?;
         let message = "there is no spec.changeManagement, so nothing is held".to_owned();

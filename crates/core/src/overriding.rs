@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use api::{machine::names::MASTER, names, stanza::StanzaStrategy};
+use api::{names, stanza::StanzaStrategy};
 use schedule::Instant;
 use serde_json::{Value, json};
 
 use crate::{
     gate::{Form, Gate, gate},
     seen::{SeenGated, SeenPolicy, StanzaReading},
-    world::World,
+    snapshot::Snapshot,
 };
 
 /// What is wanted.
@@ -43,11 +43,10 @@ pub struct Change {
 
 /// Why a resource's own stanza is not the place for an override; none if it is. The pool of the masters follows `ClusterVersion`, so
 /// that what is written on the pool itself is put back at once (CV-2).
-pub fn led_elsewhere(seen: &SeenGated, world: &World) -> Option<String> {
+pub fn led_elsewhere(seen: &SeenGated, snapshot: &Snapshot) -> Option<String> {
     let object = &seen.identity.key;
-    let masters = seen.pool.as_ref().is_some_and(|pool| pool.name == MASTER);
-    let mut versions = world.gated().filter(|seen| seen.is_the_cluster());
-    let version = &versions.next().filter(|_| masters)?.identity.key.name;
+    let decides = &snapshot.decides(seen).identity.key;
+    let version = Some(&decides.name).filter(|_| decides != object)?;
     Some(format!(
         "{object} follows ClusterVersion/{version}, so its own stanza decides nothing\n  \
          hint: tidegate override clusterversion/{version}, which holds or permits the masters too"
@@ -241,13 +240,13 @@ mod tests {
     #[test]
     fn the_pool_of_the_masters_is_overridden_by_way_of_the_cluster_version() {
         let world = |objects: &[(usize, &str)]| {
-            let mut world = World::default();
+            let mut world = Snapshot::default();
             for (kind, name) in objects {
                 world.add(&GATED[*kind], &json!({"metadata": {"name": name}}));
             }
             world
         };
-        let check = |world: &World, pool: &str, expected: Option<&str>| {
+        let check = |world: &Snapshot, pool: &str, expected: Option<&str>| {
             let pools = world.gated().find(|seen| &*seen.identity.key.name == pool);
             let said = led_elsewhere(pools.unwrap(), world);
             assert_eq!(said.is_some(), expected.is_some(), "{said:?}");

@@ -5,15 +5,16 @@ use api::policy::{Behavior, Strategy};
 use schedule::Instant;
 
 use crate::{
+    behavior::as_recorded,
     decide::outside,
     enforced::Enforcement,
     gate::{Form, Gate},
     key::Key,
     pending::Pending,
     seen::{SeenGated, SeenPolicy},
+    snapshot::Snapshot,
     strategy,
     verdict::Verdict,
-    world::{World, as_recorded},
 };
 
 /// A policy or a resource at an instant.
@@ -51,16 +52,16 @@ pub enum Overridden {
 }
 
 /// The row of a resource.
-pub fn resource(world: &World, seen: &SeenGated, at: Instant) -> Row {
-    let gate = world.gate(seen);
-    let behavior = world.behavior(seen, at);
+pub fn resource(snapshot: &Snapshot, seen: &SeenGated, at: Instant) -> Row {
+    let gate = snapshot.gate(seen);
+    let behavior = snapshot.behavior(seen, at);
     Row {
         object: seen.identity.key.clone(),
         verdict: gate.verdict(at),
         next: next(&behavior, |at| gate.verdict(at)),
         strategy: form_name(&gate),
-        policy: seen.policy(),
-        overridden: if gate.overrides(seen, at) { Overridden::Yes } else { Overridden::No },
+        policy: gate.named().cloned(),
+        overridden: if gate.overrides(at) { Overridden::Yes } else { Overridden::No },
         behavior,
         pending: seen.pending.clone(),
         enforced: seen.enforcement(),

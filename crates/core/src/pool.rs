@@ -66,16 +66,16 @@ use target::{Served, Shelf, Target, served};
 use update::{Record, SeenUpdate};
 
 /// What a decision about a pool looks at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PoolView<'a> {
     /// The pool.
     pub pool: &'a SeenPool,
     /// The machines that belong to it, and to it alone (see [`membership`]).
-    pub nodes: &'a [&'a SeenNode],
+    pub nodes: Vec<&'a SeenNode>,
     /// Rendered configurations; those of other pools are passed over.
-    pub rendered: &'a [&'a Rendered],
+    pub rendered: Vec<&'a Rendered>,
     /// The sources that it selects (see [`render::chosen`]).
-    pub sources: &'a [&'a Source],
+    pub sources: Vec<&'a Source>,
     /// What its sources come to. Made anew when a source or the pool changes, and kept between decisions.
     pub rendering: &'a Rendering,
     /// What the release brings.
@@ -94,6 +94,33 @@ pub struct PoolView<'a> {
     pub seconds_ahead: i64,
     /// Whether there is any other node in the cluster.
     pub topology: Topology,
+}
+
+impl<'a> PoolView<'a> {
+    /// What is looked at of a pool with these nodes, rendered configurations and sources, where nothing else is in the way.
+    pub fn new(
+        pool: &'a SeenPool,
+        (nodes, rendered, sources): (Vec<&'a SeenNode>, Vec<&'a Rendered>, Vec<&'a Source>),
+        rendering: &'a Rendering,
+        base: &'a Base,
+    ) -> Self {
+        static NOBODY_REFUSES: Refusals = Refusals::new();
+        Self {
+            pool,
+            nodes,
+            rendered,
+            sources,
+            rendering,
+            base,
+            operator_node: None,
+            waits_for: None,
+            refusals: &NOBODY_REFUSES,
+            held_back: None,
+            control_plane_update: None,
+            seconds_ahead: 0,
+            topology: Topology::Several,
+        }
+    }
 }
 
 /// How many nodes a cluster has.
@@ -222,14 +249,14 @@ pub fn decide<R: Clone>(view: &PoolView<'_>, gate: &Gate<R>, now: Instant) -> Po
     let target = Target::of(view.pool, &shelf, &mut blocked);
     blocked.extend(held::problem(view, target.as_ref()));
     let mut problems = Vec::new();
-    let bypass = Bypass::new(view.sources, target.as_ref(), &mut problems);
+    let bypass = Bypass::new(&view.sources, target.as_ref(), &mut problems);
     problems.extend(refusal::problems(view, target.as_ref()));
     let master = view.pool.name == names::MASTER;
     let update = view.control_plane_update.filter(|_| master);
     problems.extend(update.and_then(|update| update.problem.clone()));
     let mut plan = PoolPlan {
         pending: pending::pending(view, &shelf),
-        served: served(view.pool, view.nodes, target.as_ref(), &shelf),
+        served: served(view.pool, &view.nodes, target.as_ref(), &shelf),
         ..PoolPlan::default()
     };
     render_effects(view, &shelf, &mut plan);
@@ -259,7 +286,7 @@ pub fn decide<R: Clone>(view: &PoolView<'_>, gate: &Gate<R>, now: Instant) -> Po
         plan.notes.extend(report::notes(view, &blocked));
         let facts = status::Facts {
             pool: view.pool,
-            nodes: view.nodes,
+            nodes: &view.nodes,
             target: target.map(|target| target.config),
             rendering: view.rendering,
             progress: &progress,

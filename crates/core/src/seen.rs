@@ -6,7 +6,10 @@
 use std::sync::Arc;
 
 use api::{
-    machine::{disruption::MachineConfigurationStatus, names::NODE_DISRUPTION_POLICY_DEGRADED},
+    machine::{
+        disruption::MachineConfigurationStatus,
+        names::{MASTER, NODE_DISRUPTION_POLICY_DEGRADED},
+    },
     meta::Condition,
     policy::{Behavior, PolicyStatus},
     schema::{self, Kind, KindId, Role},
@@ -275,10 +278,9 @@ fn judged_part(document: &Value) -> Value {
 }
 
 impl SeenGated {
-    /// Whether it is the one `ClusterVersion` that every cluster has, which the masters follow (CV-2).
-    pub fn is_the_cluster(&self) -> bool {
-        self.kind.id == KindId::ClusterVersion
-            && &*self.identity.key.name == api::names::THE_CLUSTER
+    /// Whether it is the pool of the masters, which follow `ClusterVersion` (CV-2).
+    pub fn is_the_master_pool(&self) -> bool {
+        self.pool.as_ref().is_some_and(|pool| pool.name == MASTER)
     }
 
     /// Reads a resource under change management.

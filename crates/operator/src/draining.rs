@@ -14,10 +14,7 @@ use runtime::{
     lease::Leadership,
 };
 use schedule::Instant;
-use tidegate_core::{
-    drain::{self, Settings, node::Request, request},
-    pool::{membership::membership, seen::SeenPool},
-};
+use tidegate_core::drain::{self, Settings, node::Request, request};
 use tokio::{
     sync::watch,
     task::{self, JoinError, JoinSet},
@@ -152,9 +149,9 @@ fn asking(caches: &Caches) -> BTreeMap<String, Request> {
     if ![KindId::Node, KindId::MachineConfigPool].into_iter().all(|kind| store.is_settled(kind)) {
         return BTreeMap::new();
     }
-    let pools: Vec<&SeenPool> = store.pools().collect();
-    let machines = store.machines().filter(|machine| {
-        let home = || membership(&machine.node, pools.iter().copied());
+    let snapshot = store.snapshot();
+    let machines = snapshot.machines().filter(|machine| {
+        let home = || snapshot.membership(&machine.node);
         machine.drain.is_concerned() && request::needs_somebody(&machine.drain, &home())
     });
     machines.map(|machine| (machine.node.name.clone(), machine.drain.request())).collect()

@@ -20,27 +20,24 @@ use tidegate_core::{
     gate::{Form, Gate},
     gauge::{self, Gauges},
     key::Key,
-    seen::{Seen, SeenGated, StanzaReading},
+    seen::{Seen, SeenGated},
 };
 
-use crate::{
-    rollout::{self, gate_of},
-    run::View,
-};
+use crate::{rollout, run::View};
 
 /// The page.
 pub fn page(view: &View) -> String {
     let now = view.clock.now();
     let store = view.caches.store();
     // Eight lines of about 150 bytes for each resource.
-    let mut page = Page::with_room(store.len() * 1_200 + 8_192);
+    let mut page = Page::with_room(store.snapshot().len() * 1_200 + 8_192);
     let (mut policies, mut gated) = (Vec::new(), Vec::new());
-    for (key, seen) in store.all() {
+    for (key, seen) in store.snapshot().all() {
         match seen {
             Seen::Policy(policy) => policies.push((key, policy)),
             Seen::Part(_) => {}
             Seen::Gated(resource) => {
-                let (resource, gate) = &asked(view, seen, resource, &store);
+                let (resource, gate) = &asked(view, resource, &store);
                 let [kind, name, namespace] = object(key);
                 gated.push(Row {
                     object: written('{', "kind", kind) + &written(',', "object", name),
@@ -48,8 +45,8 @@ pub fn page(view: &View) -> String {
                     namespace: written(',', metrics::NAMESPACE, namespace),
                     gauges: gauge::gauges(resource, gate, now),
                     governed: gate.form() != Form::NoStanza || resource.behavior.is_some(),
-                    overridden: gate.overrides(resource, now),
-                    removed: is_removed(resource),
+                    overridden: gate.overrides(now),
+                    removed: is_removed(resource, gate),
                     enforced: (gate.form() != Form::NoStanza)
                         .then(|| resource.enforcement().unwrap_or_default()),
                     outside: outside::recorded(resource),
@@ -106,21 +103,13 @@ pub fn page(view: &View) -> String {
 }
 
 /// A resource with its gate. A pool that is rolled out here has pending what the rollout says (POOL-6).
-fn asked(
-    view: &View,
-    seen: &Seen,
-    resource: &Arc<SeenGated>,
-    store: &Store,
-) -> (Arc<SeenGated>, Gate) {
+fn asked(view: &View, resource: &Arc<SeenGated>, store: &Store) -> (Arc<SeenGated>, Gate) {
+    let gate = store.snapshot().gate(resource);
     let managed = view.caches.observed().iter().any(|kind| kind.role == Role::Part);
-    if managed && resource.pool.is_some() {
-        let gate = rollout::gate_of_pool(seen, resource, store);
-        if let Some(planned) = rollout::planned(resource, &gate, store, view.clock.now()) {
-            let resource = SeenGated { pending: planned.pending, ..(**resource).clone() };
-            return (Arc::new(resource), gate);
-        }
-    }
-    (Arc::clone(resource), gate_of(seen, resource, store))
+    let planned =
+        managed.then(|| rollout::planned(resource, &gate, store, view.clock.now())).flatten();
+    let Some(planned) = planned else { return (Arc::clone(resource), gate) };
+    (Arc::new(SeenGated { pending: planned.pending, ..(**resource).clone() }), gate)
 }
 
 type Value = fn(&Gauges) -> i64;
@@ -163,8 +152,8 @@ fn system(key: &Key) -> &'static str {
 }
 
 /// Whether there was a stanza and there is none any more: the status still tells of it.
-fn is_removed(resource: &SeenGated) -> bool {
-    resource.stanza == StanzaReading::Absent && resource.behavior.is_some()
+fn is_removed(resource: &SeenGated, gate: &Gate) -> bool {
+    gate.form() == Form::NoStanza && resource.behavior.is_some()
 }
 
 fn flags(page: &mut Page, metric: &Metric, rows: &[Row], is: impl Fn(&Row) -> bool) {

@@ -310,7 +310,7 @@ impl View {
         self.knows()?;
         let store = self.caches.store();
         // Only where pools are managed are machines known.
-        let tried = self.proof == Proof::Waived || store.machines().next().is_none();
+        let tried = self.proof == Proof::Waived || store.snapshot().machines().next().is_none();
         match store.enforcement() {
             Enforcement::Proven => Ok(()),
             _ if tried => Ok(()),

@@ -135,7 +135,7 @@ impl Caches {
         let mut changed = store.replace(kind, listed, version, trust);
         if first {
             // Those who waited to hear about this kind can be decided now.
-            changed.extend(store.all().map(|(key, _)| key.clone()));
+            changed.extend(store.snapshot().all().map(|(key, _)| key.clone()));
         }
         drop(store);
         self.tell(changed);
@@ -147,7 +147,7 @@ impl Caches {
         let first = !store.is_settled(kind.id);
         let mut changed = store.absent(kind);
         if first {
-            changed.extend(store.all().map(|(key, _)| key.clone()));
+            changed.extend(store.snapshot().all().map(|(key, _)| key.clone()));
         }
         drop(store);
         self.tell(changed);
@@ -253,8 +253,8 @@ mod tests {
         caches.news();
         hear("a", "7", json!(true));
         std::panic::set_hook(quiet);
-        assert!(caches.store().get(&key("a")).is_none());
-        assert!(caches.store().get(&key("b")).is_some());
+        assert!(caches.store().snapshot().get(&key("a")).is_none());
+        assert!(caches.store().snapshot().get(&key("b")).is_some());
         assert_eq!(caches.news(), [key("a")].into(), "whoever names it is decided anew");
     }
 }

@@ -166,6 +166,7 @@ impl Observer {
         let listed_at: Option<u64> = at.parse().ok();
         let all = listed.iter().all(|(key, version)| store.has(key, version));
         let gone = store
+            .snapshot()
             .of_kind(self.kind)
             .any(|(key, _)| !listed.contains_key(key) && store.version(key) <= listed_at);
         if !all || gone {

@@ -32,7 +32,7 @@ use crate::{
     progress::Progress,
     queue::Queue,
     report::Reports,
-    store::{Store, asked_by, policy_of},
+    store::{Store, asked_by},
     telemetry::{Telemetry, Verdict},
     tempo::Tempo,
 };
@@ -219,14 +219,14 @@ impl Reconciler {
         let changed: BTreeSet<KindId> = news.iter().map(|key| key.id).collect();
         for row in self.controllers {
             if row.reads.iter().any(|kind| changed.contains(&kind.id)) {
-                store.of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
+                store.snapshot().of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
             }
         }
         for key in news {
             if self.row(&key).is_none() {
                 continue;
             }
-            if let Some(seen) = store.get(&key) {
+            if let Some(seen) = store.snapshot().get(&key) {
                 let generation = seen.identity().generation;
                 let trouble = self.troubles.get(&key);
                 let fresh = trouble.is_some_and(|trouble| trouble.generation != generation);
@@ -236,7 +236,7 @@ impl Reconciler {
                 self.troubles.remove(&key);
                 self.standings.remove(&key);
                 self.written.remove(&key);
-                store.naming(&key).cloned().for_each(|naming| self.queue.add(naming));
+                store.snapshot().naming(&key).cloned().for_each(|naming| self.queue.add(naming));
             }
         }
     }
@@ -245,7 +245,7 @@ impl Reconciler {
         self.caches.news();
         let store = self.caches.store();
         for row in self.controllers {
-            store.of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
+            store.snapshot().of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
         }
     }
 
@@ -282,7 +282,7 @@ impl Reconciler {
         let differ = store.all_held_back().filter(|(key, why)| {
             let now = self
                 .row(key)
-                .zip(store.get(key))
+                .zip(store.snapshot().get(key))
                 .and_then(|(row, seen)| self.terms.held_back(row, seen, &store, skew));
             // What has to be read first is not decided before.
             let waits = self.troubles.get(key).is_some_and(|trouble| trouble.unknown.is_some());
@@ -373,8 +373,8 @@ impl Reconciler {
         if needed.any(|kind| !store.is_settled(kind.id)) {
             return None;
         }
-        if let Some(policy) = policy_of(&seen)
-            && store.policy(&policy).is_some_and(|policy| policy.ready().is_err())
+        if let Some(policy) = store.snapshot().policy_of(&seen)
+            && store.snapshot().policy(&policy).is_some_and(|policy| policy.ready().is_err())
             && self.queue.is_pending(&policy)
             && !self.troubles.contains_key(&policy)
         {
@@ -387,11 +387,11 @@ impl Reconciler {
     fn settled(&mut self, key: &Key) {
         self.queue.release(key);
         let store = self.caches.store();
-        let Some(policy) = store.policy(key) else { return };
+        let Some(policy) = store.snapshot().policy(key) else { return };
         let standing = Standing::of(policy);
         if self.standings.get(key) != Some(&standing) {
             self.standings.insert(key.clone(), standing);
-            store.naming(key).cloned().for_each(|naming| self.queue.add(naming));
+            store.snapshot().naming(key).cloned().for_each(|naming| self.queue.add(naming));
         }
     }
 

@@ -178,9 +178,9 @@ async fn one_bad_item_does_not_spoil_a_list_or_a_watch() {
     let store = caches.store();
     for name in ["a", "b", "odd"] {
         let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, name);
-        assert!(store.get(&key).is_some(), "{name}");
+        assert!(store.snapshot().get(&key).is_some(), "{name}");
     }
-    assert_eq!(store.len(), 3);
+    assert_eq!(store.snapshot().len(), 3);
 }
 
 /// The skew is that of the middle of a call, in whole seconds of the server.

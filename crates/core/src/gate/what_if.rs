@@ -57,14 +57,14 @@ impl WhatIf {
     }
 
     fn of(set: TimeSet, form: Form) -> Self {
-        Self { set, form, policy: None, doubt: None, right: PhantomData }
+        Self { set, form, policy: None, doubt: None, origin: None, right: PhantomData }
     }
 }
 
 impl Gate {
     /// The same gate, to suppose with.
     pub fn suppose(&self) -> WhatIf {
-        let Self { set, form, policy, doubt, right: _ } = self.clone();
-        Gate { set, form, policy, doubt, right: PhantomData }
+        let Self { set, form, policy, doubt, origin, right: _ } = self.clone();
+        Gate { set, form, policy, doubt, origin, right: PhantomData }
     }
 }

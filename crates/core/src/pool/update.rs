@@ -182,7 +182,7 @@ impl<'a> Covering<'a> {
     /// What the record lets masters get; none if none is under way, or if these are no masters.
     pub(crate) fn of(view: &PoolView<'a>) -> Option<Self> {
         let update = view.control_plane_update.filter(|_| view.pool.name == MASTER)?;
-        Self::new(update.record.as_ref()?, view.sources)
+        Self::new(update.record.as_ref()?, &view.sources)
     }
 
     /// The same for the sources of the master pool.
@@ -319,7 +319,7 @@ pub(crate) fn upkeep<R>(
             }
             Some(Record { release: release.clone(), stage: Stage::Converged })
         }
-        (Some(release), _) => Some(Record::of(release, update.started, view.sources)),
+        (Some(release), _) => Some(Record::of(release, update.started, &view.sources)),
         (None, Some(Record { stage: Stage::Converged, .. })) => None,
         (None, Some(_)) if is_over() => None,
         (None, _) => return None,

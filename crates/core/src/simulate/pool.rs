@@ -15,7 +15,7 @@ use super::{
 use crate::{
     gate::{Supposed, WhatIf},
     pool::{
-        Effect, PoolPlan, PoolView, Topology, decide,
+        Effect, PoolPlan, PoolView, decide,
         merge::Base,
         render::{Fresh, Rendering},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
@@ -23,8 +23,6 @@ use crate::{
         update::SeenUpdate,
     },
     problem::Problem,
-    refusal::Refusals,
-    seen::SeenGated,
 };
 
 /// After how many plans at one instant a pool counts as settled: it renders, points to what it rendered, reserves, and has no more
@@ -35,8 +33,6 @@ const ROUNDS: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Pool<'a> {
     pub(super) seen: SeenPool,
-    /// The resource whose gate holds.
-    pub(super) gated: &'a SeenGated,
     pub(super) gate: WhatIf,
     pub(super) nodes: Vec<SeenNode>,
     pub(super) rendered: Vec<Rendered>,
@@ -133,23 +129,12 @@ impl Pool<'_> {
     }
 
     fn plan(&self, now: Instant) -> PoolPlan<Supposed> {
-        let nodes: Vec<&SeenNode> = self.nodes.iter().collect();
-        let rendered: Vec<&Rendered> = self.rendered.iter().collect();
+        let stock =
+            (self.nodes.iter().collect(), self.rendered.iter().collect(), self.sources.clone());
         let view = PoolView {
-            pool: &self.seen,
-            nodes: &nodes,
-            rendered: &rendered,
-            sources: &self.sources,
-            rendering: &self.rendering,
-            base: &self.base,
-            operator_node: None,
             waits_for: self.waits_for,
-            // Here nobody refuses.
-            refusals: &Refusals::default(),
-            held_back: None,
             control_plane_update: self.update.as_ref(),
-            seconds_ahead: 0,
-            topology: Topology::Several,
+            ..PoolView::new(&self.seen, stock, &self.rendering, &self.base)
         };
         decide(&view, &self.gate, now)
     }

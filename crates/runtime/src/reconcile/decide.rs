@@ -20,7 +20,7 @@ pub(super) fn known(
     (terms, cluster): (Terms, &Cluster),
     store: &mut Store,
 ) -> Option<Seen> {
-    let seen = store.get(key)?.clone();
+    let seen = store.snapshot().get(key)?.clone();
     store.set_seconds_ahead(cluster.seconds_ahead());
     let held = terms.held_back(row, &seen, store, cluster.skew());
     store.hold_back(key, held);

@@ -152,7 +152,8 @@ impl Reconciler {
 
     /// An object is left alone for a while.
     pub(super) fn fail(&mut self, key: &Key, at_most: Duration, at_least: Duration) {
-        let generation = self.caches.store().get(key).map_or(0, |seen| seen.identity().generation);
+        let generation =
+            self.caches.store().snapshot().get(key).map_or(0, |seen| seen.identity().generation);
         let trouble = self.troubles.entry(key.clone()).or_default();
         trouble.generation = generation;
         let seed = backoff::spread(key.to_string().as_bytes());
@@ -192,7 +193,7 @@ impl Reconciler {
         if !written.is_some_and(|written| written.goes_to(&change)) {
             return;
         }
-        if let Some(planned) = self.caches.store().get(key) {
+        if let Some(planned) = self.caches.store().snapshot().get(key) {
             self.reports.say(key, planned.identity(), vec![note], self.clock.exact());
         }
     }

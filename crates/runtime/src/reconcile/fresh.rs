@@ -74,7 +74,8 @@ async fn read_anew(hands: &Hands, key: &Key) -> Result<(), (Key, CallError)> {
     loop {
         let resting = {
             let store = hands.caches.store();
-            store.get(key).map_or_else(Vec::new, |seen| (hands.row.rests_on)(seen, &store))
+            let seen = store.snapshot().get(key);
+            seen.map_or_else(Vec::new, |seen| (hands.row.rests_on)(seen, &store))
         };
         let missing: Vec<Key> =
             resting.into_iter().filter(|object| done.insert(object.clone())).collect();

@@ -82,7 +82,7 @@ impl Terms {
 /// Why an unproven refusal holds everything back.
 fn unproven(store: &Store) -> Option<String> {
     // Without machines there is nothing to try it on, and nothing to begin.
-    store.of_kind(&kinds::NODE).next()?;
+    store.snapshot().of_kind(&kinds::NODE).next()?;
     if !store.is_enforcement_tried() {
         return Some(String::new());
     }

@@ -17,14 +17,8 @@ use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
     gate::{Supposed, WhatIf},
-    pool::{
-        Effect, PoolPlan, PoolView, Topology, decide,
-        merge::Base,
-        render::{chosen, render},
-        seen::{SeenNode, SeenPool},
-        source::{Rendered, SeenConfig, Source},
-    },
-    refusal::Refusals,
+    pool::{Effect, PoolPlan, PoolView, Topology, decide, merge::Base},
+    snapshot::Snapshot,
 };
 
 #[test]
@@ -158,32 +152,14 @@ fn source(name: &str, text: &str) -> Value {
 /// Looks at the server and decides.
 async fn plan(client: &Client, gate: &WhatIf) -> PoolPlan<Supposed> {
     let (_, document) = send(client, &Method::GET, &format!("{POOLS}/worker"), &json!({})).await;
-    let pool = SeenPool::new(&document);
-    let (mut sources, mut rendered): (Vec<Source>, Vec<Rendered>) = (Vec::new(), Vec::new());
-    for document in list(client, CONFIGS).await {
-        match SeenConfig::new(&document) {
-            SeenConfig::Source(source) => sources.push(source),
-            SeenConfig::Rendered(config) => rendered.push(config),
-        }
+    let mut snapshot = Snapshot::default();
+    snapshot.add(&kinds::MACHINE_CONFIG_POOL, &document);
+    for (kind, path) in [(&kinds::MACHINE_CONFIG, CONFIGS), (&kinds::NODE, NODES)] {
+        list(client, path).await.iter().for_each(|document| snapshot.add(kind, document));
     }
-    let nodes: Vec<SeenNode> = list(client, NODES).await.iter().map(SeenNode::new).collect();
-    let running = rendered.iter().find(|config| Some(&config.name) == pool.newest.as_ref());
-    let rendering = render(&pool, &sources, &Base::default(), running);
-    let view = PoolView {
-        pool: &pool,
-        nodes: &nodes.iter().collect::<Vec<_>>(),
-        rendered: &rendered.iter().collect::<Vec<_>>(),
-        sources: &chosen(&pool, &sources),
-        rendering: &rendering,
-        base: &Base::default(),
-        operator_node: None,
-        refusals: &Refusals::new(),
-        held_back: None,
-        waits_for: None,
-        control_plane_update: None,
-        seconds_ahead: 0,
-        topology: Topology::Several,
-    };
+    let (pool, base) = (snapshot.pool("worker").unwrap(), Base::default());
+    let rendering = snapshot.rendering(pool, &base);
+    let view = PoolView { topology: Topology::Several, ..snapshot.view(pool, &rendering, &base) };
     decide(&view, gate, now())
 }
 

@@ -155,7 +155,7 @@ async fn overridden(called: &str, words: &[&str], live: &mut Live) -> Result<(),
         ["clear"] => Wanted::Clear,
         _ => return Err(format!("{words:?} is no override")),
     };
-    let world = live.world().await?;
+    let world = live.snapshot().await;
     let object = key::named(called, None)?;
     let seen = world.resource(&object).ok_or("there is no such resource")?;
     let policy = seen.policy().and_then(|named| world.policy(&named).cloned());

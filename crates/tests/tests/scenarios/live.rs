@@ -23,9 +23,8 @@ use runtime::{
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    fleet::Fleet,
     key::{self, Key},
-    world::World,
+    snapshot::Snapshot,
 };
 use tokio::task::JoinHandle;
 
@@ -208,7 +207,9 @@ impl Live {
         self.ask("DELETE", &path, &Value::Null).await?;
         let object = named(called)?;
         if let Some((view, _)) = &self.running {
-            let gone = || view.caches.store().all().all(|(_, seen)| seen.identity().key != object);
+            let gone = || {
+                view.caches.store().snapshot().all().all(|(_, seen)| seen.identity().key != object)
+            };
             self.until(&format!("{} is forgotten", kind.name), async || gone()).await;
         }
         self.settle().await;
@@ -264,26 +265,14 @@ impl Live {
     }
 
     /// Pools, machines and rendered configurations, as somebody who asks sees them.
-    pub(crate) async fn fleet(&self) -> Fleet {
-        let mut fleet = Fleet::default();
-        self.list(&kinds::MACHINE_CONFIG_POOL).await.iter().for_each(|pool| fleet.add_pool(pool));
-        self.list(&kinds::NODE).await.iter().for_each(|node| fleet.add_node(node));
-        self.list(&kinds::MACHINE_CONFIG).await.iter().for_each(|config| fleet.add_config(config));
-        self.list(&kinds::CLUSTER_VERSION)
-            .await
-            .iter()
-            .for_each(|version| fleet.add_version(version));
-        fleet
-    }
-
-    pub(crate) async fn world(&self) -> Result<World, String> {
-        let mut world = World::default();
-        for kind in KINDS.iter().chain(GATED) {
+    pub(crate) async fn snapshot(&self) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        for kind in kinds() {
             for object in self.list(kind).await {
-                world.add(kind, &object);
+                snapshot.add(kind, &object);
             }
         }
-        Ok(world)
+        snapshot
     }
 
     /// The page of metrics.
@@ -360,7 +349,7 @@ impl Live {
         if let Some((view, _)) = &self.running {
             let known = || {
                 let store = view.caches.store();
-                let mut all = store.all().map(|(_, seen)| seen.identity());
+                let mut all = store.snapshot().all().map(|(_, seen)| seen.identity());
                 let name = answer["metadata"]["name"].as_str();
                 let found = all.find(|identity| {
                     identity.key.id == kind.id && Some(&*identity.key.name) == name
@@ -393,7 +382,7 @@ impl Live {
             // Asked first: it looks into the store too.
             let ready = view.ready().is_ok();
             let store = view.caches.store();
-            let idle = store.all().all(|(key, seen)| {
+            let idle = store.snapshot().all().all(|(key, seen)| {
                 let row = self.rows.iter().find(|row| row.kind.name == key.kind().name);
                 row.is_none_or(|row| {
                     let plan = (row.decide)(seen, &store, self.clock.now());

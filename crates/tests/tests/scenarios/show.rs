@@ -67,7 +67,7 @@ pub(crate) fn object(object: &Value) -> String {
 
 /// What waits and until when, one line for each resource: the table that `tidegate status` draws.
 pub(crate) async fn overview(live: &Live) -> Result<String, String> {
-    let world = live.world().await?;
+    let world = live.snapshot().await;
     let mut shown = String::new();
     for seen in world.gated() {
         let row = overview::resource(&world, seen, live.now());
@@ -96,7 +96,7 @@ pub(crate) async fn overview(live: &Live) -> Result<String, String> {
 
 /// When changes to a resource are permitted, from now on.
 pub(crate) async fn windows(live: &Live, called: &str, length: i64) -> Result<String, String> {
-    let world = live.world().await?;
+    let world = live.snapshot().await;
     let object = key::named(called, None)?;
     let seen = world.resource(&object).ok_or("there is no such resource")?;
     let now = live.now();
@@ -114,7 +114,7 @@ pub(crate) async fn windows(live: &Live, called: &str, length: i64) -> Result<St
 
 /// The tree of reasons of a resource (GATE-9).
 pub(crate) async fn reasons(live: &Live, called: &str) -> Result<String, String> {
-    let world = live.world().await?;
+    let world = live.snapshot().await;
     let object = key::named(called, None)?;
     let seen = world.resource(&object).ok_or("there is no such resource")?;
     let mut shown = String::new();

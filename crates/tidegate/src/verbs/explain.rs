@@ -13,14 +13,14 @@ use tidegate_core::{
     key, overview,
     problem::Object,
     read::Policy,
+    snapshot::Snapshot,
     verdict::Verdict,
-    world::World,
 };
 
 use super::{Listed, Verb, next::headline};
 use crate::{
     args::{At, Format, Formats, Sources, load},
-    cluster::Reach,
+    cluster::{Extent, Reach},
     edge::Edge,
     output::{self, Colour, Exit, Items, Named, Output, Style},
     source::Reads,
@@ -102,7 +102,7 @@ fn run(args: &Explain, edge: &mut Edge) -> anyhow::Result<Output> {
         (answers, loaded)
     } else {
         // What is named is looked for in the files, if there are any, and not beside them.
-        let (world, loaded) = args.reach.world(&paths, edge, at)?;
+        let (world, loaded) = args.reach.snapshot(Extent::Gates, &paths, edge, at)?;
         let find = |name: &String| named(name, args.reach.namespace(), &world, at);
         (names.iter().map(find).collect::<anyhow::Result<Vec<_>>>()?, loaded)
     };
@@ -137,7 +137,7 @@ fn of_policy(policy: &Policy, at: Instant) -> Answer {
 fn named(
     name: &str,
     namespace: Option<&str>,
-    world: &World,
+    world: &Snapshot,
     at: Instant,
 ) -> anyhow::Result<Answer> {
     let key = key::named(name, namespace).map_err(anyhow::Error::msg)?;

@@ -10,7 +10,10 @@ use super::{
     change::{Change, Manner, on_what_is_so},
     worker_nodes::told,
 };
-use crate::{cluster::Reach, output::Output};
+use crate::{
+    cluster::{Extent, Reach},
+    output::Output,
+};
 
 pub(crate) fn verb() -> Verb {
     Verb {
@@ -52,15 +55,16 @@ enum Step {
 fn run(args: &Node) -> anyhow::Result<Output> {
     let Step::Allow { name, reach, manner } = &args.step;
     let cluster = reach.connect()?;
-    let fleet = cluster.fleet()?;
-    let Some(node) = fleet.node(name) else {
+    let snapshot = cluster.snapshot(Extent::Pools)?;
+    let Some(node) = snapshot.node(name) else {
         anyhow::bail!("there is no Node/{name} in this cluster")
     };
-    let Some(pool) = fleet.home(node) else {
+    let Some(pool) = snapshot.home(node) else {
         anyhow::bail!("Node/{name} belongs to no machine config pool, or to several");
     };
-    let patch = steer::allow(node, pool, &fleet.shelf(pool)).map_err(|refused| told(&refused))?;
-    let target = fleet.target(pool).unwrap_or_default();
+    let patch =
+        steer::allow(node, pool, &snapshot.shelf(pool)).map_err(|refused| told(&refused))?;
+    let target = snapshot.target(pool).unwrap_or_default();
     let object = Key::new(&kinds::NODE, None, name);
     let change = Change {
         object: &object,

@@ -12,7 +12,12 @@ use super::{
     Listed, Verb,
     change::{Change, Manner, on_what_is_so},
 };
-use crate::{args, cluster::Reach, edge::Edge, output::Output};
+use crate::{
+    args,
+    cluster::{Extent, Reach},
+    edge::Edge,
+    output::Output,
+};
 
 pub(crate) fn verb() -> Verb {
     Verb {
@@ -88,7 +93,7 @@ fn wanted(args: &Override, now: Instant) -> Wanted {
 fn run(args: &Override, edge: &Edge) -> anyhow::Result<Output> {
     let object = key::named(&args.resource, args.reach.namespace()).map_err(anyhow::Error::msg)?;
     let cluster = args.reach.connect()?;
-    let world = cluster.world()?;
+    let world = cluster.snapshot(Extent::Gates)?;
     let Some(seen) = world.resource(&object) else {
         if world.policy(&object).is_some() {
             anyhow::bail!(

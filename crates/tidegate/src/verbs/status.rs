@@ -9,14 +9,14 @@ use tidegate_core::{
     enforced::Enforcement,
     explain::change::{each, joined},
     overview::{self, Overridden, Row},
+    snapshot::Snapshot,
     verdict::Verdict,
-    world::World,
 };
 
 use super::{Listed, Verb};
 use crate::{
     args::{At, Format, Formats},
-    cluster::{Reach, Shown},
+    cluster::{Extent, Reach, Shown},
     edge::Edge,
     output::{self, Colour, Items, Named, Output, Style},
     text,
@@ -83,14 +83,14 @@ fn run(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
         return follow(args, edge);
     }
     let at = args.reach.instant(&args.at, &args.files, edge)?;
-    let (world, loaded) = args.reach.world(&args.files, edge, at)?;
+    let (world, loaded) = args.reach.snapshot(Extent::Gates, &args.files, edge, at)?;
     let text = written(&rows(&world, at), args.formats.output, at, edge.colour)?;
     Ok(Output::done(text).with_problems(&loaded))
 }
 
 fn follow(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
     let (format, colour) = (args.formats.output, edge.colour);
-    args.reach.connect()?.follow(edge, |world, now| {
+    args.reach.connect()?.follow(Extent::Gates, edge, |world, now| {
         let rows = rows(world, now);
         let edges =
             rows.iter().flatten().filter_map(|row| row.behavior.current.end_time.as_deref());
@@ -105,7 +105,7 @@ fn follow(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
     })
 }
 
-pub(crate) fn rows(world: &World, at: Instant) -> [Vec<Row>; 2] {
+pub(crate) fn rows(world: &Snapshot, at: Instant) -> [Vec<Row>; 2] {
     let resources = world.gated().map(|seen| overview::resource(world, seen, at));
     let policies = world.policies().map(|seen| overview::policy(seen, at));
     [resources.collect(), policies.collect()]

@@ -9,7 +9,6 @@ use crate::{
     pool::{
         Effect, PoolPlan,
         ledger::{Change, Ledger},
-        prune::{Needs, prune},
         seen::Cordon,
         source::SeenConfig,
         update::{Record, SeenUpdate, Stage},
@@ -342,10 +341,8 @@ fn edit_after_the_update_began_waits() {
 
 /// Why a configuration is not deleted.
 fn kept(world: &World, config: &str) -> Vec<String> {
-    let (pools, update) = ([world.seen()], SeenUpdate::new(&world.version));
-    let (nodes, sources) = (&world.nodes, &world.sources);
-    let needs = Needs { pools: &pools, nodes, sources, update: Some(&update) };
-    let verdicts = prune(&world.rendered, needs);
+    let (pool, update) = (world.seen(), SeenUpdate::new(&world.version));
+    let verdicts = world.prune(&pool, Some(&update));
     let verdict = verdicts.into_iter().find(|verdict| verdict.config == config).unwrap();
     verdict.kept_by.iter().map(ToString::to_string).collect()
 }

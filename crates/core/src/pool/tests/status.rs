@@ -13,12 +13,7 @@ use crate::{
     gate::Basis,
     key::Key,
     pending::{Course, Stop},
-    pool::{
-        Effect,
-        prune::{Needs, Reason, prune},
-        source::Rendered,
-        status::ROLLOUT_BLOCKED,
-    },
+    pool::{Effect, prune::Reason, source::Rendered, status::ROLLOUT_BLOCKED},
     refusal::Refusal,
 };
 
@@ -239,9 +234,8 @@ fn what_anything_names_is_never_pruned() {
             api::machine::names::PREVIOUS_CONFIG: configs[4],
         }),
     );
-    let pools = [world.seen()];
-    let (nodes, sources) = (&world.nodes, &world.sources);
-    let verdicts = prune(&world.rendered, Needs { pools: &pools, nodes, sources, update: None });
+    let pool = world.seen();
+    let verdicts = world.prune(&pool, None);
     let reasons = |name: &str| {
         let verdict = verdicts.iter().find(|verdict| verdict.config == name).unwrap();
         verdict.kept_by.clone()

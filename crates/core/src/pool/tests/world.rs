@@ -9,6 +9,7 @@ use crate::{
     pool::{
         Effect, PoolPlan, PoolView, Topology, decide,
         merge::Base,
+        prune::{Needs, Verdict, prune},
         render::{chosen, render},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
@@ -134,21 +135,15 @@ impl World {
 
     pub(super) fn plan(&self, gate: &Gate, now: Instant) -> PoolPlan {
         let pool = self.seen();
-        let nodes: Vec<&SeenNode> = self.nodes.iter().collect();
-        let rendered: Vec<&Rendered> = self.rendered.iter().collect();
         let running = pool
             .newest
             .as_ref()
             .and_then(|name| self.rendered.iter().find(|config| config.name == *name));
         let rendering = render(&pool, &self.sources, &self.base, running);
         let update = (!self.version.is_null()).then(|| SeenUpdate::new(&self.version));
+        let (nodes, rendered) = (self.nodes.iter().collect(), self.rendered.iter().collect());
+        let stock = (nodes, rendered, chosen(&pool, &self.sources));
         let view = PoolView {
-            pool: &pool,
-            nodes: &nodes,
-            rendered: &rendered,
-            sources: &chosen(&pool, &self.sources),
-            rendering: &rendering,
-            base: &self.base,
             waits_for: self.waits_for,
             operator_node: self.operator_node.as_deref(),
             refusals: &self.refusals,
@@ -156,8 +151,20 @@ impl World {
             control_plane_update: update.as_ref(),
             seconds_ahead: self.seconds_ahead,
             topology: self.topology,
+            ..PoolView::new(&pool, stock, &rendering, &self.base)
         };
         decide(&view, gate, now)
+    }
+
+    /// What may be deleted, if this is the pool and this the update of the control plane.
+    pub(super) fn prune<'a>(
+        &'a self,
+        pool: &'a SeenPool,
+        update: Option<&'a SeenUpdate>,
+    ) -> Vec<Verdict<'a>> {
+        let (nodes, sources) = (self.nodes.iter().collect(), self.sources.iter().collect());
+        let rendered: Vec<&Rendered> = self.rendered.iter().collect();
+        prune(&rendered, &Needs { pools: vec![pool], nodes, sources, update })
     }
 
     /// Executes a plan as its words demand: in order, and no further than the first conflict.

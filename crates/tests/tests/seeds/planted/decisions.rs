@@ -11,11 +11,12 @@ use tidegate_core::{
     action::{Action, Right, Write},
     change::ChangeId,
     decide,
-    gate::{self, Form, Gate},
+    gate::{Form, Gate},
     key::Key,
     plan::Plan,
     pool::{capacity::Limit, seen::SeenNode},
     seen::{Seen, SeenGated, SeenPolicy},
+    snapshot::Snapshot,
 };
 
 #[expect(clippy::large_types_passed_by_value, reason = "a hook of the cast")]
@@ -47,7 +48,7 @@ const fn not_asking_again() -> [Controller; ROWS] {
 }
 
 fn some_machine(_: &Seen, store: &Store) -> Vec<Key> {
-    let machines = store.of_kind(&kinds::NODE);
+    let machines = store.snapshot().of_kind(&kinds::NODE);
     machines.map(|(key, _)| key.clone()).take(1).collect()
 }
 
@@ -79,10 +80,10 @@ fn tampered(
     tamper: impl FnOnce(&mut SeenGated, &mut Gate),
 ) -> Plan {
     let Seen::Gated(gated) = seen else { return Plan::default() };
-    if let Some(follow) = rollout::follow(gated, store) {
+    if let Some(follow) = store.snapshot().follow(gated) {
         return Plan { actions: vec![follow], ..Plan::default() };
     }
-    let mut gate = rollout::gate_of_pool(seen, gated, store);
+    let mut gate = store.snapshot().gate(gated);
     let mut gated = SeenGated::clone(gated);
     tamper(&mut gated, &mut gate);
     let planned = rollout::planned(&gated, &gate, store, now).unwrap_or_default();
@@ -139,7 +140,7 @@ fn asleep(seen: &Seen, store: &Store, now: Instant) -> Plan {
 /// The machines that carry the label of a pool.
 fn labelled<'a>(pool: &str, store: &'a Store) -> Vec<&'a SeenNode> {
     let label = format!("node-role.kubernetes.io/{pool}");
-    let nodes = store.machines().map(|machine| &machine.node);
+    let nodes = store.snapshot().machines().map(|machine| &machine.node);
     nodes.filter(|node| node.labels.contains_key(&label)).collect()
 }
 
@@ -199,9 +200,10 @@ fn open(gate: &mut Gate) {
 
 /// The gate of a pool that has this stanza. Nobody can bend a gate, so a bug is to have seen something else.
 fn as_if(stanza: &Value, policy: Option<SeenPolicy>) -> Gate {
-    let kind = api::schema::gated_named(api::names::MACHINE_CONFIG_POOL).unwrap();
-    let pool = SeenGated::new(kind, &json!({"spec": {"changeManagement": stanza}}));
-    gate::gate(&pool, policy.map(Arc::new).as_ref())
+    let mut snapshot = Snapshot::default();
+    snapshot.add(&kinds::MACHINE_CONFIG_POOL, &json!({"spec": {"changeManagement": stanza}}));
+    policy.map(|policy| snapshot.put(Seen::Policy(Arc::new(policy))));
+    snapshot.gate(snapshot.gated().next().unwrap())
 }
 
 /// A stanza that cannot be read is none.
@@ -245,11 +247,8 @@ fn named_for_all(seen: &Seen, store: &Store, now: Instant) -> Plan {
 
 /// While a release is installed, everything for masters belongs to it.
 fn release_covers_all(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    let kind = api::schema::gated_named(api::names::CLUSTER_VERSION);
-    let installing = kind
-        .into_iter()
-        .flat_map(|kind| store.of_kind(kind))
-        .any(|(_, seen)| matches!(seen, Seen::Gated(gated) if !gated.pending.begun.is_empty()));
+    let version = store.snapshot().control_plane();
+    let installing = version.is_some_and(|version| !version.pending.begun.is_empty());
     tampered(seen, store, now, |gated, gate| {
         if installing && gated.pool.as_ref().is_some_and(|pool| pool.name == "master") {
             open(gate);

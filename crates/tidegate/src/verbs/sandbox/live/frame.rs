@@ -2,7 +2,7 @@
 
 use api::schema::KindId;
 use schedule::Instant;
-use tidegate_core::{explain::change::joined, fleet::Phase, overview::Row, verdict::Verdict};
+use tidegate_core::{explain::change::joined, overview::Row, phase::Phase, verdict::Verdict};
 
 use crate::{
     output::{self, Colour, Style},
