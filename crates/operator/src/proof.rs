@@ -14,6 +14,7 @@ use runtime::{
     key::Key,
     tempo::Tempo,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tidegate_core::enforced::Enforcement;
 use tokio::time::{Instant, sleep};
@@ -115,33 +116,57 @@ impl Try {
 
 /// Looks how admission policies stand.
 async fn look(cluster: &Cluster) -> Standing {
-    let policies = cluster.list_metadata::<Value>(Ask::path(POLICIES)).await;
-    let bindings = cluster.call::<Value>(Verb::List, Ask::path(BINDINGS)).await;
-    let (policies, bindings) = match (&policies, &bindings) {
-        (Ok(policies), Ok(bindings)) => (items(policies), items(bindings)),
+    let policies = cluster.list_metadata::<Listed>(Ask::path(POLICIES)).await;
+    let bindings = cluster.call::<Listed>(Verb::List, Ask::path(BINDINGS)).await;
+    let (policies, bindings) = match (policies, bindings) {
+        (Ok(policies), Ok(bindings)) => {
+            (policies.items.unwrap_or_default(), bindings.items.unwrap_or_default())
+        }
         (Err(error), _) | (_, Err(error)) if error.code() == Some(404) => {
             return Standing::Unserved;
         }
         _ => return Standing::Unseen,
     };
-    let bound: BTreeSet<&str> =
-        bindings.iter().filter_map(|it| it.pointer("/spec/policyName")?.as_str()).collect();
-    let names: Vec<&str> =
-        policies.iter().filter_map(|it| it.pointer("/metadata/name")?.as_str()).collect();
-    let stands =
-        |policy: &str| names.iter().any(|name| name.ends_with(policy) && bound.contains(name));
+    let bound: BTreeSet<&str> = bindings.iter().map(|one| one.spec.policy_name.as_str()).collect();
+    let stands = |policy: &str| {
+        let mut names = policies.iter().map(|one| one.metadata.name.as_str());
+        names.any(|name| name.ends_with(policy) && bound.contains(name))
+    };
     if !stands(PERMITS) || !stands(RECORDS) {
         return Standing::Missing;
     }
-    let text = |it: &Value, place: &str| it.pointer(place).map(ToString::to_string);
-    let versions = policies.iter().chain(bindings).filter_map(|it| {
-        Some(text(it, "/metadata/name")? + &text(it, "/metadata/resourceVersion")?)
+    let versions = policies.iter().chain(&bindings).map(|Entry { metadata, .. }| {
+        let Metadata { name, resource_version } = metadata;
+        format!("{name} {resource_version}")
     });
     Standing::Bound(versions.collect())
 }
 
-fn items(list: &Value) -> &[Value] {
-    list.get("items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+/// What is read of policies and bindings. Every replica looks twice a minute, and all that a server notes beside it is many times as much.
+#[derive(Deserialize)]
+struct Listed {
+    items: Option<Vec<Entry>>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    metadata: Metadata,
+    /// Of a binding; metadata alone has none.
+    #[serde(default)]
+    spec: Spec,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    name: String,
+    resource_version: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Spec {
+    policy_name: String,
 }
 
 /// What comes of a change that nobody permitted, and of a record that no machine has.
