@@ -10,8 +10,9 @@ use std::{collections::BTreeSet, sync::Arc};
 use api::{kinds, machine::names};
 use runtime::{
     caches::Caches,
-    call::{Ask, CallError, Cluster, Verb},
+    call::{CallError, Cluster, Collection, Patch},
     key::Key,
+    path::{ADMISSION_BINDING, ADMISSION_POLICY},
     tempo::Tempo,
 };
 use serde::Deserialize;
@@ -28,10 +29,6 @@ const RECORDS: &str = "-records";
 const GOOD_FOR: i64 = 120;
 /// So many tries in a row without an answer, and what was seen before counts for nothing.
 const PATIENCE: u32 = 3;
-
-const GROUP: &str = "/apis/admissionregistration.k8s.io/v1";
-const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
-const BINDINGS: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
 
 /// Tries for ever: at once, every few minutes, when an admission policy or a binding changed, and more often until it was refused.
 pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
@@ -116,12 +113,13 @@ impl Try {
 
 /// Looks how admission policies stand.
 async fn look(cluster: &Cluster) -> Standing {
-    let policies = cluster.list_metadata::<Listed>(Ask::path(POLICIES)).await;
-    let bindings = cluster.call::<Listed>(Verb::List, Ask::path(BINDINGS)).await;
-    let (policies, bindings) = match (policies, bindings) {
-        (Ok(policies), Ok(bindings)) => {
-            (policies.items.unwrap_or_default(), bindings.items.unwrap_or_default())
-        }
+    let all = Collection::of(ADMISSION_POLICY.collection(None));
+    let mut policies: Vec<Entry> = Vec::new();
+    let listed = cluster.list_metadata(&all, |policy| policies.push(policy)).await;
+    let all = Collection::of(ADMISSION_BINDING.collection(None));
+    let bindings = cluster.list_all::<Entry>(&all).await;
+    let bindings = match (listed, bindings) {
+        (Ok(_), Ok(bindings)) => bindings.items,
         (Err(error), _) | (_, Err(error)) if error.code() == Some(404) => {
             return Standing::Unserved;
         }
@@ -143,11 +141,6 @@ async fn look(cluster: &Cluster) -> Standing {
 }
 
 /// What is read of policies and bindings. Every replica looks twice a minute, and all that a server notes beside it is many times as much.
-#[derive(Deserialize)]
-struct Listed {
-    items: Option<Vec<Entry>>,
-}
-
 #[derive(Deserialize)]
 struct Entry {
     metadata: Metadata,
@@ -181,12 +174,8 @@ async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallErro
     });
     for (annotations, policy) in [(order, PERMITS), (json!({names::LEDGER: IMPOSSIBLE}), RECORDS)] {
         let change = json!({"metadata": {"annotations": annotations}});
-        let ask = Ask {
-            path: format!("{}?dryRun=All&fieldManager=tidegate-proof", machine.path()),
-            content_type: "application/merge-patch+json",
-            body: change.to_string().into_bytes(),
-        };
-        match cluster.call::<Value>(Verb::Patch, ask).await {
+        let patch = Patch::merge("tidegate-proof", &change).as_dry_run();
+        match cluster.patch(&machine.path(), patch).await {
             Ok(_) => return why_not(cluster).await,
             Err(CallError::Refused { message, .. }) if is_of(policy, &message) => {}
             // Whatever refused it, it was not what has to.
@@ -203,10 +192,11 @@ fn is_of(policy: &str, message: &str) -> bool {
 
 /// Why the server let it pass. Who may not list admission policies is told here whether there could be any.
 async fn why_not(cluster: &Cluster) -> Result<Enforcement, CallError> {
-    let served = match cluster.call::<Value>(Verb::Get, Ask::path(GROUP)).await {
+    let served = match cluster.get::<Value>(&ADMISSION_POLICY.group()).await {
         Ok(group) => {
+            let plural = ADMISSION_POLICY.plural();
             let resources = group.get("resources").and_then(Value::as_array);
-            resources.into_iter().flatten().any(|it| it["name"] == "validatingadmissionpolicies")
+            resources.into_iter().flatten().any(|it| it["name"] == plural)
         }
         Err(error) if error.code() == Some(404) => false,
         Err(error) => return Err(error),
