@@ -49,6 +49,7 @@ pub mod pending;
 pub mod plan;
 pub mod pool;
 pub mod problem;
+pub mod reach;
 pub mod read;
 pub mod seen;
 pub mod shape;
