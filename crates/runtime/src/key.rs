@@ -2,11 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use api::{
-    names,
-    schema::{GATED, KINDS, Kind, MACHINES, Role},
-};
+use api::schema::{GATED, KINDS, Kind, MACHINES, Role};
 use tidegate_core::problem::Object;
+
+use crate::path::{self, Resource};
 
 /// Which object. The order of keys is the order of work: policies, then those who name them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,12 +50,12 @@ impl Key {
 
     /// The path of the object.
     pub fn path(&self) -> String {
-        format!("{}/{}", collection(self.kind(), self.namespace.as_deref()), self.name)
+        Resource::of(self.kind()).object(self.namespace.as_deref(), &self.name)
     }
 
     /// The path of its status.
     pub fn status_path(&self) -> String {
-        format!("{}/status", self.path())
+        path::status(&self.path())
     }
 
     /// Policies are worked on before those who name them.
@@ -67,12 +66,7 @@ impl Key {
 
 /// The path of all objects of a kind, in one namespace or in all.
 pub fn collection(kind: &Kind, namespace: Option<&str>) -> String {
-    let plural = names::plural(kind.name);
-    let group = if kind.group().is_empty() { "/api" } else { "/apis" };
-    match namespace {
-        Some(namespace) => format!("{group}/{}/namespaces/{namespace}/{plural}", kind.api_version),
-        None => format!("{group}/{}/{plural}", kind.api_version),
-    }
+    Resource::of(kind).collection(namespace)
 }
 
 impl fmt::Display for Key {

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     caches::{Caches, read},
-    call::{Ask, CallError, Cluster, Outcome, Verb},
+    call::{CallError, Cluster, Outcome, Patch},
     key::Key,
     lease::Leadership,
     report::Reports,
@@ -255,12 +255,8 @@ async fn write_status(
     before: Seen,
     (patch, notes, again): (StatusPatch, Vec<Note>, Again),
 ) -> Step {
-    let ask = Ask {
-        path: format!("{}?fieldManager={FIELD_OWNER}", key.status_path()),
-        content_type: "application/json-patch+json",
-        body: Value::Array(patch.operations.clone()).to_string().into_bytes(),
-    };
-    match hands.cluster.call::<Value>(Verb::Patch, ask).await {
+    let change = Patch::json(FIELD_OWNER, &patch.operations);
+    match hands.cluster.patch(&key.status_path(), change).await {
         Ok(document) => match read(key.kind(), &document) {
             Some((_, seen)) => Step::Written { seen, before, patch, notes, again },
             None => Step::Read { object: key.clone(), seen: None },
@@ -290,7 +286,7 @@ pub(super) fn read_back(
     let Unknown { object, since } = unknown;
     let span = tracing::info_span!("reconcile", object = %key, at = %object, verb = "observe");
     async move {
-        let read_it = hands.cluster.call::<Value>(Verb::Get, Ask::path(object.path())).await;
+        let read_it = hands.cluster.get::<Value>(&object.path()).await;
         let step = match read_it {
             Ok(document) => {
                 let seen = read(object.kind(), &document).map(|(_, seen)| seen);
