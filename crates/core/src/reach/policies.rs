@@ -108,8 +108,49 @@ pub fn template() -> String {
     );
     let policies: Vec<String> = policies().iter().map(Policy::template).collect();
     text.push_str(&policies.join("---\n"));
+    text.push_str("---\n");
+    text.push_str(&guard());
     text.push_str("{{- end }}\n");
     text
+}
+
+/// What keeps the definitions of the parameters while policies read them (RCH-7): without one, the API server would admit everything for
+/// seconds, and after its next start refuse every write that the policies look at, whoever sends it.
+fn guard() -> String {
+    let definitions: Vec<String> = PARAMETERS
+        .iter()
+        .map(|parameter| format!("'{}.{}'", names::plural(parameter.kind()), names::GROUP))
+        .collect();
+    let head = |kind: &str| head(kind, "gate-definitions");
+    format!(
+        "{}  failurePolicy: Fail\n  matchConstraints:\n    resourceRules:\n    - apiGroups: [apiextensions.k8s.io]\n      apiVersions: [\"*\"]\n      \
+         operations: [DELETE]\n      resources: [customresourcedefinitions]\n  matchConditions:\n  - name: ours\n    expression: >-\n      \
+         oldObject != null && oldObject.metadata.name in [{}]\n  - name: not-by-hand\n    expression: >-\n      {}\n  validations:\n  - expression: \"false\"\n    message: >-\n      \
+         admission policies read this definition, and without it the server would refuse every write that they look at; hint: remove the policies \
+         first, by changeGates.enabled=false or by kubectl delete -f deploy/manifests/change-gates/change-gates.yaml\n    reason: Forbidden\n---\n{}  \
+         policyName: {}\n  validationActions: [Deny]\n",
+        head("ValidatingAdmissionPolicy"),
+        definitions.join(", "),
+        not_by_hand(),
+        head("ValidatingAdmissionPolicyBinding"),
+        called_in_chart("gate-definitions"),
+    )
+}
+
+fn not_by_hand() -> String {
+    format!("!('{}' in request.userInfo.groups)", names::INITIATORS)
+}
+
+fn called_in_chart(suffix: &str) -> String {
+    format!("{{{{ include \"tidegate.name\" . }}}}-{suffix}")
+}
+
+fn head(kind: &str, suffix: &str) -> String {
+    format!(
+        "apiVersion: admissionregistration.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {}\n  labels:\n    \
+         {{{{- include \"tidegate.labels\" . | nindent 4 }}}}\nspec:\n",
+        called_in_chart(suffix)
+    )
 }
 
 /// The namespace of the operator, in the words of the chart.
@@ -139,7 +180,7 @@ fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
         rules: rules.collect(),
         conditions: vec![
             ("begins", room.begins.to_owned()),
-            ("not-by-hand", format!("!('{}' in request.userInfo.groups)", names::INITIATORS)),
+            ("not-by-hand", not_by_hand()),
             ("mode", judged.to_owned()),
             ("room", format!("params.spec.holds.exists(hold, hold.what == '{}')", room.name_of())),
         ],
@@ -318,14 +359,8 @@ fn with_selects(expression: &str) -> String {
 impl Policy {
     fn template(&self) -> String {
         let Self { suffix, rules, .. } = self;
-        let name = format!("{{{{ include \"tidegate.name\" . }}}}-{suffix}");
-        let head = |kind: &str| {
-            format!(
-                "apiVersion: admissionregistration.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {name}\n  labels:\n    \
-                 {{{{- include \"tidegate.labels\" . | nindent 4 }}}}\nspec:\n"
-            )
-        };
-        let mut text = head("ValidatingAdmissionPolicy");
+        let name = called_in_chart(suffix);
+        let mut text = head("ValidatingAdmissionPolicy", suffix);
         let (failure, actions) = match self.action {
             Action::Deny => ("Fail", "Deny"),
             // A warning stands in nobody's way.
@@ -358,7 +393,7 @@ impl Policy {
             );
         }
         text.push_str("---\n");
-        text.push_str(&head("ValidatingAdmissionPolicyBinding"));
+        text.push_str(&head("ValidatingAdmissionPolicyBinding", suffix));
         // Without a gate nothing is held, and nobody else's writes are refused.
         let _ = writeln!(
             text,

@@ -6,6 +6,7 @@
 
 mod definitions;
 mod forged;
+mod leaving;
 mod rollouts;
 mod rows;
 mod world;
@@ -75,6 +76,16 @@ fn real_server_refuses_what_a_room_does_not_know() {
 #[test]
 fn embedded_server_refuses_what_a_room_does_not_know() {
     on_embedded(async |world| definitions::refuse_what_a_room_does_not_know(world).await);
+}
+
+/// RCH-7
+#[test]
+fn real_server_keeps_definitions_while_policies_read_them_and_refuses_nobody_afterwards() {
+    suite::with_helm("reach-leaving", |helm| {
+        suite::on_real("reach-leaving", Controllers::Absent, async |cluster| {
+            leaving::in_the_right_order(helm, cluster).await;
+        });
+    });
 }
 
 fn on_embedded(suite: impl AsyncFnOnce(&World)) {

@@ -33,6 +33,15 @@ fn every_policy_judges_by_the_one_fresh_rule() {
     }
 }
 
+/// RCH-7: whatever is a parameter is kept from being deleted.
+#[test]
+fn definitions_of_all_parameters_are_guarded() {
+    for parameter in PARAMETERS {
+        let name = format!("'{}.changemanagement.openshift.io'", names::plural(parameter.kind()));
+        assert!(guard().contains(&name), "{name}");
+    }
+}
+
 /// Everything is written out, and nothing else is for Helm to read.
 #[test]
 fn template_has_no_place_left_open() {
