@@ -53,6 +53,7 @@ pub mod phase;
 pub mod plan;
 pub mod pool;
 pub mod problem;
+pub mod reach;
 pub mod read;
 pub mod refusal;
 pub mod seen;

@@ -237,7 +237,9 @@ impl SeenPart {
             | KindId::ClusterVersion
             | KindId::MachineConfigPool
             | KindId::HostedCluster
-            | KindId::NodePool => Part::Other,
+            | KindId::NodePool
+            | KindId::ChangeGate
+            | KindId::ClusterChangeGate => Part::Other,
         };
         Self { identity: Identity::new(kind, document), part }
     }
