@@ -123,7 +123,7 @@ pub const CHANGE_GATE: Kind = Kind {
     api_version: names::API_VERSION,
     scope: Scope::Namespaced,
     short_name: "cg",
-    role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::Workloads },
+    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::Workloads },
     schema: &CHANGE_GATE_SCHEMA,
 };
 
@@ -134,7 +134,7 @@ pub const CLUSTER_CHANGE_GATE: Kind = Kind {
     api_version: names::API_VERSION,
     scope: Scope::Cluster,
     short_name: "ccg",
-    role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::Workloads },
+    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::Workloads },
     schema: &CLUSTER_CHANGE_GATE_SCHEMA,
 };
 

@@ -72,16 +72,16 @@ pub enum KindId {
     HostedCluster,
     /// Machines of a hosted cluster.
     NodePool,
+    /// What a team holds of what others own.
+    ChangeGate,
+    /// What the platform holds of what others own.
+    ClusterChangeGate,
     /// A configuration, written or rendered.
     MachineConfig,
     /// A machine.
     Node,
     /// What changes may disrupt.
     MachineConfiguration,
-    /// What a team holds of what others own.
-    ChangeGate,
-    /// What the platform holds of what others own.
-    ClusterChangeGate,
 }
 
 impl KindId {
@@ -94,6 +94,8 @@ impl KindId {
             Self::MachineConfigPool => &kinds::MACHINE_CONFIG_POOL,
             Self::HostedCluster => &kinds::HOSTED_CLUSTER,
             Self::NodePool => &kinds::NODE_POOL,
+            Self::ChangeGate => &kinds::CHANGE_GATE,
+            Self::ClusterChangeGate => &kinds::CLUSTER_CHANGE_GATE,
             Self::MachineConfig => &kinds::MACHINE_CONFIG,
             Self::Node => &kinds::NODE,
             Self::MachineConfiguration => &kinds::MACHINE_CONFIGURATION,

@@ -108,7 +108,7 @@ mod tests {
     use api::schema::{GATED, KINDS};
     use runtime::caches::read;
     use serde_json::json;
-    use tidegate_core::{key::Key, overview, pool::Action};
+    use tidegate_core::{action::Right, key::Key, overview};
 
     use super::*;
 
