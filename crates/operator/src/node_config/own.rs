@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use runtime::{call::CallError, path::Resource};
 use serde_json::{Value, json};
-use tidegate_core::pool::{entitled, membership::membership, seen::SeenNode, source::SeenConfig};
+use tidegate_core::pool::{entitled, seen::SeenNode, source::SeenConfig};
 
 use super::{NodeConfig, asker::Purpose, is_name};
 
@@ -87,7 +87,7 @@ async fn given(
     let machine = SeenNode::new(&machine);
     let refusal = {
         let store = service.view.caches.store();
-        let home = membership(&machine, store.pools());
+        let home = store.snapshot().membership(&machine);
         entitled::refusal(&machine, &home, config, rendered.as_deref())
     };
     if let Some(refusal) = refusal {
