@@ -11,7 +11,6 @@
 
 pub mod accounts;
 pub mod beat;
-pub mod chain;
 pub mod change;
 pub mod digest;
 pub mod drift;

@@ -12,7 +12,6 @@ use std::{
 
 use agent::{
     beat::{self, Beat},
-    chain::chain,
     host::linux::{Linux, within},
     rehearse::rehearse,
     run::Agent,
@@ -20,7 +19,7 @@ use agent::{
     supply::Supply,
 };
 use anyhow::{Context as _, bail};
-use runtime::{call::Cluster, client, clock::SystemClock, telemetry::Telemetry};
+use runtime::{call::Cluster, chain::chain, client, clock::SystemClock, telemetry::Telemetry};
 use tracing_subscriber::{
     filter::{LevelFilter, Targets},
     layer::SubscriberExt as _,

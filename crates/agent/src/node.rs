@@ -9,6 +9,9 @@ use serde_json::{Map, Value, json};
 /// Annotation on a `Node`: the topology of the control plane, as whoever manages pools writes it.
 const TOPOLOGY: &str = "machineconfiguration.openshift.io/controlPlaneTopology";
 
+/// Who is named as the owner of what the agent writes.
+pub const OWNER: &str = "tidegate-agent";
+
 /// What of a node is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeView {

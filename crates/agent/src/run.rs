@@ -5,16 +5,20 @@
 
 use std::{sync::Arc, time::Duration};
 
-use api::machine::{
-    MachineConfigSpec,
-    disruption::{MachineConfiguration, Policies},
-    names::NodeState,
+use api::{
+    kinds,
+    machine::{
+        MachineConfigSpec,
+        disruption::{MachineConfiguration, Policies},
+        names::NodeState,
+    },
 };
-use http_body_util::BodyExt as _;
 use runtime::{
     backoff::Backoff,
-    call::{Ask, CallError, Cluster, Verb},
+    call::{CallError, Cluster, Collection, Patch},
+    chain::chain,
     clock::Clock,
+    path::Resource,
 };
 use schedule::Instant;
 use serde::de::DeserializeOwned;
@@ -30,7 +34,6 @@ use tokio::time::{sleep, timeout};
 
 use crate::{
     accounts::Accounts,
-    chain::chain,
     change::obstacles,
     drift::drift,
     host::{Entry, Hold, Host, HostError},
@@ -385,8 +388,7 @@ impl<H: Host> Agent<H> {
     }
 
     pub(crate) async fn look(&self) -> Result<NodeView, AgentError> {
-        let path = format!("/api/v1/nodes/{}", self.node);
-        let node: Value = self.get(&format!("node {}", self.node), path).await?;
+        let node: Value = self.get(&format!("node {}", self.node), &self.path()).await?;
         Ok(NodeView::of(&node))
     }
 
@@ -405,9 +407,8 @@ impl<H: Host> Agent<H> {
     /// The policies that act: those of the status, once it is about the newest specification (NDP-1). None until then. A cluster
     /// without the kind has those of the release.
     async fn disruption_policies(&self) -> Result<Option<Policies>, AgentError> {
-        let path = "/apis/operator.openshift.io/v1/machineconfigurations/cluster";
-        let found: MachineConfiguration = match self.get("MachineConfiguration", path.into()).await
-        {
+        let path = Resource::of(&kinds::MACHINE_CONFIGURATION).object(None, "cluster");
+        let found: MachineConfiguration = match self.get("MachineConfiguration", &path).await {
             Err(AgentError::Cluster { source: CallError::Refused { code: 404, .. }, .. }) => {
                 return Ok(Some(disruption::defaults()));
             }
@@ -418,12 +419,8 @@ impl<H: Host> Agent<H> {
     }
 
     async fn report(&self, uid: &str, report: &Report) -> Result<(), AgentError> {
-        let ask = Ask {
-            path: format!("/api/v1/nodes/{}?fieldManager=tidegate-agent", self.node),
-            content_type: "application/merge-patch+json",
-            body: node::patch(uid, report).to_string().into_bytes(),
-        };
-        let written: Result<Value, CallError> = self.cluster.call(Verb::Patch, ask).await;
+        let patch = Patch::merge(node::OWNER, &node::patch(uid, report));
+        let written = self.cluster.patch(&self.path(), patch).await;
         let what = format!("a change of node {}", self.node);
         written.map(drop).map_err(|source| AgentError::Cluster { what, source })
     }
@@ -443,24 +440,26 @@ impl<H: Host> Agent<H> {
         }
     }
 
-    async fn get<T: DeserializeOwned>(&self, what: &str, path: String) -> Result<T, AgentError> {
-        let found = self.cluster.call(Verb::Get, Ask::path(path)).await;
+    /// Where its node is.
+    fn path(&self) -> String {
+        Resource::of(&kinds::NODE).object(None, &self.node)
+    }
+
+    async fn get<T: DeserializeOwned>(&self, what: &str, path: &str) -> Result<T, AgentError> {
+        let found = self.cluster.get(path).await;
         found.map_err(|source| AgentError::Cluster { what: what.to_owned(), source })
     }
 
     /// Waits until the node changes, or it is time to look again.
     async fn wait(&mut self, version: &str) {
-        let path = format!(
-            "/api/v1/nodes?watch=true&fieldSelector=metadata.name%3D{}&timeoutSeconds={}&resourceVersion={version}",
-            self.node,
-            LOOK_AGAIN.as_secs(),
-        );
+        let nodes = Collection::of(Resource::of(&kinds::NODE).collection(None));
+        let own = nodes.only("metadata.name", &self.node);
         let retry = self.failure.as_ref().filter(|failure| failure.lasts(self.clock().now()));
         let retry = retry.map(|failure| failure.until);
         let began = tokio::time::Instant::now();
         let watched = async {
-            let mut body = self.cluster.stream(Ask::path(path)).await.ok()?;
-            body.frame().await?.ok()
+            let mut node = self.cluster.follow(&own, version, Some(LOOK_AGAIN)).await.ok()?;
+            node.next_change().await.ok()?
         };
         let heard = tokio::select! {
             biased;

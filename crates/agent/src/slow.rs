@@ -14,16 +14,24 @@ use std::{
     time::Duration,
 };
 
-use api::machine::names::{NodeState, REASON, STATE};
+use api::{
+    kinds,
+    machine::names::{NodeState, REASON, STATE},
+};
 use runtime::{
-    call::{Ask, CallError, Cluster, Verb},
+    call::{CallError, Cluster, Patch},
+    chain::chain,
     client,
     clock::SystemClock,
+    path::Resource,
     telemetry::Telemetry,
 };
 use serde_json::{Value, json};
 
-use crate::{host::linux::Wait, node::NodeView};
+use crate::{
+    host::linux::Wait,
+    node::{NodeView, OWNER},
+};
 
 /// Tells the cluster of programs that take long.
 #[derive(Debug)]
@@ -74,26 +82,20 @@ fn listen(node: &str, kubeconfig: Option<&Path>, line: &Receiver<Wait>) {
             write(&cluster, node, &wait).await.map_err(anyhow::Error::from)
         });
         if let Err(error) = told {
-            tracing::warn!(why = crate::chain::chain(error.as_ref()), "the cluster does not hear");
+            tracing::warn!(why = chain(error.as_ref()), "the cluster does not hear");
         }
     }
 }
 
 /// Writes the remark, if there is something to write.
 pub async fn write(cluster: &Cluster, node: &str, wait: &Wait) -> Result<(), CallError> {
-    let path = format!("/api/v1/nodes/{node}");
-    let found: Value = cluster.call(Verb::Get, Ask::path(&*path)).await?;
+    let path = Resource::of(&kinds::NODE).object(None, node);
+    let found: Value = cluster.get(&path).await?;
     let Some(annotations) = remark(&NodeView::of(&found), wait) else { return Ok(()) };
-    let ask = Ask {
-        path: format!("{path}?fieldManager=tidegate-agent"),
-        content_type: "application/merge-patch+json",
-        // By the version, so that it never undoes what the agent itself has said meanwhile.
-        body: json!({"metadata": {
-            "resourceVersion": found.pointer("/metadata/resourceVersion"), "annotations": annotations}})
-        .to_string()
-        .into_bytes(),
-    };
-    cluster.call::<Value>(Verb::Patch, ask).await.map(drop)
+    // By the version, so that it never undoes what the agent itself has said meanwhile.
+    let version = found.pointer("/metadata/resourceVersion");
+    let change = json!({"metadata": {"resourceVersion": version, "annotations": annotations}});
+    cluster.patch(&path, Patch::merge(OWNER, &change)).await.map(drop)
 }
 
 fn remark(node: &NodeView, wait: &Wait) -> Option<Value> {

@@ -6,11 +6,12 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use api::machine::MachineConfig;
+use api::{kinds, machine::MachineConfig};
 use runtime::{
-    call::{Ask, CallError, Cluster, Verb},
+    call::{CallError, Cluster},
     client::{self, ConnectError, Place},
     clock::Clock,
+    path::{self, Resource},
     telemetry::Telemetry,
 };
 
@@ -75,16 +76,15 @@ impl Supply {
     ) -> Result<MachineConfig, SupplyError> {
         match self {
             Self::Cluster => {
-                let group = api::machine::names::API_VERSION;
-                let path = format!("/apis/{group}/machineconfigs/{name}");
-                let found = cluster.call(Verb::Get, Ask::path(path)).await;
+                let path = Resource::of(&kinds::MACHINE_CONFIG).object(None, name);
+                let found = cluster.get(&path).await;
                 found.map_err(|error| unusable(&error).unwrap_or(SupplyError::Cluster(error)))
             }
             Self::Operator(place) => {
                 let away = |source| SupplyError::Away { url: place.url.clone(), source };
                 let operator = reached(place, cluster.clock()).await;
                 let operator = operator.map_err(|error| away(error.into()))?;
-                let found = operator.call(Verb::Get, Ask::path(format!("/own/{name}"))).await;
+                let found = operator.get(&path::own(name)).await;
                 found.map_err(|error| unusable(&error).unwrap_or_else(|| away(error.into())))
             }
         }

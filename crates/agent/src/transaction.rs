@@ -5,9 +5,10 @@
 //! everything back, and so does a machine that comes up with another operating system than it was given; a loss of power sends
 //! nothing anywhere.
 
+use runtime::chain::chain;
+
 use crate::{
     accounts::{self, Accounts},
-    chain::chain,
     change::{Change, Deed, Edit, NO_PASSWORD, Remembered, is_of_unit},
     drift,
     host::{Entry, Host, HostError, UnitState, UnitVerb},

@@ -10,8 +10,9 @@ use std::{collections::BTreeSet, sync::Arc};
 use api::{kinds, machine::names};
 use runtime::{
     caches::Caches,
-    call::{Ask, CallError, Cluster, Verb},
+    call::{CallError, Cluster, Collection, Patch},
     key::path,
+    path::{ADMISSION_BINDING, ADMISSION_POLICY},
     tempo::Tempo,
 };
 use serde_json::{Value, json};
@@ -27,10 +28,6 @@ const RECORDS: &str = "-records";
 const GOOD_FOR: i64 = 120;
 /// So many tries in a row without an answer, and what was seen before counts for nothing.
 const PATIENCE: u32 = 3;
-
-const GROUP: &str = "/apis/admissionregistration.k8s.io/v1";
-const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
-const BINDINGS: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
 
 /// Tries for ever: at once, every few minutes, when an admission policy or a binding changed, and more often until it was refused.
 pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
@@ -116,10 +113,13 @@ impl Try {
 
 /// Looks how admission policies stand.
 async fn look(cluster: &Cluster) -> Standing {
-    let policies = cluster.list_metadata::<Value>(Ask::path(POLICIES)).await;
-    let bindings = cluster.call::<Value>(Verb::List, Ask::path(BINDINGS)).await;
-    let (policies, bindings) = match (&policies, &bindings) {
-        (Ok(policies), Ok(bindings)) => (items(policies), items(bindings)),
+    let all = Collection::of(ADMISSION_POLICY.collection(None));
+    let mut policies: Vec<Value> = Vec::new();
+    let listed = cluster.list_metadata(&all, |policy| policies.push(policy)).await;
+    let all = Collection::of(ADMISSION_BINDING.collection(None));
+    let bindings = cluster.list_all::<Value>(&all).await;
+    let bindings = match (listed, bindings) {
+        (Ok(_), Ok(bindings)) => bindings.items,
         (Err(error), _) | (_, Err(error)) if error.code() == Some(404) => {
             return Standing::Unserved;
         }
@@ -135,14 +135,10 @@ async fn look(cluster: &Cluster) -> Standing {
         return Standing::Missing;
     }
     let text = |it: &Value, place: &str| it.pointer(place).map(ToString::to_string);
-    let versions = policies.iter().chain(bindings).filter_map(|it| {
+    let versions = policies.iter().chain(&bindings).filter_map(|it| {
         Some(text(it, "/metadata/name")? + &text(it, "/metadata/resourceVersion")?)
     });
     Standing::Bound(versions.collect())
-}
-
-fn items(list: &Value) -> &[Value] {
-    list.get("items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// What comes of a change that nobody permitted, and of a record that no machine has.
@@ -157,12 +153,8 @@ async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallErro
     });
     for (annotations, policy) in [(order, PERMITS), (json!({names::LEDGER: IMPOSSIBLE}), RECORDS)] {
         let change = json!({"metadata": {"annotations": annotations}});
-        let ask = Ask {
-            path: format!("{}?dryRun=All&fieldManager=tidegate-proof", path(machine)),
-            content_type: "application/merge-patch+json",
-            body: change.to_string().into_bytes(),
-        };
-        match cluster.call::<Value>(Verb::Patch, ask).await {
+        let patch = Patch::merge("tidegate-proof", &change).as_dry_run();
+        match cluster.patch(&path(machine), patch).await {
             Ok(_) => return why_not(cluster).await,
             Err(CallError::Refused { message, .. }) if is_of(policy, &message) => {}
             // Whatever refused it, it was not what has to.
@@ -179,10 +171,11 @@ fn is_of(policy: &str, message: &str) -> bool {
 
 /// Why the server let it pass. Who may not list admission policies is told here whether there could be any.
 async fn why_not(cluster: &Cluster) -> Result<Enforcement, CallError> {
-    let served = match cluster.call::<Value>(Verb::Get, Ask::path(GROUP)).await {
+    let served = match cluster.get::<Value>(&ADMISSION_POLICY.group()).await {
         Ok(group) => {
+            let plural = ADMISSION_POLICY.plural();
             let resources = group.get("resources").and_then(Value::as_array);
-            resources.into_iter().flatten().any(|it| it["name"] == "validatingadmissionpolicies")
+            resources.into_iter().flatten().any(|it| it["name"] == plural)
         }
         Err(error) if error.code() == Some(404) => false,
         Err(error) => return Err(error),

@@ -1,4 +1,4 @@
-//! How is a cluster asked for something? The one place through which every request goes.
+//! How is a cluster asked for something? The one place through which every request goes: the operator's, the agent's, the command's.
 //!
 //! - EXEC-4: a request is sent once and never again by itself, it has a deadline, and an answer that did not come is not taken for a
 //!   failure: [`CallError::outcome`] says whether the request may have been carried out.
@@ -10,10 +10,28 @@ use http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use jiff::Timestamp;
 use kube::{Client, client::Body};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::{clock::Clock, telemetry::Telemetry};
+use crate::{
+    clock::Clock,
+    path::{POD, VERSION, encoded},
+    telemetry::Telemetry,
+};
+
+mod error;
+pub(crate) mod follow;
+mod lines;
+mod list;
+mod patch;
+
+pub use self::{
+    error::{CallError, Outcome},
+    follow::{Event, Follow, What},
+    list::{Collection, Listed},
+    patch::Patch,
+};
 
 /// A cluster, as whoever asks it for something holds it.
 #[derive(Clone)]
@@ -47,105 +65,13 @@ pub enum Verb {
 }
 
 /// A request without its verb.
-#[derive(Clone, Debug, Default)]
-pub struct Ask {
+#[derive(Debug, Default)]
+struct Ask {
     /// Path and query.
-    pub path: String,
+    path: String,
     /// The type of the body, if there is one.
-    pub content_type: &'static str,
-    /// The body.
-    pub body: Vec<u8>,
-}
-
-/// Why a call brought nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum CallError {
-    /// The request cannot be written down.
-    #[error("the request for {path} is none")]
-    Unspeakable {
-        /// Where it was to go.
-        path: String,
-        /// Why.
-        #[source]
-        source: http::Error,
-    },
-    /// The server said no.
-    #[error("the server refused: {message} ({code} {reason})")]
-    Refused {
-        /// The status code.
-        code: u16,
-        /// One CamelCase word for programs.
-        reason: String,
-        /// A sentence for people.
-        message: String,
-        /// How long the server wants to be left alone.
-        retry_after: Option<Duration>,
-    },
-    /// There was no answer.
-    #[error("there was no answer")]
-    Lost(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// There was no answer in time.
-    #[error("there was no answer within {} s", .0.as_secs())]
-    Late(Duration),
-    /// There was an answer, and it is older than what is known.
-    #[error("the answer is of version {found}, and {known} was seen before")]
-    Stale {
-        /// The version of the answer.
-        found: u64,
-        /// The version that is known.
-        known: u64,
-    },
-    /// There was an answer, and it makes no sense.
-    #[error("the answer cannot be read")]
-    Garbled(#[source] serde_json::Error),
-}
-
-/// What a failed call leaves behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Nothing happened.
-    NotDone,
-    /// Nobody knows: read it back before anything else (EXEC-4).
-    Unknown,
-}
-
-impl CallError {
-    /// Whether the request may have been carried out. A server that failed inside may have failed after the commit.
-    pub fn outcome(&self) -> Outcome {
-        match self {
-            Self::Unspeakable { .. } | Self::Stale { .. } => Outcome::NotDone,
-            Self::Refused { code, .. } if *code < 500 => Outcome::NotDone,
-            Self::Refused { .. } | Self::Lost(_) | Self::Late(_) | Self::Garbled(_) => {
-                Outcome::Unknown
-            }
-        }
-    }
-
-    /// The status code of a refusal.
-    pub fn code(&self) -> Option<u16> {
-        match self {
-            Self::Refused { code, .. } => Some(*code),
-            Self::Unspeakable { .. }
-            | Self::Stale { .. }
-            | Self::Lost(_)
-            | Self::Late(_)
-            | Self::Garbled(_) => None,
-        }
-    }
-
-    /// How long the server wants to be left alone. It may ask for a minute at most: an hour would be a gate that nobody closed.
-    pub fn retry_after(&self) -> Duration {
-        const AT_MOST: Duration = Duration::from_mins(1);
-        match self {
-            Self::Refused { retry_after: Some(wanted), .. } => (*wanted).min(AT_MOST),
-            Self::Refused { retry_after: None, .. }
-            | Self::Unspeakable { .. }
-            | Self::Stale { .. }
-            | Self::Lost(_)
-            | Self::Late(_)
-            | Self::Garbled(_) => Duration::ZERO,
-        }
-    }
+    content_type: &'static str,
+    body: Vec<u8>,
 }
 
 impl Verb {
@@ -174,15 +100,12 @@ impl Verb {
 }
 
 impl Ask {
-    /// A request without a body.
-    pub fn path(path: impl Into<String>) -> Self {
+    fn path(path: impl Into<String>) -> Self {
         Self { path: path.into(), ..Self::default() }
     }
 
-    /// A request with a body of JSON.
-    pub fn json(path: impl Into<String>, body: &serde_json::Value) -> Self {
-        let body = body.to_string().into_bytes();
-        Self { path: path.into(), content_type: "application/json", body }
+    fn json(path: impl Into<String>, body: &Value) -> Self {
+        Self { path: path.into(), content_type: JSON, body: body.to_string().into_bytes() }
     }
 }
 
@@ -208,36 +131,80 @@ impl Cluster {
         self.patience
     }
 
-    /// Asks, and reads the answer.
-    pub async fn call<T: DeserializeOwned>(&self, verb: Verb, ask: Ask) -> Result<T, CallError> {
-        self.call_within(verb, ask, self.patience).await
+    /// The same cluster, with another deadline.
+    #[must_use]
+    pub fn within(&self, patience: Duration) -> Self {
+        Self { patience, ..self.clone() }
     }
 
-    /// Asks with a deadline of its own.
-    pub async fn call_within<T: DeserializeOwned>(
+    /// Reads what is at a path.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CallError> {
+        self.ask(Verb::Get, Ask::path(path)).await
+    }
+
+    /// Makes a new object of a collection.
+    pub async fn create(&self, collection: &str, object: &Value) -> Result<Value, CallError> {
+        self.ask(Verb::Create, Ask::json(collection, object)).await
+    }
+
+    /// Makes a new object of a collection, whose fields belong to this owner.
+    pub async fn create_as(
         &self,
-        verb: Verb,
-        ask: Ask,
-        patience: Duration,
-    ) -> Result<T, CallError> {
-        self.call_for(verb, ask, JSON, patience).await
+        owner: &str,
+        collection: &str,
+        object: &Value,
+    ) -> Result<Value, CallError> {
+        let path = format!("{collection}?fieldManager={}", encoded(owner));
+        self.ask(Verb::Create, Ask::json(path, object)).await
     }
 
-    /// Lists what all objects have in common, their names and versions among it: a fraction of a list.
-    pub async fn list_metadata<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, CallError> {
-        self.call_for(Verb::List, ask, METADATA, self.patience).await
+    /// Puts a whole object in the place of another.
+    pub async fn update(&self, path: &str, object: &Value) -> Result<Value, CallError> {
+        self.ask(Verb::Update, Ask::json(path, object)).await
     }
 
-    async fn call_for<T: DeserializeOwned>(
+    /// Changes an object, and reads what it is then.
+    pub async fn patch(&self, path: &str, patch: Patch) -> Result<Value, CallError> {
+        self.ask(Verb::Patch, patch.of(path)).await
+    }
+
+    /// Ends an object, with these options.
+    pub async fn delete(&self, path: &str, options: &Value) -> Result<Value, CallError> {
+        self.ask(Verb::Delete, Ask::json(path, options)).await
+    }
+
+    /// Asks a pod to leave, this very one, if its budgets allow that.
+    pub async fn evict(&self, namespace: &str, name: &str, uid: &str) -> Result<Value, CallError> {
+        let eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction",
+            "metadata": {"namespace": namespace, "name": name},
+            "deleteOptions": {"preconditions": {"uid": uid}}});
+        let path = format!("{}/eviction", POD.object(Some(namespace), name));
+        self.ask(Verb::Create, Ask::json(path, &eviction)).await
+    }
+
+    /// What time it is there, if the server says: it dates refusals too.
+    pub async fn time(&self) -> Result<Option<Timestamp>, CallError> {
+        let sent = timeout(self.patience, self.send(Verb::Get, Ask::path(VERSION), JSON)).await;
+        let sent = sent.unwrap_or(Err(CallError::Late(self.patience)));
+        let code = sent.as_ref().map_or(0, |response| response.status().as_u16());
+        self.telemetry.called(Verb::Get, code);
+        Ok(dated(sent?.headers()))
+    }
+
+    /// Asks, and reads the answer.
+    async fn ask<T: DeserializeOwned>(&self, verb: Verb, ask: Ask) -> Result<T, CallError> {
+        self.ask_for(verb, ask, JSON).await
+    }
+
+    async fn ask_for<T: DeserializeOwned>(
         &self,
         verb: Verb,
         ask: Ask,
         accept: &'static str,
-        patience: Duration,
     ) -> Result<T, CallError> {
         let began = self.clock.exact();
-        let answered = timeout(patience, self.answer(verb, ask, accept)).await;
-        let answered = answered.unwrap_or(Err(CallError::Late(patience)));
+        let answered = timeout(self.patience, self.answer(verb, ask, accept)).await;
+        let answered = answered.unwrap_or(Err(CallError::Late(self.patience)));
         let code = match &answered {
             Ok(answer) => answer.code.as_u16(),
             Err(error) => error.code().unwrap_or(0),
@@ -249,7 +216,7 @@ impl Cluster {
     }
 
     /// Asks for a stream. The deadline is that of the first byte; the reader has to bound the rest.
-    pub async fn stream(&self, ask: Ask) -> Result<Body, CallError> {
+    async fn stream(&self, ask: Ask) -> Result<Body, CallError> {
         let opened = timeout(self.patience, async {
             let response = self.send(Verb::Watch, ask, JSON).await?;
             accepted(response).await.map(Response::into_body)
@@ -327,7 +294,7 @@ impl Cluster {
 }
 
 /// When a server says it answered, to the second.
-pub fn dated(headers: &HeaderMap) -> Option<Timestamp> {
+fn dated(headers: &HeaderMap) -> Option<Timestamp> {
     let stamp = headers.get(header::DATE)?.to_str().ok()?;
     jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(stamp).ok()
 }
@@ -351,50 +318,7 @@ async fn accepted(response: Response<Body>) -> Result<Response<Body>, CallError>
     if code.is_success() {
         return Ok(response);
     }
-    let retry_after = response.headers().get(header::RETRY_AFTER);
-    let retry_after = retry_after.and_then(|wanted| wanted.to_str().ok()?.parse().ok());
+    let headers = response.headers().clone();
     let body = response.into_body().collect().await.map(http_body_util::Collected::to_bytes);
-    let told: Told =
-        body.ok().and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
-    Err(refused(code, told, retry_after.map(Duration::from_secs)))
-}
-
-fn refused(code: StatusCode, mut told: Told, retry_after: Option<Duration>) -> CallError {
-    let plain = code.canonical_reason().unwrap_or("no reason given");
-    // Which budget keeps a pod stands only among the causes; elsewhere they repeat the message.
-    if code == StatusCode::TOO_MANY_REQUESTS
-        && let Some(message) = &mut told.message
-    {
-        for cause in &told.details.causes {
-            message.push(' ');
-            message.push_str(&cause.message);
-        }
-    }
-    CallError::Refused {
-        code: code.as_u16(),
-        reason: told.reason.unwrap_or_default(),
-        message: told.message.unwrap_or_else(|| plain.to_owned()),
-        retry_after,
-    }
-}
-
-/// What of a `Status` is read.
-#[derive(Default, Deserialize)]
-struct Told {
-    reason: Option<String>,
-    message: Option<String>,
-    #[serde(default)]
-    details: Details,
-}
-
-#[derive(Default, Deserialize)]
-struct Details {
-    #[serde(default)]
-    causes: Vec<Cause>,
-}
-
-#[derive(Default, Deserialize)]
-struct Cause {
-    #[serde(default)]
-    message: String,
+    Err(CallError::refused(code, &headers, &body.unwrap_or_default()))
 }

@@ -16,7 +16,6 @@ use std::{
 
 use api::kinds;
 use schedule::Instant;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tidegate_core::{
     drain::{
@@ -34,7 +33,8 @@ use tokio::{
 
 use crate::{
     caches::{self, Caches},
-    call::{Ask, CallError, Cluster, Verb},
+    call::{CallError, Cluster, Collection, Patch},
+    path::{POD, Resource},
 };
 
 /// Whoever empties nodes.
@@ -83,7 +83,7 @@ pub enum Passed {
 }
 
 /// How many pods one page holds.
-const PAGE: usize = 250;
+const PAGE: u32 = 250;
 
 /// How many evictions of one node travel at once.
 const AT_ONCE: usize = 32;
@@ -107,8 +107,8 @@ impl Drainer {
 
     /// Takes one node a step further. Passes over several nodes may go side by side, over one node they may not.
     pub async fn pass(&self, name: &str, now: Instant) -> Result<Passed, CallError> {
-        let path = format!("/api/v1/nodes/{name}");
-        let found: Value = self.cluster.call(Verb::Get, Ask::path(&*path)).await?;
+        let path = Resource::of(&kinds::NODE).object(None, name);
+        let found: Value = self.cluster.get(&path).await?;
         let node = Node::of(&found);
         let (verdict, _under_way) = self.judge(&node, &SeenNode::new(&found));
         if verdict != Verdict::Drain {
@@ -188,29 +188,16 @@ impl Drainer {
     }
 
     async fn pods(&self, node: &str) -> Result<Vec<Pod>, CallError> {
+        let there = Collection::of(POD.collection(None)).only("spec.nodeName", node);
         let mut pods = Vec::new();
-        let mut more = String::new();
-        loop {
-            let path =
-                format!("/api/v1/pods?fieldSelector=spec.nodeName%3D{node}&limit={PAGE}{more}");
-            let page: Page = self.cluster.call(Verb::List, Ask::path(path)).await?;
-            pods.extend(page.items.iter().map(Pod::of));
-            match page.metadata.continues.filter(|token| !token.is_empty()) {
-                Some(token) => more = format!("&continue={token}"),
-                None => return Ok(pods),
-            }
-        }
+        self.cluster.list(&there.in_pages_of(PAGE), |pod: Value| pods.push(Pod::of(&pod))).await?;
+        Ok(pods)
     }
 
     /// Changes the node at the version it was read at, and reads it anew; nothing happens without a change. The caches know at once.
     async fn patch(&self, path: &str, change: Option<Value>) -> Result<Option<Node>, CallError> {
         let Some(change) = change else { return Ok(None) };
-        let ask = Ask {
-            path: format!("{path}?fieldManager=tidegate-drain"),
-            content_type: "application/merge-patch+json",
-            body: change.to_string().into_bytes(),
-        };
-        let node: Value = self.cluster.call(Verb::Patch, ask).await?;
+        let node = self.cluster.patch(path, Patch::merge("tidegate-drain", &change)).await?;
         if let Some((key, seen)) = caches::read(&kinds::NODE, &node) {
             self.caches.changed_by_us(&key, seen);
         }
@@ -247,21 +234,17 @@ impl Work {
 
 /// Evicts or deletes a pod. Whatever comes of it concerns that pod alone.
 async fn send_away(cluster: Cluster, one: Move) -> Answer {
-    let (verb, end) = match one {
-        Move::Evict(_) => (Verb::Create, "/eviction"),
-        Move::Delete(_) => (Verb::Delete, ""),
-    };
     let drain::Leaver { pod, uid } = one.leaver();
-    let path = format!("/api/v1/namespaces/{}/pods/{}{end}", pod.namespace, pod.name);
-    let options = json!({"preconditions": {"uid": uid}});
-    let body = match one {
-        Move::Evict(_) => json!({"apiVersion": "policy/v1", "kind": "Eviction",
-            "metadata": {"namespace": pod.namespace, "name": pod.name}, "deleteOptions": options}),
-        Move::Delete(_) => json!({"apiVersion": "v1", "kind": "DeleteOptions",
-            "preconditions": {"uid": uid}}),
+    let cluster = cluster.within(EVICTION);
+    let answered = match one {
+        Move::Evict(_) => cluster.evict(&pod.namespace, &pod.name, uid).await,
+        Move::Delete(_) => {
+            let path = POD.object(Some(&pod.namespace), &pod.name);
+            let options = json!({"apiVersion": "v1", "kind": "DeleteOptions",
+                "preconditions": {"uid": uid}});
+            cluster.delete(&path, &options).await
+        }
     };
-    let answered: Result<Value, CallError> =
-        cluster.call_within(verb, Ask::json(path, &body), EVICTION).await;
     let wanted = answered.as_ref().err().map_or(Duration::ZERO, CallError::retry_after);
     let outcome = match answered {
         // 409: a namesake has taken its place, so this one has left.
@@ -294,18 +277,4 @@ impl Drop for UnderWay<'_> {
 /// Every change is whole before anything that could panic.
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
     held.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[derive(Deserialize)]
-struct Page {
-    #[serde(default)]
-    metadata: PageMetadata,
-    #[serde(default)]
-    items: Vec<Value>,
-}
-
-#[derive(Default, Deserialize)]
-struct PageMetadata {
-    #[serde(rename = "continue")]
-    continues: Option<String>,
 }

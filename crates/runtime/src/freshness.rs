@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::{
     caches::Caches,
-    call::{Ask, Cluster, Verb},
+    call::{Cluster, Collection},
     key::{collection, path},
     store::State,
     tempo::Tempo,
@@ -50,13 +50,11 @@ pub async fn watch(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
         };
         // One counter for the whole store, so one kind tells for all.
         let Some(kind) = KINDS.iter().chain(GATED).find(known) else { continue };
-        let first = format!("{}?limit=1", collection(kind, None));
         let seen = caches.store().newest();
+        let collection = Collection::of(collection(kind, None));
         // A server that does not answer is noticed by the watches.
-        let Ok(list) = cluster.call::<Document>(Verb::List, Ask::path(first)).await else {
-            continue;
-        };
-        let is_behind = list.version().is_some_and(|listed| listed < seen);
+        let Ok(version) = cluster.version_of(&collection).await else { continue };
+        let is_behind = version.parse::<u64>().is_ok_and(|listed| listed < seen);
         behind = if is_behind { behind + 1 } else { 0 };
         if is_behind && (behind >= IN_A_ROW || is_gone(&cluster, &caches).await) {
             behind = 0;
@@ -72,7 +70,7 @@ pub async fn watch(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
 async fn is_gone(cluster: &Cluster, caches: &Caches) -> bool {
     let last = caches.store().last_written().map(|(key, version)| (key.clone(), version));
     let Some((key, known)) = last else { return false };
-    match cluster.call::<Document>(Verb::Get, Ask::path(path(&key))).await {
+    match cluster.get::<Document>(&path(&key)).await {
         Ok(found) => found.version().is_some_and(|found| found < known),
         Err(error) => error.code() == Some(404),
     }

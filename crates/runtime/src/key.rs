@@ -1,24 +1,21 @@
-//! Where does the server keep an object? The path of a key, of its status and of its collection.
+//! Where does the server keep an object of ours? The path of a key, of its status and of its collection.
 
-use api::{names, schema::Kind};
+use api::schema::Kind;
 use tidegate_core::key::Key;
+
+use crate::path::{self, Resource};
 
 /// The path of an object.
 pub fn path(key: &Key) -> String {
-    format!("{}/{}", collection(key.kind(), key.namespace.as_deref()), key.name)
+    Resource::of(key.kind()).object(key.namespace.as_deref(), &key.name)
 }
 
 /// The path of its status.
 pub fn status_path(key: &Key) -> String {
-    format!("{}/status", path(key))
+    path::status(&path(key))
 }
 
 /// The path of all objects of a kind, in one namespace or in all.
 pub fn collection(kind: &Kind, namespace: Option<&str>) -> String {
-    let plural = names::plural(kind.name);
-    let group = if kind.group().is_empty() { "/api" } else { "/apis" };
-    match namespace {
-        Some(namespace) => format!("{group}/{}/namespaces/{namespace}/{plural}", kind.api_version),
-        None => format!("{group}/{}/{plural}", kind.api_version),
-    }
+    Resource::of(kind).collection(namespace)
 }

@@ -20,8 +20,9 @@ use tokio::{
 
 use crate::{
     caches::Caches,
-    call::{Ask, CallError, Cluster, Verb},
+    call::{CallError, Cluster},
     freshness::HighWater,
+    path::LEASE,
     progress::Progress,
     report::micro_time,
     tempo::{LeaseTempo, Tempo},
@@ -213,12 +214,8 @@ impl Elector {
     }
 
     async fn read(&mut self) -> Result<(), CallError> {
-        let found = self.cluster.call_within::<Value>(
-            Verb::Get,
-            Ask::path(self.path()),
-            self.tempo.renewal / 2,
-        );
-        let found = match found.await {
+        let cluster = self.cluster.within(self.tempo.renewal / 2);
+        let found = match cluster.get(&self.path()).await {
             Ok(lease) => Some(lease),
             Err(error) if error.code() == Some(404) => None,
             Err(error) => return Err(error),
@@ -238,10 +235,11 @@ impl Elector {
             "acquireTime": since.unwrap_or_else(|| json!(now)),
             "renewTime": now,
         });
-        let (verb, ask) = if let Some(lease) = &self.lease {
+        let cluster = self.cluster.within(self.tempo.renewal / 2);
+        let written = if let Some(lease) = &self.lease {
             let mut lease = lease.clone();
             lease["spec"] = spec;
-            (Verb::Update, Ask::json(self.path(), &lease))
+            cluster.update(&self.path(), &lease).await?
         } else {
             let Candidate { namespace, name, .. } = &self.candidate;
             let lease = json!({
@@ -250,9 +248,8 @@ impl Elector {
                 "metadata": {"name": name, "namespace": namespace},
                 "spec": spec,
             });
-            (Verb::Create, Ask::json(self.collection(), &lease))
+            cluster.create(&LEASE.collection(Some(namespace)), &lease).await?
         };
-        let written = self.cluster.call_within(verb, ask, self.tempo.renewal / 2).await?;
         self.note(Some(written));
         Ok(())
     }
@@ -301,12 +298,8 @@ impl Elector {
         self.field("leaseTransitions").and_then(Value::as_u64).unwrap_or(0)
     }
 
-    fn collection(&self) -> String {
-        format!("/apis/coordination.k8s.io/v1/namespaces/{}/leases", self.candidate.namespace)
-    }
-
     fn path(&self) -> String {
-        format!("{}/{}", self.collection(), self.candidate.name)
+        LEASE.object(Some(&self.candidate.namespace), &self.candidate.name)
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod backoff;
 pub mod caches;
 pub mod call;
+pub mod chain;
 pub mod changes;
 pub mod client;
 pub mod clock;
@@ -15,6 +16,7 @@ pub mod freshness;
 pub mod key;
 pub mod lease;
 pub mod observe;
+pub mod path;
 pub mod progress;
 pub mod queue;
 pub mod reconcile;

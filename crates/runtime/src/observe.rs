@@ -15,7 +15,6 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use api::schema::{Kind, Role};
 use futures_util::FutureExt as _;
-use serde::Deserialize;
 use serde_json::Value;
 use tidegate_core::key::Key;
 use tokio::time::{Instant, sleep, timeout_at};
@@ -23,15 +22,11 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::{
     backoff::Backoff,
     caches::{Caches, read},
-    call::{Ask, CallError, Cluster, Verb},
+    call::{CallError, Cluster, Collection, Event, What, follow::GlimpseObject},
     key::collection,
     store::{State, Trust},
     tempo::Tempo,
 };
-
-pub mod lines;
-
-use lines::Lines;
 
 /// The observer of one kind.
 #[derive(Debug)]
@@ -131,57 +126,39 @@ impl Observer {
         }
     }
 
-    /// Reads all objects of the kind, a page at a time, and returns the version they were read at. No version is asked for: that is a
-    /// consistent read, which cannot go back behind what was seen before.
+    /// Reads all objects of the kind, and returns the version they were read at.
     async fn list(&self, trust: Trust) -> Result<String, CallError> {
         let mut listed = BTreeMap::new();
-        let mut more = String::new();
         let known = self.caches.store().newest();
-        loop {
-            let page: Page<Value> = self.cluster.call(Verb::List, self.page(&more)).await?;
-            for mut document in page.items {
-                name_kind(self.kind, &mut document);
-                listed.extend(read(self.kind, &document));
-            }
-            let Some(token) = page.metadata.continues.filter(|token| !token.is_empty()) else {
-                let version = page.metadata.resource_version;
-                if trust == Trust::Newer {
-                    refuse_old(&version, known)?;
-                }
-                self.caches.replace(self.kind, listed, &version, trust);
-                return Ok(version);
-            };
-            more = format!("&continue={}", percent_encoded(&token));
+        let each = |mut document: Value| {
+            name_kind(self.kind, &mut document);
+            listed.extend(read(self.kind, &document));
+        };
+        let version = self.cluster.list(&self.collection(), each).await?;
+        if trust == Trust::Newer {
+            refuse_old(&version, known)?;
         }
+        self.caches.replace(self.kind, listed, &version, trust);
+        Ok(version)
     }
 
     /// Asks which versions there are, and confirms what is known if they are the known ones. Otherwise something was missed.
     async fn look(&self, version: &mut String) -> Result<Next, CallError> {
         let mut listed = BTreeMap::new();
-        let mut more = String::new();
         let known = self.caches.store().newest();
-        loop {
-            let page: Page<GlimpseObject> = match self.cluster.list_metadata(self.page(&more)).await
-            {
-                Ok(page) => page,
-                // A server that tells less than everything only as a whole.
-                Err(error) if error.code() == Some(406) => return Ok(Next::List),
-                Err(error) => return Err(error),
-            };
-            for GlimpseObject { metadata: Metadata { name, namespace, resource_version } } in
-                page.items
-            {
-                let name = name.unwrap_or_default();
-                let key = Key::new(self.kind, namespace.as_deref(), &name);
-                listed.insert(key, resource_version);
-            }
-            let Some(token) = page.metadata.continues.filter(|token| !token.is_empty()) else {
-                let listed_at = page.metadata.resource_version;
-                refuse_old(&listed_at, known)?;
-                return Ok(self.compare(&listed, listed_at, version));
-            };
-            more = format!("&continue={}", percent_encoded(&token));
-        }
+        let each = |GlimpseObject { metadata }: GlimpseObject| {
+            let name = metadata.name.unwrap_or_default();
+            let key = Key::new(self.kind, metadata.namespace.as_deref(), &name);
+            listed.insert(key, metadata.resource_version);
+        };
+        let listed_at = match self.cluster.list_metadata(&self.collection(), each).await {
+            Ok(listed_at) => listed_at,
+            // A server that tells less than everything only as a whole.
+            Err(error) if error.code() == Some(406) => return Ok(Next::List),
+            Err(error) => return Err(error),
+        };
+        refuse_old(&listed_at, known)?;
+        Ok(self.compare(&listed, listed_at, version))
     }
 
     fn compare(&self, listed: &BTreeMap<Key, String>, at: String, version: &mut String) -> Next {
@@ -201,8 +178,8 @@ impl Observer {
         Next::Watch
     }
 
-    fn page(&self, more: &str) -> Ask {
-        Ask::path(format!("{}?limit={}{more}", collection(self.kind, None), self.tempo.page))
+    fn collection(&self) -> Collection {
+        Collection::of(collection(self.kind, None)).in_pages_of(self.tempo.page)
     }
 
     /// When the silence has lasted too long.
@@ -219,15 +196,10 @@ impl Observer {
     async fn watch(&self, version: &mut String) -> Result<Next, CallError> {
         let Tempo { watch, grace, .. } = self.tempo;
         let deadline = Instant::now() + watch + grace;
-        let path = format!(
-            "{}?watch=true&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={version}",
-            collection(self.kind, None),
-            watch.as_secs(),
-        );
-        let mut lines = Lines::new(self.cluster.stream(Ask::path(path)).await?);
+        let mut follow = self.cluster.follow(&self.collection(), version, Some(watch)).await?;
         loop {
             let silent_at = self.silent_at();
-            let Ok(line) = timeout_at(deadline.min(silent_at), lines.next()).await else {
+            let Ok(told) = timeout_at(deadline.min(silent_at), follow.next()).await else {
                 if deadline <= silent_at {
                     // The connection is dead, whatever it looks like: on from the version that is known.
                     return Ok(Next::Watch);
@@ -238,44 +210,40 @@ impl Observer {
                     next => return Ok(next),
                 }
             };
-            let Some(line) = line.map_err(|error| CallError::Lost(error.into()))? else {
-                return Ok(Next::Watch);
+            let event = match told {
+                Ok(Some(event)) => event,
+                Ok(None) => return Ok(Next::Watch),
+                Err(error @ CallError::Lost(_)) => return Err(error),
+                Err(error) => {
+                    // 410 is the usual one: history was forgotten. Any other is no reason to trust the stream.
+                    tracing::debug!(kind = self.kind.name, %error, "a watch ended: listing anew");
+                    return Ok(Next::List);
+                }
             };
-            if let Next::List = self.event(&line, version) {
+            if let Next::List = self.event(&event, version) {
                 return Ok(Next::List);
             }
         }
     }
 
-    fn event(&self, line: &[u8], version: &mut String) -> Next {
-        let Ok(event) = serde_json::from_slice::<Glimpse>(line) else {
-            tracing::warn!(kind = self.kind.name, "an event cannot be read: listing anew");
-            return Next::List;
-        };
-        let Metadata { name, namespace, resource_version } = event.object.metadata;
-        match &*event.kind {
-            // 410 is the usual one: history was forgotten. Any other is no reason to trust the stream.
-            "ERROR" => return Next::List,
-            "BOOKMARK" => {}
-            happening => {
-                let name = name.unwrap_or_default();
-                let key = Key::new(self.kind, namespace.as_deref(), &name);
-                if happening == "DELETED" {
-                    self.caches.forget(&key, &resource_version);
-                } else if !self.caches.store().has(&key, &resource_version) {
-                    // Only what is news is read whole: our own writes come back here, and are known.
-                    let whole = serde_json::from_slice::<Whole>(line).ok();
-                    let read = whole.and_then(|whole| read(self.kind, &whole.object));
-                    self.caches.heard(&key, &resource_version, read.map(|(_, seen)| seen));
-                }
+    fn event(&self, event: &Event, version: &mut String) -> Next {
+        if event.what != What::Bookmark {
+            let name = event.name.as_deref().unwrap_or_default();
+            let key = Key::new(self.kind, event.namespace.as_deref(), name);
+            if event.what == What::Deleted {
+                self.caches.forget(&key, &event.version);
+            } else if !self.caches.store().has(&key, &event.version) {
+                // Only what is news is read whole: our own writes come back here, and are known.
+                let read = event.object().ok().and_then(|object| read(self.kind, &object));
+                self.caches.heard(&key, &event.version, read.map(|(_, seen)| seen));
             }
         }
         let mut store = self.caches.store();
-        store.heard_of(&resource_version);
+        store.heard_of(&event.version);
         store.confirm(self.kind);
         drop(store);
-        if !resource_version.is_empty() {
-            *version = resource_version;
+        if !event.version.is_empty() {
+            version.clone_from(&event.version);
         }
         Next::Watch
     }
@@ -295,61 +263,4 @@ fn name_kind(kind: &Kind, document: &mut Value) {
         fields.entry("apiVersion").or_insert_with(|| kind.api_version.into());
         fields.entry("kind").or_insert_with(|| kind.name.into());
     }
-}
-
-/// Tokens of lists are opaque, and not always fit for a query.
-fn percent_encoded(token: &str) -> String {
-    let mut text = String::with_capacity(token.len());
-    for byte in token.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
-            text.push(char::from(byte));
-        } else {
-            use std::fmt::Write as _;
-            // Writing to a string cannot fail.
-            let _ = write!(text, "%{byte:02X}");
-        }
-    }
-    text
-}
-
-#[derive(Deserialize)]
-struct Page<T> {
-    metadata: PageMetadata,
-    #[serde(default = "Vec::new")]
-    items: Vec<T>,
-}
-
-#[derive(Deserialize)]
-struct PageMetadata {
-    #[serde(rename = "resourceVersion", default)]
-    resource_version: String,
-    #[serde(rename = "continue")]
-    continues: Option<String>,
-}
-
-/// What of an event is read first: enough to see whether it is news.
-#[derive(Deserialize)]
-struct Glimpse {
-    #[serde(rename = "type")]
-    kind: String,
-    object: GlimpseObject,
-}
-
-#[derive(Deserialize)]
-struct GlimpseObject {
-    #[serde(default)]
-    metadata: Metadata,
-}
-
-#[derive(Default, Deserialize)]
-struct Metadata {
-    name: Option<String>,
-    namespace: Option<String>,
-    #[serde(rename = "resourceVersion", default)]
-    resource_version: String,
-}
-
-#[derive(Deserialize)]
-struct Whole {
-    object: Value,
 }

@@ -19,10 +19,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::{
-    backoff,
-    call::{Ask, Cluster, Verb},
-};
+use crate::{backoff, call::Cluster, path::EVENT};
 
 /// Beyond this many the oldest are dropped: two edges of ten thousand resources.
 const WAITING: usize = 20_000;
@@ -114,10 +111,9 @@ impl Speaker {
     async fn say(&self, report: &Report) {
         let event = self.event(report);
         let namespace = report.key.namespace.as_deref().unwrap_or("default");
-        let path = format!("/apis/events.k8s.io/v1/namespaces/{namespace}/events");
+        let events = EVENT.collection(Some(namespace));
         for attempt in 0..ATTEMPTS {
-            let said = self.cluster.call::<Value>(Verb::Create, Ask::json(&*path, &event)).await;
-            match said {
+            match self.cluster.create(&events, &event).await {
                 Ok(_) => return,
                 // Said before, by us or by another replica.
                 Err(error) if error.code() == Some(409) => return,

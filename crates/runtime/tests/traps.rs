@@ -19,7 +19,7 @@ use http::{Request, Response};
 use kube::client::Body;
 use runtime::{
     caches::Caches,
-    call::{Ask, CallError, Cluster, Outcome, Verb},
+    call::{CallError, Cluster, Collection, Outcome, Patch},
     client::connect,
     clock::{Clock, SetClock, SystemClock},
     observe::Observer,
@@ -76,8 +76,8 @@ async fn a_refused_write_is_not_sent_again_by_itself() {
         });
         let config = kube::Config::new(format!("http://{address}").parse().unwrap());
         let cluster = cluster(connect(config).unwrap(), SystemClock);
-        let ask = Ask::json("/apis/x/v1/things/a/status", &json!([]));
-        let error = cluster.call::<Value>(Verb::Patch, ask).await.unwrap_err();
+        let patch = Patch::json("t", &[]);
+        let error = cluster.patch("/apis/x/v1/things/a/status", patch).await.unwrap_err();
         assert_eq!(error.code(), Some(code));
         assert_eq!(requests.load(Ordering::SeqCst), 1, "{code}");
     }
@@ -93,11 +93,14 @@ async fn a_call_ends_when_its_time_is_over_and_its_outcome_is_unknown() {
     let clock = SetClock::starting_at(Instant::EPOCH);
     let cluster = cluster(kube::Client::new(service, "default"), clock);
     let began = tokio::time::Instant::now();
-    let error = cluster.call::<Value>(Verb::Patch, Ask::path("/x")).await.unwrap_err();
+    let error = cluster.patch("/x", Patch::json("t", &[])).await.unwrap_err();
     assert!(matches!(error, CallError::Late(_)), "{error}");
     assert_eq!(error.outcome(), Outcome::Unknown);
     assert_eq!(began.elapsed(), Duration::from_secs(10));
-    assert!(cluster.stream(Ask::path("/x")).await.is_err(), "nor does opening a watch");
+    assert!(
+        cluster.follow(&Collection::of("/x"), "1", None).await.is_err(),
+        "nor does opening a watch"
+    );
 }
 
 /// Which refusals leave doubt, and how long a server may ask to be left alone.
@@ -111,7 +114,7 @@ async fn refusals_say_whether_anything_happened() {
         (504, Outcome::Unknown),
     ] {
         let cluster = answered(move |_| (code, json!({"reason": "No", "message": "no"})));
-        let error = cluster.call::<Value>(Verb::Patch, Ask::path("/x")).await.unwrap_err();
+        let error = cluster.patch("/x", Patch::json("t", &[])).await.unwrap_err();
         assert_eq!(error.outcome(), outcome, "{code}");
     }
     let refused = CallError::Refused {
@@ -194,7 +197,7 @@ async fn clocks_are_compared_by_the_date_of_an_answer() {
     let client = kube::Client::new(service, "default");
     let cluster =
         Cluster::new(client, Arc::new(clock), Arc::clone(&telemetry), Duration::from_secs(10));
-    cluster.call::<Value>(Verb::Get, Ask::path("/x")).await.unwrap();
+    cluster.get::<Value>("/x").await.unwrap();
     let mut page = runtime::telemetry::page::Page::default();
     telemetry.write(&mut page);
     assert!(page.finish().contains("\ntidegate_clock_skew_seconds 299.5\n"));
@@ -218,7 +221,7 @@ async fn a_slow_answer_still_shows_a_clock_that_is_far_off() {
         let client = kube::Client::new(service, "default");
         let cluster =
             Cluster::new(client, Arc::new(clock), Arc::clone(&telemetry), Duration::from_secs(10));
-        cluster.call::<Value>(Verb::Get, Ask::path("/x")).await.unwrap();
+        cluster.get::<Value>("/x").await.unwrap();
         assert_eq!(telemetry.skew(), skew, "{at}");
     }
 }

@@ -7,9 +7,10 @@
 use std::{sync::Arc, time::Duration};
 
 use runtime::{
-    call::{Ask, CallError, Cluster, Verb},
+    call::{CallError, Cluster},
     changes::Changes,
     clock::{Clock as _, SetClock},
+    path::{self, CONFIG_MAP},
 };
 use schedule::Instant;
 use serde_json::{Map, Value, json};
@@ -187,8 +188,7 @@ impl Dial {
 
     /// Reads the object, takes what is asked off it, and does that.
     async fn attend(&self, cluster: &Cluster, told: Setting) -> Result<Setting, CallError> {
-        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{NAME}");
-        let found = cluster.call::<Value>(Verb::Get, Ask::path(&*path)).await;
+        let found = cluster.get::<Value>(&path()).await;
         if let Err(CallError::Refused { code: 404, .. }) = found {
             return self.write_anew(cluster).await;
         }
@@ -206,7 +206,7 @@ impl Dial {
         }
         let setting = self.setting();
         if setting != told {
-            let found: Value = cluster.call(Verb::Get, Ask::path(&*path)).await?;
+            let found: Value = cluster.get(&path()).await?;
             // Whatever somebody asked for meanwhile stays asked.
             let mut fields = setting.written(refused.as_deref());
             for key in [SET, STEP] {
@@ -225,9 +225,8 @@ impl Dial {
         found: &Value,
         fields: Map<String, Value>,
     ) -> Result<(), CallError> {
-        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{NAME}");
         let object = object(text(found, "/metadata/resourceVersion"), &fields);
-        cluster.call::<Value>(Verb::Update, Ask::json(path, &object)).await.map(drop)
+        cluster.update(&path(), &object).await.map(drop)
     }
 
     /// Tells what the clock is set to for the first time.
@@ -239,17 +238,20 @@ impl Dial {
     async fn write_anew(&self, cluster: &Cluster) -> Result<Setting, CallError> {
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace",
             "metadata": {"name": NAMESPACE}});
-        let made = cluster.call::<Value>(Verb::Create, Ask::json("/api/v1/namespaces", &namespace));
-        match made.await {
+        match cluster.create(&path::NAMESPACE.collection(None), &namespace).await {
             Ok(_) | Err(CallError::Refused { code: 409, .. }) => {}
             Err(error) => return Err(error),
         }
         let setting = self.setting();
-        let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
         let object = object("", &setting.written(None));
-        cluster.call::<Value>(Verb::Create, Ask::json(path, &object)).await?;
+        cluster.create(&CONFIG_MAP.collection(Some(NAMESPACE)), &object).await?;
         Ok(setting)
     }
+}
+
+/// Where the clock is.
+pub fn path() -> String {
+    CONFIG_MAP.object(Some(NAMESPACE), NAME)
 }
 
 /// How fast the clock runs by itself at a speed; beyond what is steady it stands, and leaps.

@@ -12,17 +12,21 @@ use agent::{
     path::HostPath,
     run::Agent,
 };
-use api::machine::{
-    MachineConfig,
-    names::{CURRENT_CONFIG, DESIRED_CONFIG, NodeState, STATE},
+use api::{
+    kinds,
+    machine::{
+        MachineConfig,
+        names::{CURRENT_CONFIG, DESIRED_CONFIG, NodeState, STATE},
+    },
 };
 use operator::{
     View,
     rollout::{self, Given},
 };
 use runtime::{
-    call::{Ask, CallError, Cluster, Verb},
+    call::{CallError, Cluster, Patch},
     clock::Clock,
+    path::{self, Resource},
 };
 use serde_json::{Value, json};
 use tidegate_core::pool::{
@@ -140,10 +144,8 @@ impl Machine {
         put(&mut host, "/etc/passwd", USERS);
         put(&mut host, "/etc/group", GROUPS);
         put(&mut host, ANNOTATIONS_FILE, &note.to_string());
-        let path = format!("/apis/machineconfiguration.openshift.io/v1/machineconfigs/{config}");
-        let found: Result<MachineConfig, CallError> =
-            self.kubelet.call(Verb::Get, Ask::path(path)).await;
-        let spec = match found {
+        let path = Resource::of(&kinds::MACHINE_CONFIG).object(None, config);
+        let spec = match self.kubelet.get::<MachineConfig>(&path).await {
             Ok(config) => config.spec,
             // Nobody knows what it runs; the agent says so better than anybody here could.
             Err(CallError::Refused { code: 404, .. } | CallError::Garbled(_)) => return Ok(host),
@@ -169,8 +171,8 @@ impl Machine {
     }
 
     async fn say(&self, ready: Ready) -> Result<(), CallError> {
-        let path = format!("/api/v1/nodes/{}", self.name);
-        let node: Value = self.kubelet.call(Verb::Get, Ask::path(&*path)).await?;
+        let path = Resource::of(&kinds::NODE).object(None, &self.name);
+        let node: Value = self.kubelet.get(&path).await?;
         let (status, reason, message) = match ready {
             Ready::Up => ("True", "KubeletReady", "kubelet is posting ready status"),
             Ready::ShuttingDown => ("False", "KubeletNotReady", "node is shutting down"),
@@ -187,12 +189,8 @@ impl Machine {
         let version = text(&node, "/metadata/resourceVersion");
         let change = json!({"metadata": {"resourceVersion": version},
             "status": {"conditions": conditions}});
-        let ask = Ask {
-            path: format!("{path}/status?fieldManager=kubelet"),
-            content_type: "application/merge-patch+json",
-            body: change.to_string().into_bytes(),
-        };
-        self.kubelet.call::<Value>(Verb::Patch, ask).await.map(drop)
+        let patch = Patch::merge("kubelet", &change);
+        self.kubelet.patch(&path::status(&path), patch).await.map(drop)
     }
 }
 

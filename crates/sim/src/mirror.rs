@@ -7,9 +7,8 @@ use std::{
 };
 
 use runtime::{
-    call::{Ask, CallError, Cluster, Verb},
+    call::{CallError, Cluster, Collection, What},
     changes::{Changes, Follower},
-    observe::lines::Lines,
 };
 use serde_json::Value;
 
@@ -38,10 +37,10 @@ impl Mirror {
     }
 
     /// Keeps the copy true, for ever.
-    pub(crate) async fn keep(self, cluster: Cluster, path: &'static str) {
+    pub(crate) async fn keep(self, cluster: Cluster, collection: Collection) {
         loop {
-            if let Err(error) = self.follow(&cluster, path).await {
-                tracing::warn!(path, %error, "a collection cannot be followed");
+            if let Err(error) = self.follow(&cluster, &collection).await {
+                tracing::warn!(?collection, %error, "a collection cannot be followed");
                 // Nothing in this process fails for long; asking in a circle would only hide why.
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
@@ -49,23 +48,19 @@ impl Mirror {
     }
 
     /// Lists, then follows until the watch ends.
-    async fn follow(&self, cluster: &Cluster, path: &str) -> Result<(), CallError> {
-        let list: Value = cluster.call(Verb::List, Ask::path(path)).await?;
-        let items = list.get("items").and_then(Value::as_array);
-        let found = items.into_iter().flatten().map(|item| (place(item), Arc::new(item.clone())));
+    async fn follow(&self, cluster: &Cluster, collection: &Collection) -> Result<(), CallError> {
+        let listed = cluster.list_all::<Value>(collection).await?;
+        let found = listed.items.into_iter().map(|item| (place(&item), Arc::new(item)));
         self.change(|objects| *objects = found.collect());
-        let version = text(&list, "/metadata/resourceVersion");
-        let ask = Ask::path(format!("{path}?watch=true&resourceVersion={version}"));
-        let mut lines = Lines::new(cluster.stream(ask).await?);
-        while let Some(line) = lines.next().await.map_err(|error| CallError::Lost(error.into()))? {
-            let mut event: Value = serde_json::from_slice(&line).map_err(CallError::Garbled)?;
-            let object = event.get_mut("object").map(Value::take).unwrap_or_default();
-            match text(&event, "/type") {
-                "ERROR" => break,
-                "BOOKMARK" => {}
-                "DELETED" => self.change(|objects| drop(objects.remove(&place(&object)))),
-                _ => self.change(|objects| drop(objects.insert(place(&object), Arc::new(object)))),
-            }
+        let mut follow = cluster.follow(collection, &listed.version, None).await?;
+        while let Some(event) = follow.next_change().await? {
+            let object: Value = event.object()?;
+            self.change(|objects| match event.what {
+                What::Deleted => drop(objects.remove(&place(&object))),
+                What::Changed | What::Bookmark => {
+                    drop(objects.insert(place(&object), Arc::new(object)));
+                }
+            });
         }
         Ok(())
     }

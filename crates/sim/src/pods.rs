@@ -7,7 +7,10 @@ mod plan;
 
 use std::sync::Arc;
 
-use runtime::call::{Ask, CallError, Cluster, Verb};
+use runtime::{
+    call::{CallError, Cluster, Patch},
+    path::{self, POD},
+};
 use serde_json::{Value, json};
 
 use self::plan::{Deed, Memory, plan};
@@ -58,30 +61,32 @@ impl Nursery {
     }
 
     async fn perform(&self, pod: &Value, deed: &Deed) -> Result<(), CallError> {
-        let pods = format!("/api/v1/namespaces/{}/pods", text(pod, "/metadata/namespace"));
+        let namespace = Some(text(pod, "/metadata/namespace"));
         let name = text(pod, "/metadata/name");
-        let path = format!("{pods}/{name}");
-        let uid = text(pod, "/metadata/uid");
-        let (verb, ask) = match deed {
+        let path = POD.object(namespace, name);
+        let done = match deed {
             Deed::Bind(node) => {
                 let body = json!({"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name},
                     "target": {"apiVersion": "v1", "kind": "Node", "name": node}});
-                (Verb::Create, Ask::json(format!("{path}/binding"), &body))
+                self.cluster.create(&format!("{path}/binding"), &body).await
             }
-            Deed::Start | Deed::Ready => (Verb::Patch, self.status(&path, pod, "True")),
-            Deed::Unready => (Verb::Patch, self.status(&path, pod, "False")),
+            Deed::Start | Deed::Ready => self.say(&path, pod, "True").await,
+            Deed::Unready => self.say(&path, pod, "False").await,
             Deed::Remove => {
                 let body = json!({"apiVersion": "v1", "kind": "DeleteOptions",
-                    "gracePeriodSeconds": 0, "preconditions": {"uid": uid}});
-                (Verb::Delete, Ask::json(path, &body))
+                    "gracePeriodSeconds": 0,
+                    "preconditions": {"uid": text(pod, "/metadata/uid")}});
+                self.cluster.delete(&path, &body).await
             }
-            Deed::Replace(another) => (Verb::Create, Ask::json(pods, another)),
+            Deed::Replace(another) => {
+                self.cluster.create(&POD.collection(namespace), another).await
+            }
         };
-        self.cluster.call::<Value>(verb, ask).await.map(drop)
+        done.map(drop)
     }
 
-    /// The change that makes a pod run, ready or not.
-    fn status(&self, path: &str, pod: &Value, ready: &str) -> Ask {
+    /// Says that a pod runs, ready or not.
+    async fn say(&self, path: &str, pod: &Value, ready: &str) -> Result<Value, CallError> {
         let now = self.cluster.clock().now().to_string();
         let kinds = ["Initialized", "PodScheduled", "ContainersReady", "Ready"];
         let conditions = kinds.map(|kind| {
@@ -106,10 +111,6 @@ impl Nursery {
         let change = json!({"metadata": {"uid": text(pod, "/metadata/uid")},
             "status": {"phase": "Running", "startTime": started, "conditions": conditions,
                 "containerStatuses": containers}});
-        Ask {
-            path: format!("{path}/status?fieldManager=kubelet"),
-            content_type: "application/merge-patch+json",
-            body: change.to_string().into_bytes(),
-        }
+        self.cluster.patch(&path::status(path), Patch::merge("kubelet", &change)).await
     }
 }

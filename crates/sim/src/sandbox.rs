@@ -5,13 +5,17 @@
 use std::{sync::Arc, time::Duration};
 
 use api::{
-    crds, machine,
+    crds, kinds, machine,
     schema::{GATED, KINDS},
 };
 use apiserver::Server;
 use kube::Client;
 use operator::{Operator, Pools, View};
-use runtime::clock::{Clock as _, SetClock};
+use runtime::{
+    call::Collection,
+    clock::{Clock as _, SetClock},
+    path::{CONFIG_MAP, DEFINITION, POD, Resource},
+};
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::pool::{
@@ -21,7 +25,7 @@ use tidegate_core::pool::{
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::{
-    dial::Dial,
+    dial::{self, Dial},
     lengths::Lengths,
     machines::Site,
     mirror::Mirror,
@@ -97,10 +101,10 @@ impl Sandbox {
         let server = Server::new(ServerClock(clock.clone()), settings);
         let ours = KINDS.iter().chain(GATED).map(crds::definition);
         for definition in ours.chain(machine::definitions::definitions()) {
-            let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+            let path = DEFINITION.collection(None);
             let body = definition.to_string();
             let (code, answer) =
-                server.ask(http::Method::POST, path, "application/json", body.as_bytes());
+                server.ask(http::Method::POST, &path, "application/json", body.as_bytes());
             if code >= 300 {
                 return Err(StartError::Definition(Refused {
                     origin: "ours".into(),
@@ -136,12 +140,13 @@ impl Sandbox {
         let (pods, maps) = (Mirror::default(), Mirror::default());
         let masters = ["system:masters", "system:authenticated"];
         for (mirror, path) in [
-            (&site.nodes, "/api/v1/nodes"),
-            (&site.pools, "/apis/machineconfiguration.openshift.io/v1/machineconfigpools"),
-            (&pods, "/api/v1/pods"),
-            (&maps, "/api/v1/namespaces/tidegate-sandbox/configmaps"),
+            (&site.nodes, Resource::of(&kinds::NODE).collection(None)),
+            (&site.pools, Resource::of(&kinds::MACHINE_CONFIG_POOL).collection(None)),
+            (&pods, POD.collection(None)),
+            (&maps, CONFIG_MAP.collection(Some(dial::NAMESPACE))),
         ] {
-            let keeping = mirror.clone().keep(site.cluster("tidegate-sandbox", &masters), path);
+            let cluster = site.cluster("tidegate-sandbox", &masters);
+            let keeping = mirror.clone().keep(cluster, Collection::of(path));
             parts.spawn(ending(keeping, "a mirror"));
         }
         parts.spawn(async {

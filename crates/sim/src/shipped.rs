@@ -5,6 +5,7 @@
 
 use apiserver::Server;
 use http::Method;
+use runtime::path::{ADMISSION_BINDING, ADMISSION_POLICY};
 use serde_json::Value;
 
 use crate::{mirror::text, stock::Refused};
@@ -42,15 +43,14 @@ pub(crate) fn install(server: &Server) -> Result<(), Refused> {
         let documents: Vec<Value> = serde_saphyr::from_multiple(manifest)
             .map_err(|error| refused("the manifest", error.to_string()))?;
         for document in documents {
-            let collection = match text(&document, "/kind") {
-                "ValidatingAdmissionPolicy" => "validatingadmissionpolicies",
-                "ValidatingAdmissionPolicyBinding" => "validatingadmissionpolicybindings",
-                _ => continue,
+            let known = [ADMISSION_POLICY, ADMISSION_BINDING];
+            let kind = text(&document, "/kind");
+            let Some(known) = known.into_iter().find(|known| known.kind() == kind) else {
+                continue;
             };
             let name = text(&document, "/metadata/name");
-            let path = format!(
-                "/apis/admissionregistration.k8s.io/v1/{collection}/{name}?fieldManager=tidegate-sandbox&force=true"
-            );
+            let path = known.object(None, name);
+            let path = format!("{path}?fieldManager=tidegate-sandbox&force=true");
             let body = document.to_string();
             let content = "application/apply-patch+yaml";
             let (code, answer) = server.ask(Method::PATCH, &path, content, body.as_bytes());

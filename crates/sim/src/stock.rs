@@ -8,7 +8,10 @@ use std::{collections::BTreeMap, fmt};
 use api::machine::names::{GENERATED_BY, MACHINE_CONFIG};
 use apiserver::Server;
 use http::Method;
-use runtime::clock::{Clock as _, SetClock};
+use runtime::{
+    clock::{Clock as _, SetClock},
+    path::NAMESPACE,
+};
 use schedule::Instant;
 use serde_json::{Map, Value, json};
 use tidegate_core::pool::source::SeenConfig;
@@ -165,7 +168,8 @@ impl<'a> Taker<'a> {
             let wanted = json!({"apiVersion": "v1", "kind": "Namespace",
                 "metadata": {"name": namespace}});
             // It is there already, or the object itself is refused for the want of it.
-            let _ = self.ask(&Method::POST, "/api/v1/namespaces", "application/json", &wanted);
+            let all = NAMESPACE.collection(None);
+            let _ = self.ask(&Method::POST, &all, "application/json", &wanted);
         }
         let created = Instant::parse(text(given, "/metadata/creationTimestamp"));
         self.clock.set(created.map_or(self.at, |created| created.min(self.at)));

@@ -9,6 +9,7 @@ mod finding;
 mod tree;
 
 pub mod alerts;
+pub mod calls;
 pub mod containerfile;
 pub mod dashboards;
 pub mod documents;

@@ -4,7 +4,9 @@
 use std::io::{self, Write};
 
 use tidegate_tests::graph::{self, Member};
-use tidegate_tests::{Tree, documents, files, layers, manifests, modules, purity, verify, words};
+use tidegate_tests::{
+    Tree, calls, documents, files, layers, manifests, modules, purity, verify, words,
+};
 
 fn tree() -> Tree {
     Tree::read().expect("the repository is readable")
@@ -24,6 +26,12 @@ fn arrows_between_crates_descend() {
 #[test]
 fn modules_of_a_crate_form_no_new_circle() {
     verify(&modules::check(&tree()));
+}
+
+/// EXEC-4
+#[test]
+fn requests_go_through_the_one_client() {
+    verify(&calls::check(&tree()));
 }
 
 /// PURE-1

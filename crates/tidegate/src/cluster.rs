@@ -4,6 +4,7 @@
 
 use std::{
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -13,10 +14,14 @@ use api::{
     schema::{GATED, KINDS, Kind, MACHINES, Role},
 };
 use clap::Args;
-use futures_util::StreamExt as _;
-use http::Request;
-use kube::{Client, client::Body};
-use runtime::{call::dated, client};
+use kube::Client;
+use runtime::{
+    call::{self, CallError, Collection, Patch},
+    client,
+    clock::SystemClock,
+    key::{collection, path},
+    path::Resource,
+};
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{key::Key, snapshot::Snapshot};
@@ -30,6 +35,9 @@ use crate::{
 
 /// How long a server may think about one request. A person waits.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Who is named as the owner of what people write by this command.
+const OWNER: &str = "tidegate";
 
 /// How long it may be before machines are looked at again, which change without a word.
 const SHORT: Duration = Duration::from_millis(250);
@@ -129,29 +137,30 @@ impl Reach {
     /// A way to the cluster.
     pub(crate) fn connect(&self) -> anyhow::Result<Cluster> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let client = runtime.block_on(async {
+        let cluster = runtime.block_on(async {
             let config = client::configuration(self.kubeconfig.as_deref()).await?;
-            client::connect(config)
+            Ok::<_, client::ConnectError>(reached(client::connect(config)?, PATIENCE))
         })?;
-        Ok(Cluster { client, runtime })
+        Ok(Cluster { cluster, runtime })
     }
+}
+
+/// A cluster behind a client. Nobody reads what is counted in a command.
+pub(crate) fn reached(client: Client, patience: Duration) -> call::Cluster {
+    call::Cluster::new(client, Arc::new(SystemClock), Arc::default(), patience)
 }
 
 /// A way to a cluster.
 pub(crate) struct Cluster {
-    client: Client,
+    cluster: call::Cluster,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Cluster {
     /// What time it is there. A cluster judges by its own clock, so that is the one to count from; the caller's, if it does not say.
     pub(crate) fn now(&self, edge: &Edge) -> Instant {
-        let asked = async {
-            let request = Request::get("/version").body(Body::empty()).ok()?;
-            let answer = tokio::time::timeout(PATIENCE, self.client.send(request)).await.ok()?;
-            Instant::try_from(dated(answer.ok()?.headers())?).ok()
-        };
-        self.runtime.block_on(asked).unwrap_or_else(|| (edge.clock)())
+        let said = self.runtime.block_on(self.cluster.time()).ok().flatten();
+        said.and_then(|now| Instant::try_from(now).ok()).unwrap_or_else(|| (edge.clock)())
     }
 
     /// What the cluster says.
@@ -182,7 +191,7 @@ impl Cluster {
 
     /// Every object of a kind.
     async fn all(&self, kind: &Kind) -> anyhow::Result<Listed> {
-        let mut listed = self.list(&collection(kind, None)).await?;
+        let mut listed = self.list(kind).await?;
         for item in &mut listed.items {
             // The items of a list need not say what they are.
             if let Some(fields) = item.as_object_mut() {
@@ -193,40 +202,26 @@ impl Cluster {
         Ok(listed)
     }
 
-    /// Everything in a collection; nothing if the server does not have it.
-    async fn list(&self, collection: &str) -> anyhow::Result<Listed> {
-        let mut items = Vec::new();
-        let mut more = String::new();
-        loop {
-            let request = Request::get(format!("{collection}?limit=500{more}")).body(Vec::new())?;
-            let mut page = match self.ask(request).await {
-                Ok(page) => page,
-                Err(Refusal { code: 404, .. }) => return Ok(Listed::default()),
-                Err(refusal) => {
-                    let plural = collection.rsplit('/').next().unwrap_or_default();
-                    bail!("cannot list {plural}: {refusal}")
-                }
-            };
-            if let Some(Value::Array(found)) = page.get_mut("items").map(Value::take) {
-                items.extend(found);
-            }
-            let text = |path: &str| page.pointer(path).and_then(Value::as_str).map(str::to_owned);
-            match text("/metadata/continue") {
-                Some(token) if !token.is_empty() => more = format!("&continue={token}"),
-                _ => return Ok(Listed { items, version: text("/metadata/resourceVersion") }),
-            }
+    /// Every object of a kind, as the server writes them; nothing if it does not have the kind.
+    async fn list(&self, kind: &Kind) -> anyhow::Result<Listed> {
+        let all = Collection::of(collection(kind, None));
+        match self.cluster.list_all(&all).await {
+            Ok(call::Listed { items, version }) => Ok(Listed { items, version: Some(version) }),
+            Err(error) if error.code() == Some(404) => Ok(Listed::default()),
+            Err(error) => bail!("cannot list {}: {}", names::plural(kind.name), error.told()),
         }
     }
 
     /// Changes an object by a merge patch.
     pub(crate) fn patch(&self, object: &Key, change: &Value) -> anyhow::Result<()> {
-        let path = runtime::key::path(object);
-        let request = Request::patch(format!("{path}?fieldManager=tidegate"))
-            .header(http::header::CONTENT_TYPE, "application/merge-patch+json")
-            .body(serde_json::to_vec(change)?)?;
-        self.runtime.block_on(self.ask(request)).map(drop).map_err(|refusal| match refusal.code {
-            409 => Overtaken(format!("cannot change {object}: {refusal}")).into(),
-            _ => anyhow::anyhow!("cannot change {object}: {refusal}"),
+        let change = Patch::merge(OWNER, change);
+        let patched = self.runtime.block_on(self.cluster.patch(&path(object), change));
+        patched.map(drop).map_err(|error| {
+            let told = format!("cannot change {object}: {}", error.told());
+            match error.code() {
+                Some(409) => Overtaken(told).into(),
+                _ => anyhow::anyhow!(told),
+            }
         })
     }
 
@@ -234,14 +229,12 @@ impl Cluster {
     pub(crate) fn apply(&self, object: &Value) -> anyhow::Result<()> {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let (kind, name) = (text("/kind"), text("/metadata/name"));
-        let path = format!("/apis/{}/{}/{name}", text("/apiVersion"), names::plural(kind));
-        let request = Request::patch(format!("{path}?fieldManager=tidegate&force=true"))
-            .header(http::header::CONTENT_TYPE, "application/apply-patch+yaml")
-            .body(serde_json::to_vec(object)?)?;
-        self.runtime
-            .block_on(self.ask(request))
+        let path = Resource::new(text("/apiVersion"), kind).object(None, name);
+        let patch = Patch::apply_by_force(OWNER, object);
+        let applied = self.runtime.block_on(self.cluster.patch(&path, patch));
+        applied
             .map(drop)
-            .map_err(|refusal| anyhow::anyhow!("cannot apply {kind}/{name}: {refusal}"))
+            .map_err(|error| anyhow::anyhow!("cannot apply {kind}/{name}: {}", error.told()))
     }
 
     /// Looks until something holds, or nobody wants to wait any longer; whether it came to hold.
@@ -301,30 +294,14 @@ impl Cluster {
 
     /// Ends when an object of a kind has changed since a version; never if the kind cannot be watched.
     async fn changed(&self, kind: &Kind, version: &str) {
-        let path = format!("{}?watch=true&resourceVersion={version}", collection(kind, None));
-        if let Ok(request) = Request::get(path).body(Vec::new())
-            && let Ok(events) = self.client.request_events::<Value>(request).await
-            && let Some(Ok(_)) = std::pin::pin!(events).next().await
+        let all = Collection::of(collection(kind, None));
+        if let Ok(mut follow) = self.cluster.follow(&all, version, None).await
+            && let Ok(Some(_)) | Err(CallError::Refused { .. }) = follow.next_change().await
         {
             // Whatever it says, even that the version is too old: it is time to look again.
             return;
         }
         std::future::pending::<()>().await;
-    }
-
-    async fn ask(&self, request: Request<Vec<u8>>) -> Result<Value, Refusal> {
-        let answered = tokio::time::timeout(PATIENCE, self.client.request::<Value>(request)).await;
-        match answered {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(kube::Error::Api(status))) => {
-                Err(Refusal { code: status.code, message: status.message.clone() })
-            }
-            Ok(Err(error)) => Err(Refusal { code: 0, message: chain(&error) }),
-            Err(_) => Err(Refusal {
-                code: 0,
-                message: format!("no answer within {} s", PATIENCE.as_secs()),
-            }),
-        }
     }
 }
 
@@ -359,42 +336,4 @@ struct Versions(Vec<(&'static Kind, String)>);
 struct Listed {
     items: Vec<Value>,
     version: Option<String>,
-}
-
-/// The server said no, or nothing.
-#[derive(Debug)]
-struct Refusal {
-    code: u16,
-    message: String,
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-/// An error with its causes, on one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut inner = error.source();
-    while let Some(source) = inner {
-        let said = source.to_string();
-        // Some errors repeat what they wrap.
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        inner = source.source();
-    }
-    text
-}
-
-fn collection(kind: &Kind, namespace: Option<&str>) -> String {
-    let plural = names::plural(kind.name);
-    // What Kubernetes began with has no group, and another root.
-    let root = if kind.api_version.contains('/') { "apis" } else { "api" };
-    match namespace {
-        Some(namespace) => format!("/{root}/{}/namespaces/{namespace}/{plural}", kind.api_version),
-        None => format!("/{root}/{}/{plural}", kind.api_version),
-    }
 }

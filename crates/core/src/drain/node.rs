@@ -164,17 +164,16 @@ impl Node {
         self.is_cordoned && self.record.is_some_and(|record| record.before == Before::Open)
     }
 
-    /// The change that cordons it for a drain; none if that is done. A cordon that somebody took back is put back.
+    /// The change that cordons it for a drain; none if that is done. A cordon that somebody took back is put back, and is the drain's own
+    /// from then on: an administrator who took theirs back wants the node open when the drain is over.
     pub fn cordon(&self, now: Instant) -> Option<Value> {
-        match (self.record, self.is_cordoned) {
-            (Some(_), true) => None,
-            (Some(_), false) => Some(self.patch(Some(true), &[])),
-            (None, is_cordoned) => {
-                let before = if is_cordoned { Before::Cordoned } else { Before::Open };
-                let record = Record { since: Some(now), before }.to_string();
-                Some(self.patch(Some(true), &[(DRAIN_RECORD, Some(&record))]))
-            }
-        }
+        let record = match (self.record, self.is_cordoned) {
+            (Some(_), true) => return None,
+            (Some(record), false) => Record { before: Before::Open, ..record },
+            (None, true) => Record { since: Some(now), before: Before::Cordoned },
+            (None, false) => Record { since: Some(now), before: Before::Open },
+        };
+        Some(self.patch(Some(true), &[(DRAIN_RECORD, Some(&record.to_string()))]))
     }
 
     /// The change that answers a drain.

@@ -228,10 +228,6 @@ fn a_cordon_that_was_there_before_survives() {
         assert_eq!(document["spec"]["unschedulable"], true);
         assert_eq!(node(&document).since(), Some(now));
         assert_eq!(node(&document).cordon(instant("13:00:00")), None, "once is enough");
-        // Somebody takes the cordon back in the middle: it is put back, and counts from the first.
-        document["spec"]["unschedulable"] = json!(false);
-        document = patched(&document, &node(&document).cordon(instant("13:00:00")).unwrap());
-        assert_eq!(node(&document).since(), Some(now));
         document = patched(&document, &node(&document).drained());
         assert_eq!(node(&document).request(), node::Request::Nothing);
         document["metadata"]["annotations"][key("desiredDrain")] = json!("uncordon-x");
@@ -240,6 +236,25 @@ fn a_cordon_that_was_there_before_survives() {
         assert_eq!(document["spec"]["unschedulable"], after, "from {before}");
         assert_eq!(node(&document).since(), None);
         assert_eq!(node(&document).request(), node::Request::Nothing);
+    }
+}
+
+/// DRAIN-1, LIVE-1: a machine that failed keeps its record until it asks again; its administrator may open it meanwhile.
+#[test]
+fn a_cordon_that_was_taken_back_does_not_survive() {
+    let now = instant("12:00:00");
+    for before in [json!(true), json!(false)] {
+        let document = json!({"metadata": {"annotations": {
+                "machineconfiguration.openshift.io/desiredDrain": "drain-x"}},
+            "spec": {"unschedulable": before}});
+        let mut document = patched(&document, &node(&document).cordon(now).unwrap());
+        document["spec"]["unschedulable"] = json!(false);
+        document = patched(&document, &node(&document).cordon(instant("13:00:00")).unwrap());
+        assert_eq!(document["spec"]["unschedulable"], true, "it is put back");
+        assert_eq!(node(&document).since(), Some(now), "and counts from the first");
+        document = patched(&document, &node(&document).drained());
+        document = patched(&document, &node(&document).uncordoned());
+        assert_eq!(document["spec"]["unschedulable"], false, "from {before}");
     }
 }
 

@@ -6,13 +6,13 @@
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
-use runtime::call::{Ask, CallError, Cluster, Verb};
+use runtime::{
+    call::{CallError, Cluster},
+    path::{ACCESS_REVIEW, Resource, TOKEN_REVIEW},
+};
 use serde_json::{Value, json};
 
 use super::{later, own, said};
-
-const TOKEN_REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
-const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
 /// What is asked for, and with which tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +72,8 @@ impl Asker {
             "kind": "TokenReview",
             "spec": spec,
         });
-        let reviewed = cluster.call::<Value>(Verb::Create, Ask::json(TOKEN_REVIEWS, &review)).await;
-        let reviewed =
-            reviewed.map_err(|error| unanswered("TokenReview", "tokenreviews", &error))?;
+        let reviewed = cluster.create(&TOKEN_REVIEW.collection(None), &review).await;
+        let reviewed = reviewed.map_err(|error| unanswered(TOKEN_REVIEW, &error))?;
         // A cluster that knows nothing of purposes says nothing of them, and would take any token.
         let audiences = reviewed.pointer("/status/audiences").and_then(Value::as_array);
         let is_for_this = audiences.is_some_and(|all| all.iter().any(|one| *one == own::AUDIENCE));
@@ -116,9 +115,8 @@ impl Asker {
                 "nonResourceAttributes": {"path": path, "verb": "get"},
             },
         });
-        let asked = cluster.call::<Value>(Verb::Create, Ask::json(ACCESS_REVIEWS, &review)).await;
-        let answer = asked
-            .map_err(|error| unanswered("SubjectAccessReview", "subjectaccessreviews", &error))?;
+        let asked = cluster.create(&ACCESS_REVIEW.collection(None), &review).await;
+        let answer = asked.map_err(|error| unanswered(ACCESS_REVIEW, &error))?;
         if answer.pointer("/status/allowed") == Some(&Value::Bool(true)) {
             return Ok(());
         }
@@ -127,7 +125,8 @@ impl Asker {
 }
 
 /// The cluster gave no answer that could be used. Whoever reads this may be at the console of a machine that does not start.
-fn unanswered(kind: &str, plural: &str, error: &CallError) -> Refusal {
+fn unanswered(review: Resource<'_>, error: &CallError) -> Refusal {
+    let (kind, plural) = (review.kind(), review.plural());
     // The error may quote what was sent, and that holds the token: its code is all that is told.
     let code = error.code();
     tracing::warn!(kind, code, "the cluster did not say who asks for a configuration");
@@ -213,9 +212,7 @@ mod tests {
         for (code, part) in
             [(403, "create tokenreviews"), (404, "does not serve TokenReview"), (500, "500")]
         {
-            let Refusal::Unanswered(said) =
-                unanswered("TokenReview", "tokenreviews", &refused(code))
-            else {
+            let Refusal::Unanswered(said) = unanswered(TOKEN_REVIEW, &refused(code)) else {
                 panic!("{code}");
             };
             assert!(said.contains(part) && !said.contains("s3cret"), "{said}");

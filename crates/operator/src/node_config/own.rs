@@ -7,10 +7,11 @@
 //! The token is one for this purpose alone: who runs this could not use it anywhere else. The node is read when it is asked for, and so is
 //! the configuration: a machine that was told a moment ago is not refused. Refusals are told as the API server tells its own.
 
+use api::{kinds, schema::Kind};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
-use runtime::call::{Ask, CallError, Verb};
+use runtime::{call::CallError, path::Resource};
 use serde_json::{Value, json};
 use tidegate_core::pool::{entitled, seen::SeenNode, source::SeenConfig};
 
@@ -66,8 +67,9 @@ async fn given(
         .view
         .knows()
         .map_err(|why| later(format!("this replica is not ready: {why}; ask again in a moment")))?;
-    let read = async |what: String, path: String| {
-        let read = service.cluster.call::<Value>(Verb::Get, Ask::path(path)).await;
+    let read = async |kind: &Kind, name: &str| {
+        let (what, path) = (format!("{}/{name}", kind.name), Resource::of(kind).object(None, name));
+        let read = service.cluster.get::<Value>(&path).await;
         read.map_err(|error| match error {
             CallError::Refused { code: 404, .. } => {
                 Refused(StatusCode::NOT_FOUND, format!("there is no {what}"))
@@ -75,9 +77,8 @@ async fn given(
             error => later(format!("the operator cannot read {what} now: {error}")),
         })
     };
-    let machine = read(format!("Node/{node}"), format!("/api/v1/nodes/{node}")).await?;
-    let path = format!("/apis/{}/machineconfigs/{config}", api::machine::names::API_VERSION);
-    let document = read(format!("MachineConfig/{config}"), path).await?;
+    let machine = read(&kinds::NODE, node).await?;
+    let document = read(&kinds::MACHINE_CONFIG, config).await?;
     let rendered = match SeenConfig::new(&document) {
         SeenConfig::Rendered(rendered) => Some(rendered.pool),
         SeenConfig::Source(_) => None,

@@ -19,7 +19,7 @@ use tidegate_core::{
 use super::execute::{FIELD_OWNER, Hands};
 use crate::{
     caches::read,
-    call::{Ask, CallError, Verb},
+    call::{CallError, Patch},
     key::{collection, path},
 };
 
@@ -49,12 +49,8 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
         Action::FollowControlPlane(operations)
         | Action::SetConfiguration(operations)
         | Action::WriteLedger { operations, .. } => {
-            let ask = Ask {
-                path: format!("{}?fieldManager={FIELD_OWNER}", path(pool)),
-                content_type: "application/json-patch+json",
-                body: Value::Array(operations.clone()).to_string().into_bytes(),
-            };
-            known(hands, pool.clone(), hands.cluster.call(Verb::Patch, ask).await)
+            let patch = Patch::json(FIELD_OWNER, operations);
+            known(hands, pool.clone(), hands.cluster.patch(&path(pool), patch).await)
         }
         Action::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
             let mut noted = json!({
@@ -91,8 +87,8 @@ pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
 }
 
 /// The document that is applied to write these annotations to a machine, seen by this name, uid and version.
-fn applied((name, uid, resource_version): (&str, &str, &str), annotations: &Value) -> Vec<u8> {
-    let document = json!({
+fn applied((name, uid, resource_version): (&str, &str, &str), annotations: &Value) -> Value {
+    json!({
         "apiVersion": kinds::NODE.api_version,
         "kind": kinds::NODE.name,
         "metadata": {
@@ -101,8 +97,7 @@ fn applied((name, uid, resource_version): (&str, &str, &str), annotations: &Valu
             "resourceVersion": resource_version,
             "annotations": annotations,
         },
-    });
-    document.to_string().into_bytes()
+    })
 }
 
 /// The commit point of a change to a machine.
@@ -110,7 +105,7 @@ async fn initiate(
     hands: &Hands,
     pool: &Key,
     node: &str,
-    mark: Vec<u8>,
+    mark: Value,
     (permit, until): (&Permit, Instant),
 ) -> Acted {
     let object = Key::new(&kinds::NODE, None, node);
@@ -124,36 +119,29 @@ async fn initiate(
     if permit.opened().is_some_and(|opened| there < opened) {
         return Acted::HeldBack(format!("by the clock of the server it is {there}, and too early"));
     }
-    let ask = Ask {
-        path: format!("{}?fieldManager={ROLLOUT_OWNER}&force=true", path(&object)),
-        content_type: "application/apply-patch+yaml",
-        body: mark,
-    };
     let left = clock.exact().duration_until(Timestamp::from(until));
     let left = Duration::try_from(left).unwrap_or(Duration::ZERO);
     let basis = permit.basis();
     tracing::info!(%pool, %object, %basis, %until, "a change is initiated");
-    let answer = hands.cluster.call_within(Verb::Patch, ask, left.min(hands.cluster.patience()));
-    known(hands, object, answer.await)
+    let cluster = hands.cluster.within(left.min(hands.cluster.patience()));
+    let patch = Patch::apply_by_force(ROLLOUT_OWNER, &mark);
+    let answer = cluster.patch(&path(&object), patch).await;
+    known(hands, object, answer)
 }
 
 /// A machine is told to stay where it is (GATE-16). Applied, and not patched: what is then ordered has another owner, to whom this one
 /// yields.
 async fn adopt(hands: &Hands, machine: (&str, &str, &str), config: &str) -> Acted {
     let object = Key::new(&kinds::NODE, None, machine.0);
-    let ask = Ask {
-        path: format!("{}?fieldManager={FIELD_OWNER}", path(&object)),
-        content_type: "application/apply-patch+yaml",
-        body: applied(machine, &json!({names::DESIRED_CONFIG: config})),
-    };
-    known(hands, object, hands.cluster.call(Verb::Patch, ask).await)
+    let stay = applied(machine, &json!({names::DESIRED_CONFIG: config}));
+    let answer = hands.cluster.patch(&path(&object), Patch::apply(FIELD_OWNER, &stay)).await;
+    known(hands, object, answer)
 }
 
 /// A rendered configuration that exists already is the same: its name tells its content.
 async fn create(hands: &Hands, pool: &Key, document: &Value) -> Acted {
-    let path = format!("{}?fieldManager={FIELD_OWNER}", collection(&kinds::MACHINE_CONFIG, None));
-    let answer = hands.cluster.call::<Value>(Verb::Create, Ask::json(path, document)).await;
-    match answer {
+    let all = collection(&kinds::MACHINE_CONFIG, None);
+    match hands.cluster.create_as(FIELD_OWNER, &all, document).await {
         Ok(_) => Acted::Done,
         Err(error) if error.code() == Some(409) => Acted::Done,
         Err(error) => Acted::Failed { object: pool.clone(), error },
@@ -162,12 +150,8 @@ async fn create(hands: &Hands, pool: &Key, document: &Value) -> Acted {
 
 async fn merge(hands: &Hands, (kind, name): (&Kind, &str), change: &Value) -> Acted {
     let object = Key::new(kind, None, name);
-    let ask = Ask {
-        path: format!("{}?fieldManager={FIELD_OWNER}", path(&object)),
-        content_type: "application/merge-patch+json",
-        body: change.to_string().into_bytes(),
-    };
-    known(hands, object, hands.cluster.call(Verb::Patch, ask).await)
+    let answer = hands.cluster.patch(&path(&object), Patch::merge(FIELD_OWNER, change)).await;
+    known(hands, object, answer)
 }
 
 /// What the server answered is known from here on.

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     caches::{Caches, read},
-    call::{Ask, CallError, Cluster, Outcome, Verb},
+    call::{CallError, Cluster, Outcome, Patch},
     key::{path, status_path},
     lease::Leadership,
     report::Reports,
@@ -256,12 +256,8 @@ async fn write_status(
     before: Seen,
     (patch, notes, again): (StatusPatch, Vec<Note>, Again),
 ) -> Step {
-    let ask = Ask {
-        path: format!("{}?fieldManager={FIELD_OWNER}", status_path(key)),
-        content_type: "application/json-patch+json",
-        body: Value::Array(patch.operations.clone()).to_string().into_bytes(),
-    };
-    match hands.cluster.call::<Value>(Verb::Patch, ask).await {
+    let change = Patch::json(FIELD_OWNER, &patch.operations);
+    match hands.cluster.patch(&status_path(key), change).await {
         Ok(document) => match read(key.kind(), &document) {
             Some((_, seen)) => Step::Written { seen, before, patch, notes, again },
             None => Step::Read { object: key.clone(), seen: None },
@@ -291,7 +287,7 @@ pub(super) fn read_back(
     let Unknown { object, since } = unknown;
     let span = tracing::info_span!("reconcile", object = %key, at = %object, verb = "observe");
     async move {
-        let read_it = hands.cluster.call::<Value>(Verb::Get, Ask::path(path(&object))).await;
+        let read_it = hands.cluster.get::<Value>(&path(&object)).await;
         let step = match read_it {
             Ok(document) => {
                 let seen = read(object.kind(), &document).map(|(_, seen)| seen);

@@ -12,11 +12,7 @@ use serde_json::Value;
 use tidegate_core::{key::Key, plan::Plan, pool::Action, seen::Seen};
 
 use super::{decide, execute::Hands};
-use crate::{
-    caches::read,
-    call::{Ask, CallError, Verb},
-    key::path,
-};
+use crate::{caches::read, call::CallError, key::path};
 
 /// What came of asking again.
 #[derive(Debug)]
@@ -88,7 +84,7 @@ async fn read_anew(hands: &Hands, key: &Key) -> Result<(), (Key, CallError)> {
 
 async fn look_up(hands: &Hands, object: &Key) -> Result<(), (Key, CallError)> {
     let known = hands.caches.store().version(object);
-    let found = hands.cluster.call::<Value>(Verb::Get, Ask::path(path(object))).await;
+    let found = hands.cluster.get::<Value>(&path(object)).await;
     let found = match found {
         Ok(document) => {
             let version = document.pointer("/metadata/resourceVersion").and_then(Value::as_str);

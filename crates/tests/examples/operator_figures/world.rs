@@ -15,7 +15,7 @@ use futures_util::{StreamExt as _, stream};
 use operator::controllers::CONTROLLERS;
 use runtime::{
     caches::read,
-    call::{Ask, Cluster, Verb},
+    call::{Cluster, Collection, Patch},
     client::{configuration, connect},
     clock::SystemClock,
     key::{collection, status_path},
@@ -42,14 +42,14 @@ impl World {
     }
 
     async fn create(&self, path: String, object: Value) {
-        self.cluster.call::<Value>(Verb::Create, Ask::json(path, &object)).await.unwrap();
+        self.cluster.create(&path, &object).await.unwrap();
     }
 
     pub(crate) async fn fill(&self, policies: usize, resources: usize) {
         for kind in KINDS.iter().chain(GATED) {
             self.create(CRDS.into(), crds::definition(kind)).await;
-            let path = collection(kind, None);
-            while self.cluster.call::<Value>(Verb::List, Ask::path(&*path)).await.is_err() {
+            let all = Collection::of(collection(kind, None));
+            while self.cluster.version_of(&all).await.is_err() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
@@ -86,26 +86,14 @@ impl World {
         &self,
         kind: &'static Kind,
     ) -> (BTreeMap<Key, tidegate_core::seen::Seen>, String) {
-        let (mut listed, mut more) = (BTreeMap::new(), String::new());
-        loop {
-            let path = format!("{}?limit=500{more}", collection(kind, None));
-            let page: Value = self.cluster.call(Verb::List, Ask::path(path)).await.unwrap();
-            for document in page["items"].as_array().unwrap() {
-                let mut document = document.clone();
-                document["apiVersion"] = json!(kind.api_version);
-                document["kind"] = json!(kind.name);
-                listed.extend(read(kind, &document));
-            }
-            match page["metadata"]["continue"].as_str() {
-                Some(token) if !token.is_empty() => more = format!("&continue={token}"),
-                _ => {
-                    return (
-                        listed,
-                        page["metadata"]["resourceVersion"].as_str().unwrap().to_owned(),
-                    );
-                }
-            }
-        }
+        let mut listed = BTreeMap::new();
+        let each = |mut document: Value| {
+            document["apiVersion"] = json!(kind.api_version);
+            document["kind"] = json!(kind.name);
+            listed.extend(read(kind, &document));
+        };
+        let version = self.cluster.list(&Collection::of(collection(kind, None)), each).await;
+        (listed, version.unwrap())
     }
 
     /// Sends what the operator would send at an instant, and says how long that took.
@@ -116,25 +104,21 @@ impl World {
             let (listed, version) = self.list(kind).await;
             store.replace(kind, listed, &version, Trust::Newer);
         }
-        let patches: Vec<Ask> = store
+        let patches: Vec<(String, Patch)> = store
             .snapshot()
             .all()
             .filter_map(|(key, seen)| {
                 let row = CONTROLLERS.iter().find(|row| row.kind.id == key.id)?;
                 let patch = (row.decide)(seen, &store, now).status?;
-                Some(Ask {
-                    path: format!("{}?fieldManager=tidegate", status_path(key)),
-                    content_type: "application/json-patch+json",
-                    body: Value::Array(patch.operations).to_string().into_bytes(),
-                })
+                Some((status_path(key), Patch::json("tidegate", &patch.operations)))
             })
             .collect();
         assert_eq!(patches.len(), store.snapshot().len(), "every status changes at {at}");
         drop(store);
         let began = Instant::now();
         stream::iter(patches)
-            .for_each_concurrent(HANDS, async |ask| {
-                self.cluster.call::<serde::de::IgnoredAny>(Verb::Patch, ask).await.unwrap();
+            .for_each_concurrent(HANDS, async |(path, patch)| {
+                self.cluster.patch(&path, patch).await.unwrap();
             })
             .await;
         began.elapsed()

@@ -8,7 +8,7 @@ use std::{
 
 use rig::{Cluster, User};
 use runtime::{
-    call::{self, Ask, CallError, Verb},
+    call::{self, CallError, Patch},
     client,
     clock::SystemClock,
     telemetry::Telemetry,
@@ -29,22 +29,20 @@ impl Admin {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Result<Value, CallError> {
-        self.0.call(Verb::Get, Ask::path(path)).await
+        self.0.get(path).await
     }
 
     pub(crate) async fn create(&self, path: &str, body: &Value) -> Value {
-        self.0.call(Verb::Create, Ask::json(path, body)).await.unwrap()
+        self.0.create(path, body).await.unwrap()
     }
 
     pub(crate) async fn patch(&self, path: &str, body: &Value) -> Value {
-        let mut ask = Ask::json(path, body);
-        ask.content_type = "application/merge-patch+json";
-        self.0.call(Verb::Patch, ask).await.unwrap()
+        self.0.patch(path, Patch::merge("admin", body)).await.unwrap()
     }
 
     pub(crate) async fn delete(&self, path: &str) {
         let now = json!({"gracePeriodSeconds": 0});
-        let _: Value = self.0.call(Verb::Delete, Ask::json(path, &now)).await.unwrap();
+        self.0.delete(path, &now).await.unwrap();
     }
 }
 

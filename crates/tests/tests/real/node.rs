@@ -13,11 +13,11 @@ use agent::{
 use api::machine::names::PERMIT_CHANGE;
 use rig::{Cluster, Controllers, suite, suite::Kubectl};
 use runtime::{
-    call::{Ask, CallError, Verb},
+    call::Collection,
     drain::{Drainer, Passed},
 };
 use schedule::Instant;
-use serde_json::{Value, json};
+use serde_json::json;
 use tidegate_core::drain::Settings;
 
 use super::{admin::Admin, drain::known};
@@ -62,8 +62,7 @@ impl Admin {
         self.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition).await;
         let path = format!("/apis/{PREFIX}/v1/machineconfigs");
         for _ in 0..300 {
-            let listed: Result<Value, CallError> = self.0.call(Verb::List, Ask::path(&*path)).await;
-            if listed.is_ok() {
+            if self.0.version_of(&Collection::of(&*path)).await.is_ok() {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;

@@ -302,7 +302,7 @@ impl<'a> Stage<'a> {
             Duration::from_secs(10),
         );
         let refused = supply.config(&called, &self.worker).await.unwrap_err();
-        let said = agent::chain::chain(&refused);
+        let said = runtime::chain::chain(&refused);
         assert!(said.contains("certificate") || said.contains("UnknownIssuer"), "{said}");
     }
 }

@@ -9,17 +9,21 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
-use http::Request;
-use kube::{Client, Config, client::Body};
-use runtime::{call::dated, client};
+use kube::{Client, Config};
+use runtime::{
+    call::{CallError, Cluster, Patch},
+    client,
+};
 use schedule::Instant;
 use serde_json::{Value, json};
-use sim::dial::{FASTEST, NAME, NAMESPACE, REFUSED, RESUME, SET, SPEED, STEP, TURNS, seconds};
+use sim::dial::{
+    FASTEST, NAME, NAMESPACE, REFUSED, RESUME, SET, SPEED, STEP, TURNS, path, seconds,
+};
 
 use super::kubeconfig::{self, Found};
 use crate::{
     args::{Moment, moment},
-    cluster::chain,
+    cluster::reached,
     edge::Edge,
     output::Output,
 };
@@ -101,7 +105,7 @@ pub(super) fn run(args: &Clock, edge: &Edge) -> anyhow::Result<Output> {
 
 /// A sandbox in another process.
 struct Remote {
-    client: Client,
+    cluster: Cluster,
 }
 
 impl Remote {
@@ -126,25 +130,28 @@ impl Remote {
 
     /// A sandbox that was found, not named: it gets an address and a token, and no say in anything else.
     fn at(found: &Found) -> anyhow::Result<Self> {
-        Ok(Self { client: client::connect(Config::new(found.url.parse()?))? })
+        Ok(Self::of(client::connect(Config::new(found.url.parse()?))?))
     }
 
     async fn behind(path: &Path) -> anyhow::Result<Self> {
         let config = client::configuration(Some(path)).await;
         let config = config.with_context(|| format!("cannot use {}", path.display()))?;
-        Ok(Self { client: client::connect(config)? })
+        Ok(Self::of(client::connect(config)?))
+    }
+
+    fn of(client: Client) -> Self {
+        Self { cluster: reached(client, PATIENCE) }
     }
 
     /// What the sandbox's clock was last set to.
     async fn setting(&self) -> anyhow::Result<Value> {
-        let found = self.ask(Request::get(path()), Vec::new()).await;
-        match found {
+        match self.cluster.get::<Value>(&path()).await {
             Ok(found) => Ok(found.get("data").cloned().unwrap_or_else(|| json!({}))),
-            Err(kube::Error::Api(status)) if status.code == 404 => bail!(
+            Err(error) if error.code() == Some(404) => bail!(
                 "this cluster is no sandbox: it has no ConfigMap {NAME} in the namespace {NAMESPACE}\n  hint: name the kubeconfig of a sandbox by --kubeconfig; one that was started with --empty has no clock to turn"
             ),
             Err(error) => {
-                bail!("cannot ask the sandbox: {}\n  hint: does it still run?", chain(&error))
+                bail!("cannot ask the sandbox: {}\n  hint: does it still run?", error.told())
             }
         }
     }
@@ -152,16 +159,14 @@ impl Remote {
     /// Writes a wish, and waits until it is taken off.
     async fn turn(&self, key: &str, value: &str) -> anyhow::Result<()> {
         let change = json!({"data": {(key): value, (REFUSED): null}});
-        let request = Request::patch(path())
-            .header(http::header::CONTENT_TYPE, "application/merge-patch+json");
-        let written = self.ask(request, serde_json::to_vec(&change)?).await;
+        let written = self.cluster.patch(&path(), Patch::merge("tidegate", &change)).await;
         let written = written.context("the sandbox refused")?;
         let taken = async {
             loop {
-                let found = self.ask(Request::get(path()), Vec::new()).await?;
+                let found: Value = self.cluster.get(&path()).await?;
                 let answered = &found["data"];
                 if answered[TURNS] != written["data"][TURNS] || answered[REFUSED].is_string() {
-                    return Ok::<Value, kube::Error>(found);
+                    return Ok::<Value, CallError>(found);
                 }
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
@@ -176,22 +181,7 @@ impl Remote {
 
     /// What time it is there: answers are dated by the sandbox's clock.
     async fn now(&self) -> anyhow::Result<Instant> {
-        let request = Request::get("/version").body(Body::empty())?;
-        let answer = self.client.send(request).await?;
-        let now = dated(answer.headers()).and_then(|now| Instant::try_from(now).ok());
+        let now = self.cluster.time().await?.and_then(|now| Instant::try_from(now).ok());
         now.context("the sandbox does not say what time it is")
     }
-
-    async fn ask(
-        &self,
-        request: http::request::Builder,
-        body: Vec<u8>,
-    ) -> Result<Value, kube::Error> {
-        let request = request.body(body).map_err(kube::Error::HttpError)?;
-        self.client.request(request).await
-    }
-}
-
-fn path() -> String {
-    format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{NAME}")
 }

@@ -9,7 +9,7 @@ const LONGEST: usize = 64 << 20;
 
 /// The lines of a body.
 #[derive(Debug)]
-pub struct Lines {
+pub(super) struct Lines {
     body: Body,
     read: BytesMut,
     /// Up to where the bytes are known to hold no line end.
@@ -18,12 +18,12 @@ pub struct Lines {
 
 impl Lines {
     /// The lines of a body that nothing was read of yet.
-    pub fn new(body: Body) -> Self {
+    pub(super) fn new(body: Body) -> Self {
         Self { body, read: BytesMut::new(), searched: 0 }
     }
 
     /// The next line; none at the end. Half a line at the end is none: the connection broke inside an event.
-    pub async fn next(&mut self) -> Result<Option<Bytes>, kube::Error> {
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, kube::Error> {
         loop {
             let rest = self.read.get(self.searched..).unwrap_or_default();
             if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
