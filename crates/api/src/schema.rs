@@ -41,6 +41,8 @@ pub enum System {
     ControlPlane,
     /// The worker nodes.
     WorkerNodes,
+    /// What runs on them, and what others own: neither half.
+    Workloads,
 }
 
 impl System {
@@ -49,6 +51,7 @@ impl System {
         match self {
             Self::ControlPlane => "control-plane",
             Self::WorkerNodes => "worker-nodes",
+            Self::Workloads => "workloads",
         }
     }
 }
@@ -69,6 +72,10 @@ pub enum KindId {
     HostedCluster,
     /// Machines of a hosted cluster.
     NodePool,
+    /// What a team holds of what others own.
+    ChangeGate,
+    /// What the platform holds of what others own.
+    ClusterChangeGate,
     /// A configuration, written or rendered.
     MachineConfig,
     /// A machine.
@@ -87,6 +94,8 @@ impl KindId {
             Self::MachineConfigPool => &kinds::MACHINE_CONFIG_POOL,
             Self::HostedCluster => &kinds::HOSTED_CLUSTER,
             Self::NodePool => &kinds::NODE_POOL,
+            Self::ChangeGate => &kinds::CHANGE_GATE,
+            Self::ClusterChangeGate => &kinds::CLUSTER_CHANGE_GATE,
             Self::MachineConfig => &kinds::MACHINE_CONFIG,
             Self::Node => &kinds::NODE,
             Self::MachineConfiguration => &kinds::MACHINE_CONFIGURATION,
@@ -145,6 +154,9 @@ pub const KINDS: &[Kind] =
 /// Every kind under change management, in the order they are shown. They belong to others, who install their definitions.
 pub const GATED: &[Kind] =
     &[kinds::CLUSTER_VERSION, kinds::MACHINE_CONFIG_POOL, kinds::HOSTED_CLUSTER, kinds::NODE_POOL];
+
+/// The gates on what others own. Their definitions are ours; nobody writes their status yet, so they are no part of [`GATED`].
+pub const GATES: &[Kind] = &[kinds::CHANGE_GATE, kinds::CLUSTER_CHANGE_GATE];
 
 /// What pools are made of: configurations, machines, and what changes may disrupt. Read only by whoever rolls configurations out.
 pub const MACHINES: &[Kind] = &[kinds::MACHINE_CONFIG, kinds::NODE, kinds::MACHINE_CONFIGURATION];

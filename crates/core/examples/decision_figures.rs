@@ -119,7 +119,7 @@ fn plan_row(
     let now = Instant::parse("2026-11-15T12:00:00Z").unwrap();
     row(name, 5, || {
         let plan = decide(&cluster.view(pool, &rendering, &base), &gate, now);
-        plan.actions.len() + usize::from(plan.status.is_some())
+        plan.effects.len() + usize::from(plan.status.is_some())
     })
 }
 

@@ -13,15 +13,18 @@ use serde_json::{Value, json};
 
 pub mod disruption;
 pub mod outside;
+mod writes;
 
 use crate::{
     behavior::{Before, recorded},
     enforced::Enforcement,
     explain,
     gate::{Form, Gate, problem_text},
+    note::{Note, Weight},
+    patch::{StatusPatch, made_from},
     pending::{Course, Pending, Stage},
-    plan::{Note, Plan, StatusPatch, Weight, made_from},
-    pool::{Action, PoolPlan},
+    plan::Plan,
+    pool::{Effect, PoolPlan},
     problem::{Code, Problem},
     seen::{Conditions, Identity, Presence, SeenGated, SeenPolicy},
     strategy,
@@ -186,12 +189,15 @@ fn about(
 /// What is to be done about a pool whose machines are rolled out here: what the rollout wants, and the status as one write. What waits
 /// is what the rollout says waits (POOL-6).
 pub fn pool(seen: &SeenGated, planned: PoolPlan, gate: &Gate, now: Instant) -> Plan {
-    let PoolPlan { actions, status, pending, mut notes, wake, enforcement, unrecorded, .. } =
+    let PoolPlan { effects, status, pending, mut notes, wake, enforcement, unrecorded, .. } =
         planned;
     let seen = SeenGated { pending, ..seen.clone() };
     let about = about(&seen, gate, enforcement, Newest::Machines(&unrecorded), now);
     let wake = wake.into_iter().chain(about.wake).min();
-    if actions.iter().any(Action::comes_before_status) {
+    let before_status = effects.iter().any(Effect::comes_before_status);
+    let ledger = seen.pool.as_ref().map(|pool| pool.ledger.clone()).unwrap_or_default();
+    let actions = writes::writes(effects, &seen.identity.key, &ledger);
+    if before_status {
         // Transitions are told with the status.
         return Plan { actions, status: None, notes, wake };
     }

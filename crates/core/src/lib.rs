@@ -27,6 +27,7 @@
 //! # Ok::<(), schedule::Error>(())
 //! ```
 
+pub mod action;
 pub mod behavior;
 pub mod calendar;
 pub mod change;
@@ -43,14 +44,18 @@ pub mod key;
 pub mod lower;
 pub mod nearest;
 pub mod node;
+pub mod note;
 pub mod overriding;
 pub mod overview;
+pub mod patch;
 pub mod pending;
 pub mod phase;
 pub mod plan;
 pub mod pool;
 pub mod problem;
+pub mod reach;
 pub mod read;
+pub mod refusal;
 pub mod seen;
 pub mod shape;
 pub mod simulate;

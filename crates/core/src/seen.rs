@@ -20,6 +20,7 @@ use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
+    change::ChangeId,
     drain::node::Node,
     enforced::Enforcement,
     key::Key,
@@ -197,6 +198,17 @@ impl Seen {
         }
     }
 
+    /// Whether the object was told to go to this, by whomever.
+    pub fn goes_to(&self, change: &ChangeId) -> bool {
+        match self {
+            Self::Part(part) => match &part.part {
+                Part::Node(machine) => *change == ChangeId::rendered(&machine.node.desired),
+                Part::Config(_) | Part::Disruption(_) | Part::Other => false,
+            },
+            Self::Policy(_) | Self::Gated(_) => false,
+        }
+    }
+
     /// Which object.
     pub fn identity(&self) -> &Identity {
         match self {
@@ -225,7 +237,9 @@ impl SeenPart {
             | KindId::ClusterVersion
             | KindId::MachineConfigPool
             | KindId::HostedCluster
-            | KindId::NodePool => Part::Other,
+            | KindId::NodePool
+            | KindId::ChangeGate
+            | KindId::ClusterChangeGate => Part::Other,
         };
         Self { identity: Identity::new(kind, document), part }
     }

@@ -108,7 +108,7 @@ mod tests {
     use api::schema::{GATED, KINDS};
     use runtime::caches::read;
     use serde_json::json;
-    use tidegate_core::{key::Key, overview, pool::Action};
+    use tidegate_core::{action::Right, key::Key, overview};
 
     use super::*;
 
@@ -160,7 +160,8 @@ mod tests {
             // Where pools are managed the stanza is put right first.
             let row = MANAGING_POOLS.iter().find(|row| row.kind.id == masters.id).unwrap();
             let plan = (row.decide)(store.snapshot().get(&masters).unwrap(), &store, now);
-            assert!(matches!(plan.actions.as_slice(), [Action::FollowControlPlane(_)]));
+            let [action] = plan.actions.as_slice() else { panic!("{plan:?}") };
+            assert_eq!((&action.target, &action.right), (&masters, &Right::Upkeep));
         }
     }
 

@@ -15,6 +15,7 @@ use runtime::{
     path::{ADMISSION_BINDING, ADMISSION_POLICY},
     tempo::Tempo,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tidegate_core::{enforced::Enforcement, key::Key};
 use tokio::time::{Instant, sleep};
@@ -114,10 +115,10 @@ impl Try {
 /// Looks how admission policies stand.
 async fn look(cluster: &Cluster) -> Standing {
     let all = Collection::of(ADMISSION_POLICY.collection(None));
-    let mut policies: Vec<Value> = Vec::new();
+    let mut policies: Vec<Entry> = Vec::new();
     let listed = cluster.list_metadata(&all, |policy| policies.push(policy)).await;
     let all = Collection::of(ADMISSION_BINDING.collection(None));
-    let bindings = cluster.list_all::<Value>(&all).await;
+    let bindings = cluster.list_all::<Entry>(&all).await;
     let bindings = match (listed, bindings) {
         (Ok(_), Ok(bindings)) => bindings.items,
         (Err(error), _) | (_, Err(error)) if error.code() == Some(404) => {
@@ -125,20 +126,41 @@ async fn look(cluster: &Cluster) -> Standing {
         }
         _ => return Standing::Unseen,
     };
-    let bound: BTreeSet<&str> =
-        bindings.iter().filter_map(|it| it.pointer("/spec/policyName")?.as_str()).collect();
-    let names: Vec<&str> =
-        policies.iter().filter_map(|it| it.pointer("/metadata/name")?.as_str()).collect();
-    let stands =
-        |policy: &str| names.iter().any(|name| name.ends_with(policy) && bound.contains(name));
+    let bound: BTreeSet<&str> = bindings.iter().map(|one| one.spec.policy_name.as_str()).collect();
+    let stands = |policy: &str| {
+        let mut names = policies.iter().map(|one| one.metadata.name.as_str());
+        names.any(|name| name.ends_with(policy) && bound.contains(name))
+    };
     if !stands(PERMITS) || !stands(RECORDS) {
         return Standing::Missing;
     }
-    let text = |it: &Value, place: &str| it.pointer(place).map(ToString::to_string);
-    let versions = policies.iter().chain(&bindings).filter_map(|it| {
-        Some(text(it, "/metadata/name")? + &text(it, "/metadata/resourceVersion")?)
+    let versions = policies.iter().chain(&bindings).map(|Entry { metadata, .. }| {
+        let Metadata { name, resource_version } = metadata;
+        format!("{name} {resource_version}")
     });
     Standing::Bound(versions.collect())
+}
+
+/// What is read of policies and bindings. Every replica looks twice a minute, and all that a server notes beside it is many times as much.
+#[derive(Deserialize)]
+struct Entry {
+    metadata: Metadata,
+    /// Of a binding; metadata alone has none.
+    #[serde(default)]
+    spec: Spec,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    name: String,
+    resource_version: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Spec {
+    policy_name: String,
 }
 
 /// What comes of a change that nobody permitted, and of a record that no machine has.

@@ -45,7 +45,6 @@ mod fresh;
 mod hold;
 mod standing;
 
-pub use act::ROLLOUT_OWNER;
 use decide::Panicked;
 use ended::{Trouble, digest};
 use execute::{Hands, Took};

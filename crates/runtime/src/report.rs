@@ -13,7 +13,7 @@ use api::names;
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tidegate_core::{key::Key, plan::Note, seen::Identity};
+use tidegate_core::{key::Key, note::Note, seen::Identity};
 use tokio::{
     sync::{Notify, watch},
     time::{sleep, timeout},

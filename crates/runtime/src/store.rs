@@ -15,12 +15,8 @@ use api::schema::{Kind, KindId, Role};
 use tidegate_core::{
     enforced::Enforcement,
     key::Key,
-    pool::{
-        merge::Base,
-        refusal::{Refusal, Refusals},
-        render::Rendering,
-        seen::SeenPool,
-    },
+    pool::{merge::Base, render::Rendering, seen::SeenPool},
+    refusal::{Refusal, Refusals},
     seen::Seen,
     snapshot::Snapshot,
 };
@@ -150,24 +146,24 @@ impl Store {
         self.enforcement = Some(enforcement);
     }
 
-    /// Machines that the server refused to give a configuration.
+    /// What the server refused to let start.
     pub fn refusals(&self) -> &Refusals {
         &self.refusals
     }
 
-    /// The server refused to give a machine a configuration. Whether that was news.
-    pub fn refuse(&mut self, machine: &str, refusal: Refusal) -> bool {
-        let known = self.refusals.get(machine);
-        let news = known.is_none_or(|known| known.config != refusal.config);
+    /// The server refused to let an object change. Whether that was news.
+    pub fn refuse(&mut self, object: &Key, refusal: Refusal) -> bool {
+        let known = self.refusals.get(object);
+        let news = known.is_none_or(|known| known.change != refusal.change);
         if news {
-            self.refusals.insert(machine.to_owned(), refusal);
+            self.refusals.insert(object.clone(), refusal);
         }
         news
     }
 
-    /// The server gave a machine a configuration.
-    pub fn accept(&mut self, machine: &str) {
-        self.refusals.remove(machine);
+    /// The server let an object change.
+    pub fn accept(&mut self, object: &Key) {
+        self.refusals.remove(object);
     }
 
     /// What the sources of a pool come to, made anew only when one of them or the pool changed.
@@ -345,9 +341,7 @@ impl Store {
         self.renderings.forget(&before);
         self.held_back.remove(key);
         self.unread.remove(key);
-        if key.id == KindId::Node {
-            self.refusals.remove(&*key.name);
-        }
+        self.refusals.remove(key);
         true
     }
 }

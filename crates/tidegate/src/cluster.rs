@@ -214,8 +214,8 @@ impl Cluster {
 
     /// Changes an object by a merge patch.
     pub(crate) fn patch(&self, object: &Key, change: &Value) -> anyhow::Result<()> {
-        let change = Patch::merge(OWNER, change);
-        let patched = self.runtime.block_on(self.cluster.patch(&path(object), change));
+        let patch = Patch::merge(OWNER, change);
+        let patched = self.runtime.block_on(self.cluster.patch(&path(object), patch));
         patched.map(drop).map_err(|error| {
             let told = format!("cannot change {object}: {}", error.told());
             match error.code() {
@@ -230,8 +230,8 @@ impl Cluster {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let (kind, name) = (text("/kind"), text("/metadata/name"));
         let path = Resource::new(text("/apiVersion"), kind).object(None, name);
-        let patch = Patch::apply_by_force(OWNER, object);
-        let applied = self.runtime.block_on(self.cluster.patch(&path, patch));
+        let change = Patch::apply_by_force(OWNER, object);
+        let applied = self.runtime.block_on(self.cluster.patch(&path, change));
         applied
             .map(drop)
             .map_err(|error| anyhow::anyhow!("cannot apply {kind}/{name}: {}", error.told()))

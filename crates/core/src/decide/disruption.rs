@@ -17,7 +17,8 @@ use serde_json::json;
 use super::{made, part_of_status, problem_text};
 use crate::{
     node::disruption::merged,
-    plan::{Note, Plan, Weight},
+    note::{Note, Weight},
+    plan::Plan,
     seen::{Part, SeenPart},
 };
 

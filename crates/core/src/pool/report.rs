@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     gate::problem_text,
+    note::{Note, Weight},
     pending::{Course, Stop},
-    plan::{Note, Weight},
     problem::{Code, FieldPath, Object, Problem},
 };
 

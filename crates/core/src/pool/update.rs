@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Action, PoolView,
+    Effect, PoolView,
     begun::Begun,
     source::{Rendered, Source, annotation, text},
     target::{Shelf, Target},
@@ -302,7 +302,7 @@ pub(crate) fn upkeep<R>(
     view: &PoolView<'_>,
     target: Option<&Target<'_>>,
     shelf: &Shelf<'_>,
-) -> Option<Action<R>> {
+) -> Option<Effect<R>> {
     let update = view.control_plane_update.filter(|_| view.pool.name == MASTER)?;
     if update.problem.is_some() {
         return None;
@@ -324,7 +324,7 @@ pub(crate) fn upkeep<R>(
         (None, Some(_)) if is_over() => None,
         (None, _) => return None,
     };
-    Some(Action::RecordRelease {
+    Some(Effect::RecordRelease {
         name: update.name.clone(),
         resource_version: update.resource_version.clone(),
         record,

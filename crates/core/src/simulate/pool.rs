@@ -15,7 +15,7 @@ use super::{
 use crate::{
     gate::{Supposed, WhatIf},
     pool::{
-        Action, PoolPlan, PoolView, decide,
+        Effect, PoolPlan, PoolView, decide,
         merge::Base,
         render::{Fresh, Rendering},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
@@ -99,9 +99,9 @@ impl Pool<'_> {
             self.wake = plan.wake;
             self.problems = plan.problems;
             // A plan that has been executed leaves nothing to do, unless it brought a configuration to plan with.
-            let again = plan.actions.iter().any(brings_config);
-            for action in plan.actions {
-                self.act(action, now, settings);
+            let again = plan.effects.iter().any(brings_config);
+            for effect in plan.effects {
+                self.act(effect, now, settings);
             }
             if !again {
                 break;
@@ -139,9 +139,9 @@ impl Pool<'_> {
         decide(&view, &self.gate, now)
     }
 
-    fn act(&mut self, action: Action<Supposed>, now: Instant, settings: &Settings) {
-        match action {
-            Action::CreateRendered(mut document) => {
+    fn act(&mut self, effect: Effect<Supposed>, now: Instant, settings: &Settings) {
+        match effect {
+            Effect::CreateRendered(mut document) => {
                 if let Some(metadata) = document.get_mut("metadata") {
                     metadata["creationTimestamp"] = now.to_string().into();
                 }
@@ -149,17 +149,15 @@ impl Pool<'_> {
                     self.rendered.push(rendered);
                 }
             }
-            Action::RecordSources { name, digests } => {
+            Effect::RecordSources { name, digests } => {
                 let stored = self.rendered.iter_mut().find(|config| config.name == name);
                 if let (Some(stored), Ok(digests)) = (stored, serde_json::from_str(&digests)) {
                     stored.digests = digests;
                 }
             }
-            // The gate is that of `ClusterVersion` from the start (CV-2).
-            Action::FollowControlPlane(_) => {}
-            Action::SetConfiguration(_) => self.set_configuration(now),
-            Action::WriteLedger { ledger, .. } => self.seen.ledger = ledger,
-            Action::SetDesiredConfig { node, config, until, permit, .. } => {
+            Effect::SetConfiguration(_) => self.set_configuration(now),
+            Effect::WriteLedger { ledger, .. } => self.seen.ledger = ledger,
+            Effect::SetDesiredConfig { node, config, until, permit, .. } => {
                 let place = self.nodes.iter().position(|found| found.name == node);
                 if let Some(place) = place {
                     let basis = permit.basis().to_string();
@@ -167,19 +165,19 @@ impl Pool<'_> {
                     self.begin(place, &config, (now, Some(basis)), settings);
                 }
             }
-            Action::Adopt { node, .. } => {
+            Effect::Adopt { node, .. } => {
                 for found in self.nodes.iter_mut().filter(|found| found.name == node) {
                     found.order = Order::Given;
                 }
             }
             // What is noted on machines decides nothing here, but for consent that is spent.
-            Action::Note { node, annotations, .. } => {
+            Effect::Note { node, annotations, .. } => {
                 let spent = annotations.contains_key(names::ALLOWED_CONFIG);
                 for found in self.nodes.iter_mut().filter(|found| found.name == node && spent) {
                     found.allowed = None;
                 }
             }
-            Action::RecordRelease { record, .. } => {
+            Effect::RecordRelease { record, .. } => {
                 if let Some(update) = &mut self.update {
                     update.record = record;
                 }
@@ -295,19 +293,18 @@ impl Pool<'_> {
     }
 }
 
-/// Whether an action changes what machines are to get.
-fn brings_config(action: &Action<Supposed>) -> bool {
-    match action {
+/// Whether an effect changes what machines are to get.
+fn brings_config(effect: &Effect<Supposed>) -> bool {
+    match effect {
         // What was just recorded of a release lets masters go.
-        Action::CreateRendered(_)
-        | Action::RecordSources { .. }
-        | Action::SetConfiguration(_)
-        | Action::RecordRelease { .. } => true,
-        Action::FollowControlPlane(_)
-        | Action::WriteLedger { .. }
-        | Action::SetDesiredConfig { .. }
-        | Action::Adopt { .. }
-        | Action::Note { .. } => false,
+        Effect::CreateRendered(_)
+        | Effect::RecordSources { .. }
+        | Effect::SetConfiguration(_)
+        | Effect::RecordRelease { .. } => true,
+        Effect::WriteLedger { .. }
+        | Effect::SetDesiredConfig { .. }
+        | Effect::Adopt { .. }
+        | Effect::Note { .. } => false,
     }
 }
 

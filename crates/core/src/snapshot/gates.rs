@@ -15,11 +15,12 @@ use serde_json::{Value, json};
 
 use super::{Snapshot, gated};
 use crate::{
+    action::{Action, Write},
     behavior,
     explain::{self, Reason},
     gate::{self, Gate},
     key::Key,
-    pool::{Action, master, seen::SeenPool, update::SeenUpdate},
+    pool::{master, seen::SeenPool, update::SeenUpdate},
     seen::{Seen, SeenGated, StanzaReading},
 };
 
@@ -89,7 +90,8 @@ impl Snapshot {
             "metadata": {"resourceVersion": pool.resource_version},
             "spec": {"changeManagement": found},
         });
-        master::follow(&wanted, &found).map(Action::FollowControlPlane)
+        let operations = master::follow(&wanted, &found)?;
+        Some(Action::upkeep(seen.identity.key.clone(), Write::JsonPatch(operations)))
     }
 
     /// The pool that must settle before a pool begins a node: voters of two kinds are never away together.

@@ -9,6 +9,7 @@
 
 use api::{kinds, schema::Kind};
 use bytes::Bytes;
+use front::Answer;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use runtime::{call::CallError, path::Resource};
@@ -28,7 +29,7 @@ pub(super) async fn answer(
     config: &str,
     headers: &HeaderMap,
     path: &str,
-) -> Response<Full<Bytes>> {
+) -> Answer {
     match given(service, config, headers, path).await {
         Ok(document) => document_of(StatusCode::OK, &document),
         Err(Refused(code, message)) => {
@@ -99,7 +100,7 @@ async fn given(
     }))
 }
 
-fn document_of(code: StatusCode, document: &Value) -> Response<Full<Bytes>> {
+fn document_of(code: StatusCode, document: &Value) -> Answer {
     let mut response = Response::new(Full::new(Bytes::from(document.to_string())));
     *response.status_mut() = code;
     let kind = HeaderValue::from_static("application/json");

@@ -7,11 +7,7 @@
 use std::time::Duration;
 
 use api::schema::Role;
-use tidegate_core::{
-    key::Key,
-    plan::{Plan, StatusPatch},
-    seen::{Part, Seen},
-};
+use tidegate_core::{key::Key, patch::StatusPatch, plan::Plan, seen::Seen};
 
 use super::{
     Reconciler,
@@ -83,7 +79,7 @@ impl Reconciler {
                 Verdict::Refused
             }
             Step::Read { object, seen } => {
-                self.say_mark(&key, seen.as_ref());
+                self.say_start(&key, seen.as_ref());
                 if let Some(seen) = seen {
                     self.caches.answered(&object, seen);
                 }
@@ -189,18 +185,16 @@ impl Reconciler {
         }
     }
 
-    /// Tells of a mark whose answer was lost, now that the machine itself tells what became of it (GATE-7).
-    fn say_mark(&mut self, key: &Key, machine: Option<&Seen>) {
+    /// Tells of a start whose answer was lost, now that the object itself tells what became of it (GATE-7).
+    fn say_start(&mut self, key: &Key, written: Option<&Seen>) {
         let Some(trouble) = self.troubles.get_mut(key) else { return };
-        let Unsaid::Mark { .. } = trouble.unsaid else { return };
-        let Unsaid::Mark { config, note } = std::mem::take(&mut trouble.unsaid) else { return };
-        let Some(Seen::Part(part)) = machine else { return };
-        let Part::Node(machine) = &part.part else { return };
-        if machine.node.desired != config {
+        let Unsaid::Start { .. } = trouble.unsaid else { return };
+        let Unsaid::Start { change, note } = std::mem::take(&mut trouble.unsaid) else { return };
+        if !written.is_some_and(|written| written.goes_to(&change)) {
             return;
         }
-        if let Some(pool) = self.caches.store().snapshot().get(key) {
-            self.reports.say(key, pool.identity(), vec![note], self.clock.exact());
+        if let Some(planned) = self.caches.store().snapshot().get(key) {
+            self.reports.say(key, planned.identity(), vec![note], self.clock.exact());
         }
     }
 }

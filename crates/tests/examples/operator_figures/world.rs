@@ -117,8 +117,8 @@ impl World {
         drop(store);
         let began = Instant::now();
         stream::iter(patches)
-            .for_each_concurrent(HANDS, async |(path, patch)| {
-                self.cluster.patch(&path, patch).await.unwrap();
+            .for_each_concurrent(HANDS, async |(path, change)| {
+                self.cluster.patch(&path, change).await.unwrap();
             })
             .await;
         began.elapsed()

@@ -17,7 +17,7 @@ use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
     gate::{Supposed, WhatIf},
-    pool::{Action, PoolPlan, PoolView, Topology, decide, merge::Base},
+    pool::{Effect, PoolPlan, PoolView, Topology, decide, merge::Base},
     snapshot::Snapshot,
 };
 
@@ -171,17 +171,15 @@ fn now() -> Instant {
 /// Does what a plan says, up to the first conflict; whether there was none.
 async fn execute(client: &Client, plan: &PoolPlan<Supposed>) -> bool {
     let pool = format!("{POOLS}/worker");
-    for action in &plan.actions {
-        let (status, body) = match action {
-            Action::CreateRendered(document) => {
+    for effect in &plan.effects {
+        let (status, body) = match effect {
+            Effect::CreateRendered(document) => {
                 send(client, &Method::POST, CONFIGS, document).await
             }
-            Action::FollowControlPlane(operations)
-            | Action::SetConfiguration(operations)
-            | Action::WriteLedger { operations, .. } => {
+            Effect::SetConfiguration(operations) | Effect::WriteLedger { operations, .. } => {
                 send(client, &Method::PATCH, &pool, &json!(operations)).await
             }
-            Action::SetDesiredConfig { node, uid, resource_version, config, until, .. } => {
+            Effect::SetDesiredConfig { node, uid, resource_version, config, until, .. } => {
                 let mark = json!({"apiVersion": "v1", "kind": "Node", "metadata": {
                 "name": node, "uid": uid, "resourceVersion": resource_version,
                 "annotations": {
@@ -191,17 +189,17 @@ async fn execute(client: &Client, plan: &PoolPlan<Supposed>) -> bool {
                 let path = format!("{NODES}/{node}?fieldManager=tidegate&force=true");
                 send(client, &Method::PATCH, &path, &mark).await
             }
-            Action::RecordSources { .. }
-            | Action::Adopt { .. }
-            | Action::Note { .. }
-            | Action::RecordRelease { .. } => {
-                panic!("nothing here asks for {action:?}")
+            Effect::RecordSources { .. }
+            | Effect::Adopt { .. }
+            | Effect::Note { .. }
+            | Effect::RecordRelease { .. } => {
+                panic!("nothing here asks for {effect:?}")
             }
         };
         if status == 409 {
             return false;
         }
-        assert!(status < 300, "{action:?}: {body}");
+        assert!(status < 300, "{effect:?}: {body}");
     }
     if let Some(patch) = &plan.status {
         let path = format!("{pool}/status");
@@ -215,7 +213,7 @@ async fn execute(client: &Client, plan: &PoolPlan<Supposed>) -> bool {
 async fn settle(client: &Client, gate: &WhatIf) -> String {
     for _ in 0..20 {
         let plan = plan(client, gate).await;
-        if plan.actions.is_empty() && plan.status.is_none() {
+        if plan.effects.is_empty() && plan.status.is_none() {
             let (_, pool) =
                 send(client, &Method::GET, &format!("{POOLS}/worker"), &json!({})).await;
             return pool["spec"]["configuration"]["name"].as_str().unwrap().to_owned();

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use crate::{
     gate::{Form, Gate},
     pool::{
-        Action, PoolPlan, PoolView, Topology, decide,
+        Effect, PoolPlan, PoolView, Topology, decide,
         merge::Base,
         prune::{Needs, Verdict, prune},
-        refusal::Refusals,
         render::{chosen, render},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
         update::{Record, SeenUpdate},
     },
+    refusal::Refusals,
 };
 
 #[derive(Clone)]
@@ -169,15 +169,15 @@ impl World {
 
     /// Executes a plan as its words demand: in order, and no further than the first conflict.
     pub(super) fn execute(&mut self, plan: &PoolPlan, now: Instant) -> Result<(), Conflict> {
-        for action in &plan.actions {
+        for action in &plan.effects {
             self.act(action, now)?;
         }
         plan.status.as_ref().map_or(Ok(()), |status| self.patch(&status.operations))
     }
 
-    pub(super) fn act(&mut self, action: &Action, now: Instant) -> Result<(), Conflict> {
+    pub(super) fn act(&mut self, action: &Effect, now: Instant) -> Result<(), Conflict> {
         match action {
-            Action::CreateRendered(document) => {
+            Effect::CreateRendered(document) => {
                 let mut document = document.as_ref().clone();
                 document["metadata"]["creationTimestamp"] = now.to_string().into();
                 let SeenConfig::Rendered(rendered) = SeenConfig::new(&document) else {
@@ -185,16 +185,14 @@ impl World {
                 };
                 self.rendered.push(rendered);
             }
-            Action::RecordSources { name, digests } => {
+            Effect::RecordSources { name, digests } => {
                 let stored = self.rendered.iter_mut().find(|config| config.name == *name).unwrap();
                 stored.digests = serde_json::from_str(digests).unwrap();
             }
-            Action::FollowControlPlane(operations)
-            | Action::SetConfiguration(operations)
-            | Action::WriteLedger { operations, .. } => {
+            Effect::SetConfiguration(operations) | Effect::WriteLedger { operations, .. } => {
                 self.patch(operations)?;
             }
-            Action::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
+            Effect::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
                 // The server's own check, and the executor's before it (GATE-7).
                 if now >= *until || !permit.is_live(now) {
                     return Err(Conflict);
@@ -214,13 +212,13 @@ impl World {
                 found.state = NodeState::Working;
                 touch(found);
             }
-            Action::Adopt { node, uid, resource_version, config } => {
+            Effect::Adopt { node, uid, resource_version, config } => {
                 let found = self.of_version(node, uid, resource_version)?;
                 assert!(found.order == Order::NotGiven && found.current == *config);
                 found.order = Order::Given;
                 touch(found);
             }
-            Action::Note { node, uid, resource_version, annotations } => {
+            Effect::Note { node, uid, resource_version, annotations } => {
                 let found = self.of_version(node, uid, resource_version)?;
                 for (name, value) in annotations {
                     let value = value.clone();
@@ -234,7 +232,7 @@ impl World {
                 }
                 touch(found);
             }
-            Action::RecordRelease { resource_version, record, .. } => {
+            Effect::RecordRelease { resource_version, record, .. } => {
                 let metadata = &mut self.version["metadata"];
                 if metadata["resourceVersion"] != *resource_version {
                     return Err(Conflict);
@@ -280,7 +278,7 @@ impl World {
     pub(super) fn settle(&mut self, gate: &Gate, now: Instant) {
         for _ in 0..20 {
             let plan = self.plan(gate, now);
-            if plan.actions.is_empty() && plan.status.is_none() {
+            if plan.effects.is_empty() && plan.status.is_none() {
                 return;
             }
             self.execute(&plan, now).unwrap();

@@ -8,11 +8,13 @@ use runtime::{reconcile::Controller, store::Store, tempo::Tempo};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    action::{Action, Right, Write},
+    change::ChangeId,
     decide,
     gate::{Form, Gate},
     key::Key,
     plan::Plan,
-    pool::{Action, capacity::Limit, seen::SeenNode},
+    pool::{capacity::Limit, seen::SeenNode},
     seen::{Seen, SeenGated, SeenPolicy},
     snapshot::Snapshot,
 };
@@ -20,6 +22,12 @@ use tidegate_core::{
 #[expect(clippy::large_types_passed_by_value, reason = "a hook of the cast")]
 pub(super) fn drowsy(tempo: Tempo) -> Tempo {
     Tempo { recompute: Duration::from_hours(1_000), ..tempo }
+}
+
+/// Nobody is asked which versions there are, however long a watch says nothing.
+#[expect(clippy::large_types_passed_by_value, reason = "a hook of the cast")]
+pub(super) fn deaf(tempo: Tempo) -> Tempo {
+    Tempo { silence: Duration::from_hours(1_000), ..tempo }
 }
 
 /// The place of the row of pools.
@@ -125,9 +133,9 @@ fn without_pin(seen: &Seen, store: &Store, now: Instant) -> Plan {
 
 fn passing_over(seen: &Seen, store: &Store, now: Instant) -> Plan {
     let mut plan = honest(seen, store, now);
-    plan.actions.retain(
-        |action| !matches!(action, Action::SetDesiredConfig { node, .. } if node.ends_with('3')),
-    );
+    let passed =
+        |action: &Action| action.initiation().is_some() && action.target.name.ends_with('3');
+    plan.actions.retain(|action| !passed(action));
     plan
 }
 
@@ -149,22 +157,20 @@ fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
     let Some(pool) = gated.pool.as_deref() else { return plan };
     let mut chosen: Vec<String> = Vec::new();
     let mut swapped: Vec<(String, String)> = Vec::new();
-    for action in &plan.actions {
-        if let Action::SetDesiredConfig { node, .. } = action {
-            chosen.push(node.clone());
-        }
+    for action in plan.actions.iter().filter(|action| action.initiation().is_some()) {
+        chosen.push(action.target.name.to_string());
     }
     for action in &mut plan.actions {
-        let Action::SetDesiredConfig { node, uid, resource_version, config, .. } = action else {
-            continue;
-        };
-        if pool.ledger.get(node).is_some() {
+        let Right::Initiates(initiation) = &mut action.right else { continue };
+        let Write::Apply(_, document) = &mut action.write else { continue };
+        let node = action.target.name.to_string();
+        if pool.ledger.get(&node).is_some() {
             continue;
         }
         let waits = |other: &&&SeenNode| {
             other.is_done()
                 && other.is_ready()
-                && other.desired != *config
+                && initiation.change != ChangeId::rendered(&other.desired)
                 && !chosen.contains(&other.name)
                 && pool.ledger.get(&other.name).is_none()
         };
@@ -172,13 +178,16 @@ fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
         let Some(last) = nodes.iter().filter(waits).max_by_key(|other| &other.name) else {
             continue;
         };
-        swapped.push((node.clone(), last.name.clone()));
+        swapped.push((node, last.name.clone()));
         chosen.push(last.name.clone());
-        (*node, *uid) = (last.name.clone(), last.uid.clone());
-        resource_version.clone_from(&last.resource_version);
+        action.target.name = last.name.as_str().into();
+        initiation.uid.clone_from(&last.uid);
+        document["metadata"]["name"] = json!(last.name);
+        document["metadata"]["uid"] = json!(last.uid);
+        document["metadata"]["resourceVersion"] = json!(last.resource_version);
     }
     for action in &mut plan.actions {
-        if let Action::WriteLedger { operations, .. } = action {
+        if let Write::JsonPatch(operations) = &mut action.write {
             for value in operations.iter_mut().filter_map(|one| one.get_mut("value")) {
                 let Some(mut text) = value.as_str().map(str::to_owned) else { continue };
                 for (from, to) in &swapped {
@@ -258,7 +267,7 @@ fn restless(seen: &Seen, store: &Store, now: Instant) -> Plan {
     let mut plan = honest(seen, store, now);
     if plan.actions.is_empty() && plan.status.is_none() {
         let version = &seen.identity().resource_version;
-        plan.status = Some(tidegate_core::plan::StatusPatch {
+        plan.status = Some(tidegate_core::patch::StatusPatch {
             operations: vec![
                 json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version}),
                 json!({"op": "add", "path": "/status/observedGeneration", "value": now.unix()}),
