@@ -12,7 +12,7 @@ use api::{
     },
     meta::Condition,
     policy::{Behavior, PolicyStatus},
-    schema::{self, Kind, KindId, Role},
+    schema::{self, Kind, KindId, Role, Scope},
     stanza::Stanza,
 };
 use schedule::Instant;
@@ -319,14 +319,17 @@ impl SeenGated {
         Enforcement::of_reason(&self.conditions.get(api::names::ENFORCED)?.reason)
     }
 
-    /// The policy that its stanza names, whatever the strategy (GATE-3); in its own namespace if it has one, and in no other
-    /// (GATE-5).
+    /// The policy that its stanza names, whatever the strategy (GATE-3); in its own namespace if such policies live in one, and in no
+    /// other (GATE-5).
     pub fn policy(&self) -> Option<Key> {
         let StanzaReading::Usable(stanza) = &self.stanza else { return None };
         let Role::Gated { policy, .. } = self.kind.role else { return None };
         Some(Key {
             id: policy,
-            namespace: self.identity.key.namespace.clone(),
+            namespace: match policy.kind().scope {
+                Scope::Cluster => None,
+                Scope::Namespaced => self.identity.key.namespace.clone(),
+            },
             name: stanza.by_policy.as_ref()?.name.as_str().into(),
         })
     }
