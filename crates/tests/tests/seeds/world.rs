@@ -45,6 +45,8 @@ pub(crate) enum World {
     Joining,
     /// A busy one in which strangers forge stamps.
     Stamped,
+    /// Many machines in one pool, half of which may be away, and people who seldom stop them: as much is begun as can be.
+    Throng,
 }
 
 impl World {
@@ -54,7 +56,7 @@ impl World {
 
     pub(crate) fn weather(self, drawn: Forecast) -> Forecast {
         match self {
-            Self::Any | Self::Busy => drawn,
+            Self::Any | Self::Busy | Self::Throng => drawn,
             Self::Rivals | Self::Silent => Forecast::Foul,
             Self::Fair
             | Self::Brief
@@ -69,12 +71,13 @@ impl World {
     }
 
     pub(crate) fn clocks(self, drawn: Clocks) -> Clocks {
-        if self.is_small() && self != Self::Busy { Clocks::Right } else { drawn }
+        let may_be_wrong = [Self::Any, Self::Busy, Self::Throng].contains(&self);
+        if may_be_wrong { drawn } else { Clocks::Right }
     }
 
     pub(crate) fn leaders(self, drawn: Leaders) -> Leaders {
         match self {
-            Self::Any | Self::Busy => drawn,
+            Self::Any | Self::Busy | Self::Throng => drawn,
             Self::Rivals => Leaders::Two,
             _ => Leaders::One,
         }
@@ -91,7 +94,11 @@ impl World {
 
     /// How many hours the faults last.
     pub(crate) fn hours(self, drawn: i64) -> i64 {
-        if self.is_small() { 2 } else { drawn }
+        match self {
+            Self::Any => drawn,
+            Self::Throng => 4,
+            _ => 2,
+        }
     }
 
     /// How long people rest, in seconds.
@@ -107,6 +114,7 @@ impl World {
         match self {
             Self::Any => drawn,
             Self::Silent => 6 + drawn / 3,
+            Self::Throng => 20 + drawn,
             Self::Lone => 1,
             _ => 3 + drawn / 5,
         }
@@ -115,7 +123,7 @@ impl World {
     /// Whether there is a control plane.
     pub(crate) fn has_owner(self, drawn: bool) -> bool {
         match self {
-            Self::Any | Self::Busy => drawn,
+            Self::Any | Self::Busy | Self::Throng => drawn,
             Self::Masters => true,
             _ => false,
         }
@@ -123,12 +131,25 @@ impl World {
 
     /// How many machines may be away.
     pub(crate) fn limit(self, drawn: Value) -> Value {
-        if self == Self::Silent { json!("80%") } else { drawn }
+        match self {
+            Self::Silent => json!("80%"),
+            Self::Throng => json!("50%"),
+            _ => drawn,
+        }
     }
 
     /// How often of a hundred times somebody who sees machines go stops them.
     pub(crate) fn stops(self) -> u64 {
-        if matches!(self, Self::Silent | Self::Masters) { 40 } else { 6 }
+        match self {
+            Self::Silent | Self::Masters => 40,
+            Self::Throng => 1,
+            _ => 6,
+        }
+    }
+
+    /// What people do: up to the seventh they configure, and where much is begun they do so instead of pausing, pinning and the like.
+    pub(crate) fn deed(self, drawn: i64) -> i64 {
+        if self == Self::Throng && drawn > 15 && drawn % 2 == 0 { 0 } else { drawn }
     }
 
     /// After how many minutes what a stanza says ends.
@@ -155,7 +176,7 @@ impl World {
     pub(crate) fn stanza(self, drawn: i64) -> i64 {
         match self {
             Self::Misspelt if drawn > 8 => 2,
-            Self::Brief if drawn > 4 => 3,
+            Self::Brief | Self::Throng if drawn > 4 => 3,
             _ => drawn,
         }
     }
