@@ -10,7 +10,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::names;
-use crate::schema::{Kind, Role, Scope};
+use crate::schema::{Kind, KindId, Role, Scope};
 
 /// Formats that an API server checks. Ours beyond these are said by patterns and rules.
 const SERVED_FORMATS: &[&str] = &["int32", "int64", "date", "date-time"];
@@ -52,6 +52,9 @@ pub fn definition(kind: &Kind) -> Value {
 
 /// Open now? Until when? What next?
 fn columns(kind: &Kind) -> Value {
+    if is_gate(kind) {
+        return gate_columns();
+    }
     let (strategy, named, behavior, condition) = match kind.role {
         Role::Policy => (".spec.strategy", None, ".status.behavior", "Ready"),
         Role::Gated { .. } | Role::Part => (
@@ -91,6 +94,44 @@ fn columns(kind: &Kind) -> Value {
     columns.into()
 }
 
+/// What is held, when it opens and closes, and what waits.
+fn gate_columns() -> Value {
+    let counted = |name: &str, path: &str, description: &str| json!({"name": name, "type": "integer", "jsonPath": path, "description": description});
+    let ready = ".status.conditions[?(@.type==\"Ready\")].status";
+    let enforced = ".status.conditions[?(@.type==\"Enforced\")].status";
+    let mut columns = vec![
+        column("Holds", ".spec.holds[*].what", "What it holds; the first, if it holds several"),
+        column("Policy", ".spec.changeManagement.byPolicy.name", "The policy that it names"),
+        column("State", ".status.behavior.current.state", "Whether changes may be initiated now"),
+        column("Opens", ".status.windows[0].startTime", "When it opens, or opened"),
+        column("Closes", ".status.windows[0].endTime", "When it closes then; never, if empty"),
+        counted("Pending", ".status.pendingCount", "How much waits"),
+        counted("Targets", ".status.targets", "How much it holds"),
+        column("Mode", ".spec.mode", "What becomes of a first write that it does not permit"),
+        json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+               "description": "When it was created"}),
+    ];
+    for (name, path, description) in [
+        ("Strategy", ".spec.changeManagement.strategy", "How it is decided when it is open"),
+        ("Ready", ready, "Whether the gate has been understood"),
+        ("Enforced", enforced, "Whether the server was seen refusing what it holds"),
+        (
+            "Known Until",
+            ".status.computedUntil",
+            "Until when its windows are known; for ever, if empty",
+        ),
+    ] {
+        let mut column = column(name, path, description);
+        column["priority"] = 1.into();
+        columns.push(column);
+    }
+    columns.into()
+}
+
+fn is_gate(kind: &Kind) -> bool {
+    matches!(kind.id, KindId::ChangeGate | KindId::ClusterChangeGate)
+}
+
 fn column(name: &str, path: &str, description: &str) -> Value {
     json!({"name": name, "type": "string", "jsonPath": path, "description": description})
 }
@@ -99,6 +140,7 @@ fn column(name: &str, path: &str, description: &str) -> Value {
 fn keeping_unknown(kind: &Kind) -> Value {
     let mut schema = structural(kind.schema());
     let judged = match kind.role {
+        Role::Gated { .. } if is_gate(kind) => "/properties/spec",
         Role::Policy => "/properties/spec",
         Role::Gated { .. } | Role::Part => "/properties/spec/properties/changeManagement",
     };

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     gated,
     machine::{self, disruption},
-    names, policy,
+    names, policy, reach,
     schema::{Kind, KindId, Role, Scope, System, schema_of},
 };
 
@@ -42,7 +42,7 @@ pub const CLUSTER_VERSION: Kind = Kind {
     api_version: "config.openshift.io/v1",
     scope: Scope::Cluster,
     short_name: "cv",
-    role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::ControlPlane },
+    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::ControlPlane },
     schema: &CLUSTER_VERSION_SCHEMA,
 };
 
@@ -53,7 +53,7 @@ pub const MACHINE_CONFIG_POOL: Kind = Kind {
     api_version: "machineconfiguration.openshift.io/v1",
     scope: Scope::Cluster,
     short_name: "mcp",
-    role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::WorkerNodes },
+    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::WorkerNodes },
     schema: &MACHINE_CONFIG_POOL_SCHEMA,
 };
 
@@ -65,7 +65,7 @@ pub const HOSTED_CLUSTER: Kind = Kind {
     scope: Scope::Namespaced,
     short_name: "hc",
     role: Role::Gated {
-        policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
+        policy: KindId::HostedChangeManagementPolicy,
         system: System::ControlPlane,
     },
     schema: &HOSTED_CLUSTER_SCHEMA,
@@ -78,10 +78,7 @@ pub const NODE_POOL: Kind = Kind {
     api_version: "hypershift.openshift.io/v1beta1",
     scope: Scope::Namespaced,
     short_name: "np",
-    role: Role::Gated {
-        policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
-        system: System::WorkerNodes,
-    },
+    role: Role::Gated { policy: KindId::HostedChangeManagementPolicy, system: System::WorkerNodes },
     schema: &NODE_POOL_SCHEMA,
 };
 
@@ -119,6 +116,28 @@ pub const MACHINE_CONFIGURATION: Kind = Kind {
     schema: &MACHINE_CONFIGURATION_SCHEMA,
 };
 
+/// What a team holds in its namespace.
+pub const CHANGE_GATE: Kind = Kind {
+    id: KindId::ChangeGate,
+    name: names::CHANGE_GATE,
+    api_version: names::API_VERSION,
+    scope: Scope::Namespaced,
+    short_name: "cg",
+    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::Workloads },
+    schema: &CHANGE_GATE_SCHEMA,
+};
+
+/// What the platform holds in the namespaces that it selects.
+pub const CLUSTER_CHANGE_GATE: Kind = Kind {
+    id: KindId::ClusterChangeGate,
+    name: names::CLUSTER_CHANGE_GATE,
+    api_version: names::API_VERSION,
+    scope: Scope::Cluster,
+    short_name: "ccg",
+    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::Workloads },
+    schema: &CLUSTER_CHANGE_GATE_SCHEMA,
+};
+
 // Made once and when first asked for: a file may hold thousands of policies, and most verbs need one kind.
 static CHANGE_MANAGEMENT_POLICY_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<policy::ChangeManagementPolicy>);
@@ -133,5 +152,8 @@ static NODE_POOL_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<gated::Node
 static MACHINE_CONFIG_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<machine::MachineConfig>);
 static MACHINE_CONFIGURATION_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<disruption::MachineConfiguration>);
+static CHANGE_GATE_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<reach::ChangeGate>);
+static CLUSTER_CHANGE_GATE_SCHEMA: LazyLock<Value> =
+    LazyLock::new(schema_of::<reach::ClusterChangeGate>);
 // Built into every server, which judges it better than anybody else.
 static NODE_SCHEMA: LazyLock<Value> = LazyLock::new(|| serde_json::json!({"type": "object"}));

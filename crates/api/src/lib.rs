@@ -12,5 +12,6 @@ pub mod meta;
 pub mod metrics;
 pub mod names;
 pub mod policy;
+pub mod reach;
 pub mod schema;
 pub mod stanza;

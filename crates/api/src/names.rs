@@ -42,6 +42,15 @@ pub const HOSTED_CLUSTER: &str = "HostedCluster";
 /// The nodes of a hosted cluster, which name a [`HOSTED_CHANGE_MANAGEMENT_POLICY`] of their namespace (GATE-5).
 pub const NODE_POOL: &str = "NodePool";
 
+/// What a team holds in its namespace of what others own.
+pub const CHANGE_GATE: &str = "ChangeGate";
+
+/// What the platform holds of what others own.
+pub const CLUSTER_CHANGE_GATE: &str = "ClusterChangeGate";
+
+/// The group whose members pass every gate (GATE-15).
+pub const INITIATORS: &str = "tidegate:initiators";
+
 /// Condition of a gated resource: changes may not be initiated now (GATE-6).
 pub const CHANGES_PAUSED: &str = "ChangesPaused";
 

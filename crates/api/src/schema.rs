@@ -26,7 +26,7 @@ pub enum Role {
     /// It changes, and asks a policy when it may (GATE-5).
     Gated {
         /// The kind of policy that its stanza names.
-        policy: &'static str,
+        policy: KindId,
         /// Which half of a cluster changes with it.
         system: System,
     },
@@ -41,6 +41,8 @@ pub enum System {
     ControlPlane,
     /// The worker nodes.
     WorkerNodes,
+    /// What runs on them, and what others own: neither half.
+    Workloads,
 }
 
 impl System {
@@ -49,12 +51,13 @@ impl System {
         match self {
             Self::ControlPlane => "control-plane",
             Self::WorkerNodes => "worker-nodes",
+            Self::Workloads => "workloads",
         }
     }
 }
 
 /// Which kind: what a decision that differs from kind to kind is matched on, with an arm for each. The bare name of a kind decides
-/// nothing, because others have kinds of the same name: Karpenter has a `NodePool` too.
+/// nothing, because others have kinds of the same name: Karpenter has a `NodePool` too. Their order is that of the lists below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KindId {
     /// A policy of the cluster.
@@ -69,12 +72,35 @@ pub enum KindId {
     HostedCluster,
     /// Machines of a hosted cluster.
     NodePool,
+    /// What a team holds of what others own.
+    ChangeGate,
+    /// What the platform holds of what others own.
+    ClusterChangeGate,
     /// A configuration, written or rendered.
     MachineConfig,
     /// A machine.
     Node,
     /// What changes may disrupt.
     MachineConfiguration,
+}
+
+impl KindId {
+    /// Its row.
+    pub fn kind(self) -> &'static Kind {
+        match self {
+            Self::ChangeManagementPolicy => &kinds::CHANGE_MANAGEMENT_POLICY,
+            Self::HostedChangeManagementPolicy => &kinds::HOSTED_CHANGE_MANAGEMENT_POLICY,
+            Self::ClusterVersion => &kinds::CLUSTER_VERSION,
+            Self::MachineConfigPool => &kinds::MACHINE_CONFIG_POOL,
+            Self::HostedCluster => &kinds::HOSTED_CLUSTER,
+            Self::NodePool => &kinds::NODE_POOL,
+            Self::ChangeGate => &kinds::CHANGE_GATE,
+            Self::ClusterChangeGate => &kinds::CLUSTER_CHANGE_GATE,
+            Self::MachineConfig => &kinds::MACHINE_CONFIG,
+            Self::Node => &kinds::NODE,
+            Self::MachineConfiguration => &kinds::MACHINE_CONFIGURATION,
+        }
+    }
 }
 
 /// A kind that change management knows; its rows stand in [`kinds`].
@@ -128,6 +154,9 @@ pub const KINDS: &[Kind] =
 /// Every kind under change management, in the order they are shown. They belong to others, who install their definitions.
 pub const GATED: &[Kind] =
     &[kinds::CLUSTER_VERSION, kinds::MACHINE_CONFIG_POOL, kinds::HOSTED_CLUSTER, kinds::NODE_POOL];
+
+/// The gates on what others own. Their definitions are ours; nobody writes their status yet, so they are no part of [`GATED`].
+pub const GATES: &[Kind] = &[kinds::CHANGE_GATE, kinds::CLUSTER_CHANGE_GATE];
 
 /// What pools are made of: configurations, machines, and what changes may disrupt. Read only by whoever rolls configurations out.
 pub const MACHINES: &[Kind] = &[kinds::MACHINE_CONFIG, kinds::NODE, kinds::MACHINE_CONFIGURATION];

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::policy::Behavior;
 
 /// RFC 3339 with seconds and an offset. API servers take `date-time` more loosely, some of it in ways that nobody else reads.
-const INSTANT: &str = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$";
+pub(crate) const INSTANT: &str = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$";
 
 /// When material changes to this resource may be initiated. Without this stanza they always may.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -223,7 +223,9 @@ pub(crate) fn began(kind: &Kind, document: &Value) -> Option<Began> {
         | KindId::HostedChangeManagementPolicy
         | KindId::MachineConfig
         | KindId::Node
-        | KindId::MachineConfiguration => None,
+        | KindId::MachineConfiguration
+        | KindId::ChangeGate
+        | KindId::ClusterChangeGate => None,
     }
 }
 
@@ -264,7 +266,9 @@ pub fn pending(kind: &Kind, document: &Value) -> Pending {
         | KindId::HostedChangeManagementPolicy
         | KindId::MachineConfig
         | KindId::Node
-        | KindId::MachineConfiguration => Pending::default(),
+        | KindId::MachineConfiguration
+        | KindId::ChangeGate
+        | KindId::ClusterChangeGate => Pending::default(),
     }
 }
 

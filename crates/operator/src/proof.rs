@@ -11,13 +11,13 @@ use api::{kinds, machine::names};
 use runtime::{
     caches::Caches,
     call::{CallError, Cluster, Collection, Patch},
-    key::Key,
+    key::path,
     path::{ADMISSION_BINDING, ADMISSION_POLICY},
     tempo::Tempo,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_core::enforced::Enforcement;
+use tidegate_core::{enforced::Enforcement, key::Key};
 use tokio::time::{Instant, sleep};
 
 /// No configuration is called that: names of objects have no capital letters.
@@ -37,7 +37,8 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
     let mut last: Option<Try> = None;
     loop {
         changes.mark_seen();
-        let machine = caches.store().of_kind(&kinds::NODE).next().map(|(key, _)| key.clone());
+        let machine =
+            caches.store().snapshot().of_kind(&kinds::NODE).next().map(|(key, _)| key.clone());
         let Some(machine) = machine else {
             changes.changed().await;
             continue;
@@ -175,7 +176,7 @@ async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallErro
     for (annotations, policy) in [(order, PERMITS), (json!({names::LEDGER: IMPOSSIBLE}), RECORDS)] {
         let change = json!({"metadata": {"annotations": annotations}});
         let patch = Patch::merge("tidegate-proof", &change).as_dry_run();
-        match cluster.patch(&machine.path(), patch).await {
+        match cluster.patch(&path(machine), patch).await {
             Ok(_) => return why_not(cluster).await,
             Err(CallError::Refused { message, .. }) if is_of(policy, &message) => {}
             // Whatever refused it, it was not what has to.

@@ -290,7 +290,7 @@ fn stand(
 fn observed(controllers: &[Controller]) -> Vec<&'static Kind> {
     let mut observed: Vec<&'static Kind> = controllers.iter().map(|row| row.kind).collect();
     for kind in controllers.iter().flat_map(|row| row.reads) {
-        if observed.iter().all(|known| known.name != kind.name) {
+        if observed.iter().all(|known| known.id != kind.id) {
             observed.push(kind);
         }
     }
@@ -323,7 +323,7 @@ impl View {
         self.knows()?;
         let store = self.caches.store();
         // Only where pools are managed are machines known.
-        let tried = self.proof == Proof::Waived || store.machines().next().is_none();
+        let tried = self.proof == Proof::Waived || store.snapshot().machines().next().is_none();
         match store.enforcement() {
             Enforcement::Proven => Ok(()),
             _ if tried => Ok(()),

@@ -35,10 +35,15 @@ pub enum Controllers {
     Absent,
     /// kube-controller-manager collects garbage, finishes namespaces and counts disruption budgets.
     Running,
+    /// The same, and it rolls Deployments out.
+    Rolling,
 }
 
 /// The controllers that change what a client of the API sees, and none that invents objects of its own.
 const CONTROLLERS: &str = "disruption-controller,garbage-collector-controller,namespace-controller";
+
+/// Those that roll out, in the words of their first writes: what a gate holds is theirs.
+const ROLLING: &str = "deployment-controller,replicaset-controller";
 
 /// A running control plane, stopped on drop.
 #[derive(Debug)]
@@ -108,12 +113,12 @@ impl ControlPlane {
         let cluster = plane.cluster.clone();
         plane.wait_for("kube-apiserver", async || users::have_rights(&cluster).await).await?;
 
-        if controllers == Controllers::Running {
+        if controllers != Controllers::Absent {
             let kubeconfig = plane.cluster.kubeconfig(User::Admin).display().to_string();
             plane.launch(
                 programs,
                 "kube-controller-manager",
-                &controller_arguments(&kubeconfig),
+                &controller_arguments(&kubeconfig, controllers),
             )?;
             let leases: Api<Lease> = Api::namespaced(admin, "kube-system");
             plane.wait_for("kube-controller-manager", async || holds_lease(&leases).await).await?;
@@ -260,10 +265,14 @@ fn apiserver_arguments(etcd_port: u16, port: u16) -> Vec<String> {
     arguments
 }
 
-fn controller_arguments(kubeconfig: &str) -> Vec<String> {
+fn controller_arguments(kubeconfig: &str, controllers: Controllers) -> Vec<String> {
+    let started = match controllers {
+        Controllers::Rolling => format!("{CONTROLLERS},{ROLLING}"),
+        Controllers::Absent | Controllers::Running => CONTROLLERS.to_owned(),
+    };
     vec![
         format!("--kubeconfig={kubeconfig}"),
-        format!("--controllers={CONTROLLERS}"),
+        format!("--controllers={started}"),
         "--secure-port=0".to_owned(),
         "--use-service-account-credentials=false".to_owned(),
     ]

@@ -22,6 +22,7 @@ pub mod modules;
 pub mod permits;
 pub mod promql;
 pub mod purity;
+pub mod rooms;
 pub mod spec;
 pub mod words;
 

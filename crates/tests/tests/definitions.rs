@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use api::{
     crds,
     machine::definitions::definitions,
-    schema::{GATED, KINDS},
+    schema::{GATED, GATES, KINDS},
 };
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ fn check(folder: &str, definition: &Value) {
 
 #[test]
 fn definitions_of_our_kinds_have_no_drift() {
-    for kind in KINDS {
+    for kind in KINDS.iter().chain(GATES) {
         check("", &crds::definition(kind));
     }
 }

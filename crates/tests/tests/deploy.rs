@@ -9,7 +9,7 @@ use std::{fmt::Write as _, fs, path::PathBuf};
 use api::metrics::{self, METRICS};
 use rig::{Helm, suite};
 use serde_json::Value;
-use tidegate_tests::{Tree, alerts, containerfile, dashboards, fields, verify};
+use tidegate_tests::{Tree, alerts, containerfile, dashboards, fields, rooms, verify};
 
 fn tree() -> Tree {
     Tree::read().expect("the repository is readable")
@@ -111,10 +111,22 @@ fn check_copies() {
     }
 }
 
+/// RCH-14
+#[test]
+fn policies_of_the_rooms_have_no_drift() {
+    check_file("deploy/chart/templates/gates.yaml", &tidegate_core::reach::policies::template());
+}
+
 /// GATE-14
 #[test]
 fn warning_of_unknown_fields_has_no_drift() {
     check_file("deploy/chart/templates/fields.yaml", &fields::template());
+}
+
+/// RCH-6
+#[test]
+fn reference_of_the_rooms_has_no_drift() {
+    check_file("docs/reference/rooms.md", &rooms::reference());
 }
 
 #[test]
@@ -197,6 +209,8 @@ fn manifests_have_no_drift() {
                 "namespace.create=true",
             ],
         ),
+        ("change-gates/0-crds.yaml", &["gatecrds"], &["changeGates.enabled=true"]),
+        ("change-gates/change-gates.yaml", &["gates", "gateroles"], &["changeGates.enabled=true"]),
         (
             "monitoring/monitoring.yaml",
             &["servicemonitor", "prometheusrule"],
@@ -205,6 +219,7 @@ fn manifests_have_no_drift() {
     ];
     // What is rendered follows from the copies, so in one run they are written anew first.
     check_copies();
+    check_file("deploy/chart/templates/gates.yaml", &tidegate_core::reach::policies::template());
     suite::with_helm("manifests", |helm| {
         for (file, templates, values) in FILES {
             let mut arguments: Vec<String> =
@@ -225,6 +240,7 @@ fn plain(rendered: &str) -> String {
         "# Rendered from deploy/chart with its default values; change that instead.\n",
     );
     let for_helm = ["# Source: ", "app.kubernetes.io/managed-by: Helm"];
+    let rendered = rendered.replace("  annotations:\n    helm.sh/resource-policy: keep\n", "");
     let lines = rendered.lines().filter(|line| {
         !line.trim().is_empty() && !for_helm.iter().any(|mark| line.trim().starts_with(mark))
     });
@@ -307,6 +323,12 @@ fn bad_values_are_refused_by_name() {
         );
         check(helm, "agent.maxUnavailable=some", "at '/agent/maxUnavailable'");
         check(helm, "nodeConfig.port=443", "at '/nodeConfig/port': minimum");
+        check(helm, "changeGates.enabled=soon", "at '/changeGates/enabled': got string");
+        check(
+            helm,
+            "changeGates.enabled=true,crds.install=false",
+            "changeGates.enabled: install the definitions of ChangeGate",
+        );
         check(
             helm,
             "monitoring.alerts.enabled=true,monitoring.alerts.rules.TidegateGateStack.for=8h",
@@ -396,6 +418,15 @@ fn values_reach_what_they_name() {
             r#""one""#,
         );
         check_value(helm, &[], "ServiceMonitor/kind", "absent");
+        // Policies that hold nothing, or a kind whose status nobody writes, are not there unasked.
+        let quiet = &["warnOfUnknownFields=false"][..];
+        check_value(helm, quiet, "ValidatingAdmissionPolicy/kind", "absent");
+        check_value(
+            helm,
+            &[quiet, &["changeGates.enabled=true"]].concat(),
+            "ValidatingAdmissionPolicyBinding/spec/paramRef/parameterNotFoundAction",
+            r#""Allow""#,
+        );
         check_value(helm, &[], "PrometheusRule/kind", "absent");
         check_value(
             helm,

@@ -42,3 +42,18 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- $value := index . 0 }}{{ $kind := index . 1 }}{{ $root := index . 2 -}}
 {{- if kindIs "bool" $value }}{{ if $value }}yes{{ end }}{{ else if $root.Capabilities.APIVersions.Has $kind }}yes{{ end -}}
 {{- end }}
+
+{{/* The definitions in the files of a pattern. Takes a list: the pattern, the root, whether Helm leaves them when the release goes. */}}
+{{- define "tidegate.definitions" -}}
+{{- $root := index . 1 }}{{ $keep := index . 2 }}
+{{- range $path, $content := $root.Files.Glob (index . 0) }}
+{{- $definition := $content | toString | fromYaml }}
+{{- $labels := dict "app.kubernetes.io/name" "tidegate" "app.kubernetes.io/managed-by" $root.Release.Service }}
+{{- $_ := set $definition.metadata "labels" (merge $labels ($definition.metadata.labels | default dict)) }}
+{{- if $keep }}
+{{- $_ := set $definition.metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") ($definition.metadata.annotations | default dict)) }}
+{{- end }}
+---
+{{ $definition | toYaml }}
+{{- end }}
+{{- end }}

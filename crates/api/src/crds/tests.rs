@@ -1,7 +1,7 @@
 //! What the definitions must hold; that servers take them and refuse by them is shown on servers.
 
 use super::*;
-use crate::schema::{GATED, KINDS};
+use crate::schema::{GATED, GATES, KINDS};
 
 /// Every schema below a definition, with the path to it.
 fn schemas(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
@@ -19,7 +19,7 @@ fn schemas(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
 
 fn all() -> Vec<(String, Value)> {
     let mut found = Vec::new();
-    for kind in KINDS.iter().chain(GATED) {
+    for kind in KINDS.iter().chain(GATED).chain(GATES) {
         let definition = definition(kind);
         let schema = definition.pointer("/spec/versions/0/schema/openAPIV3Schema").unwrap();
         schemas(schema, kind.name, &mut found);
@@ -71,9 +71,11 @@ fn unions_are_enforced_by_the_schema() {
 fn fields_of_others_survive_and_unknown_fields_are_kept_where_they_are_judged() {
     for (path, schema) in all() {
         let kept = schema["x-kubernetes-preserve-unknown-fields"] == true;
-        let judged =
-            path.contains("ChangeManagementPolicy.spec") || path.contains(".spec.changeManagement");
+        let judged = path.contains("ChangeManagementPolicy.spec")
+            || path.contains("ChangeGate.spec")
+            || path.contains(".spec.changeManagement");
         let ours = path.contains("ChangeManagementPolicy")
+            || path.contains("ChangeGate.")
             || path.contains(".changeManagement")
             || path.contains(".machineConfig.");
         let root = !path.contains('.') || path.ends_with(".metadata");

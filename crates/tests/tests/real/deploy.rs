@@ -25,7 +25,7 @@ use tidegate_tests::Tree;
 
 use super::admin::kubectl;
 
-const NAMESPACE: &str = "tidegate-system";
+pub(crate) const NAMESPACE: &str = "tidegate-system";
 
 #[test]
 fn real_server_takes_chart_and_manifests() {
@@ -44,7 +44,7 @@ fn real_server_takes_chart_and_manifests() {
 }
 
 /// With the label that the guide recommends; nothing in the chart may break it.
-async fn make_namespace(admin: &Client) {
+pub(crate) async fn make_namespace(admin: &Client) {
     let namespaces: Api<Namespace> = Api::all(admin.clone());
     let namespace = json!({
         "apiVersion": "v1",
@@ -104,11 +104,11 @@ fn take_over_manifests(helm: &Helm, cluster: &Cluster) {
     assert!(said.contains("STATUS: deployed"), "{said}");
 }
 
-fn chart() -> String {
+pub(crate) fn chart() -> String {
     Tree::top().join("deploy/chart").display().to_string()
 }
 
-fn release(helm: &Helm, cluster: &Cluster, arguments: &[&str]) -> String {
+pub(crate) fn release(helm: &Helm, cluster: &Cluster, arguments: &[&str]) -> String {
     let access = ["--namespace", NAMESPACE, "--kubeconfig"].map(str::to_owned);
     let kubeconfig = cluster.kubeconfig(User::Admin).display().to_string();
     let arguments = arguments.iter().map(|&argument| argument.to_owned());

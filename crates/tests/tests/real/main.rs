@@ -17,6 +17,7 @@ mod node;
 mod node_config;
 mod operator;
 mod ownership;
+mod reach;
 mod rights;
 mod rollout;
 mod rules;

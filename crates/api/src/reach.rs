@@ -1,0 +1,481 @@
+//! What does a gate on what others own look like? `ChangeGate` (namespaced, a team's) and `ClusterChangeGate` (the platform's).
+//!
+//! - RCH-11: a stanza says when, `holds` says what; what the room of a hold does not offer is refused by the definition.
+//! - RCH-14: `status.windows` is what the API server itself reads, so its instants are plain and its length is bounded.
+//!
+//! Which write a room holds stands in the table of rooms of the core; here is what people may write about it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    meta::{Condition, ObjectMeta},
+    policy::Behavior,
+    stanza::{INSTANT, StanzaStrategy},
+};
+
+/// How many windows a status holds at most: more would make each look at them dearer, and 64 of a nightly window last two months without
+/// any operator.
+pub const MOST_WINDOWS: usize = 64;
+
+/// How many of the changes that wait a status names; all are counted.
+pub const MOST_PENDING: usize = 20;
+
+/// Holds changes in its namespace until they may be initiated. It only ever restricts: every gate that selects something must permit it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct ChangeGate {
+    /// The group and version: `changemanagement.openshift.io/v1alpha1`.
+    pub api_version: String,
+    /// `ChangeGate`.
+    pub kind: String,
+    /// Standard object metadata. The gate holds what is in its namespace.
+    pub metadata: ObjectMeta,
+    /// What is held, and when it may change.
+    pub spec: ChangeGateSpec,
+    /// When what is held may change, and what waits; written by the controller, and the windows are read by the API server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<GateStatus>,
+}
+
+/// Holds changes in the namespaces that it selects until they may be initiated. It only ever restricts: every gate that selects something
+/// must permit it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct ClusterChangeGate {
+    /// The group and version: `changemanagement.openshift.io/v1alpha1`.
+    pub api_version: String,
+    /// `ClusterChangeGate`.
+    pub kind: String,
+    /// Standard object metadata. The kind is cluster-scoped: there is no namespace.
+    pub metadata: ObjectMeta,
+    /// What is held, where, and when it may change.
+    pub spec: ClusterChangeGateSpec,
+    /// When what is held may change, and what waits; written by the controller, and the windows are read by the API server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<GateStatus>,
+}
+
+/// What is held in one namespace, and when it may change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct ChangeGateSpec {
+    /// When what is held may change.
+    pub change_management: GateStanza,
+    /// What is held.
+    #[schemars(length(min = 1, max = 16))]
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["what"]))]
+    pub holds: Vec<Hold>,
+    /// What becomes of a first write that the gate does not permit: `Enforce` (the API server refuses it), `Warn` (it is admitted, and
+    /// whoever sent it is told) or `Audit` (it is admitted, and the audit log has a line).
+    #[serde(default)]
+    pub mode: Mode,
+    /// Whose first writes this gate lets pass. Only this gate does: none sees the exemptions of another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exempt: Option<Exempt>,
+    /// Whether what waits is touched when the gate opens, so that its controller tries again. Needs a right that is given for each room.
+    #[serde(default = "yes")]
+    pub nudge: bool,
+}
+
+/// What is held, in which namespaces, and when it may change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+#[schemars(extend("x-tidegate-rules" = [{
+    "rule": "!has(self.changeManagement.byPolicy) || !has(self.changeManagement.byPolicy.kind) || \
+             self.changeManagement.byPolicy.kind == 'ChangeManagementPolicy'",
+    "message": "a ClusterChangeGate names a ChangeManagementPolicy: a HostedChangeManagementPolicy belongs to a namespace",
+    "fieldPath": ".changeManagement.byPolicy.kind",
+}]))]
+pub struct ClusterChangeGateSpec {
+    /// When what is held may change.
+    pub change_management: GateStanza,
+    /// In which namespaces, by their labels; in all of them if absent. Workloads in `kube-*`, `openshift-*` and the namespace of the
+    /// operator are left alone unless this names their namespace by the label `kubernetes.io/metadata.name`: an update of the control
+    /// plane that has begun rolls them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace_selector: Option<LabelSelector>,
+    /// What is held.
+    #[schemars(length(min = 1, max = 16))]
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["what"]))]
+    pub holds: Vec<Hold>,
+    /// What becomes of a first write that the gate does not permit: `Enforce` (the API server refuses it), `Warn` (it is admitted, and
+    /// whoever sent it is told) or `Audit` (it is admitted, and the audit log has a line).
+    #[serde(default)]
+    pub mode: Mode,
+    /// Whose first writes this gate lets pass. Only this gate does: none sees the exemptions of another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exempt: Option<Exempt>,
+    /// Whether what waits is touched when the gate opens, so that its controller tries again. Needs a right that is given for each room.
+    #[serde(default = "yes")]
+    pub nudge: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// When what a gate holds may change: the stanza of the other kinds, and the kind of its policy beside the name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+#[schemars(extend("x-tidegate-union" = {
+    "discriminator": "strategy",
+    "arms": { "PermissiveUntil": "permissiveUntil", "RestrictiveUntil": "restrictiveUntil" },
+    "kept": { "ByPolicy": "byPolicy" },
+}))]
+pub struct GateStanza {
+    /// How it is decided: `ByPolicy` (as the named policy says), `Permissive` (always), `Restrictive` (never), `PermissiveUntil`
+    /// (always until an instant, then as the policy says, or never without one) or `RestrictiveUntil` (never until an instant,
+    /// then as the policy says, or always without one).
+    pub strategy: StanzaStrategy,
+    /// The policy. Kept under every strategy, so that one can force another strategy and come back to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_policy: Option<GatePolicyReference>,
+    /// Until when changes are permitted whatever the policy says, as in `2026-11-15T22:00:00Z`; required with strategy
+    /// `PermissiveUntil`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time", "pattern" = INSTANT, "maxLength" = 64))]
+    pub permissive_until: Option<String>,
+    /// Until when changes are held whatever the policy says, as in `2026-11-15T22:00:00Z`; required with strategy
+    /// `RestrictiveUntil`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time", "pattern" = INSTANT, "maxLength" = 64))]
+    pub restrictive_until: Option<String>,
+}
+
+/// A policy, by kind and name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct GatePolicyReference {
+    /// `ChangeManagementPolicy`, or, for a `ChangeGate`, a `HostedChangeManagementPolicy` of its namespace.
+    #[serde(default)]
+    pub kind: PolicyKind,
+    /// The name of the policy.
+    #[schemars(extend(
+        "format" = "dns-subdomain",
+        "pattern" = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+        "minLength" = 1,
+        "maxLength" = 253,
+    ))]
+    pub name: String,
+}
+
+/// Which kind of policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum PolicyKind {
+    /// A policy of the cluster.
+    #[default]
+    ChangeManagementPolicy,
+    /// A policy of the namespace of the gate.
+    HostedChangeManagementPolicy,
+    /// Written by something newer than this build; lowers to a problem and a closed gate.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
+}
+
+/// One thing that is held: a room, and which of what it knows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+#[schemars(extend("x-tidegate-rules" = way_rules()))]
+pub struct Hold {
+    /// What is held: `Deployments` (rollouts of Deployments) or `KuredLock` (the lock that a node takes before kured reboots it).
+    pub what: What,
+    /// How: `Queue` (everybody may say what they want, and its first act waits) or `Refuse` (who says what they want is refused). What
+    /// the room offers first, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub how: Option<Way>,
+    /// Which, by name: of the `Deployment`, of the `DaemonSet` of kured. What `selector` matches is held too; without both, all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64), inner(length(min = 1, max = 253)))]
+    #[schemars(extend("x-kubernetes-list-type" = "set"))]
+    pub names: Option<Vec<String>>,
+    /// Which, by label: of the pod template of a `Deployment`, of the `DaemonSet` of kured. What `names` lists is held too; without both, all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<LabelSelector>,
+}
+
+/// What a room is called.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum What {
+    /// Rollouts of Deployments.
+    Deployments,
+    /// The lock that a node takes before kured reboots it.
+    KuredLock,
+    /// Written by something newer than this build; lowers to a problem and a closed gate.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
+}
+
+/// How something is held.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum Way {
+    /// The wish is taken, and the first act of whoever carries it out waits.
+    Queue,
+    /// The wish is refused.
+    Refuse,
+    /// Written by something newer than this build; lowers to a problem and a closed gate.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
+}
+
+/// What people may write about a room.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer {
+    /// The room.
+    pub what: What,
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// The ways it knows, the one that is meant if none is named first.
+    pub ways: &'static [(Way, &'static str)],
+}
+
+const QUEUE: (Way, &str) = (Way::Queue, "Queue");
+const REFUSE: (Way, &str) = (Way::Refuse, "Refuse");
+
+/// Every room that the definitions know.
+pub const OFFERS: &[Offer] = &[
+    Offer { what: What::Deployments, name: "Deployments", ways: &[QUEUE, REFUSE] },
+    Offer { what: What::KuredLock, name: "KuredLock", ways: &[QUEUE] },
+];
+
+fn way_rules() -> Value {
+    let rule = |offer: &Offer| {
+        let (Offer { name, .. }, ways) = (offer, offer.ways.iter().map(|(_, way)| *way));
+        let ways: Vec<&str> = ways.collect();
+        let listed: Vec<String> = ways.iter().map(|way| format!("'{way}'")).collect();
+        json!({
+            "rule": format!("self.what != '{name}' || !has(self.how) || self.how in [{}]", listed.join(", ")),
+            "message": format!("how must be {} for {name}", ways.join(" or ")),
+            "fieldPath": ".how",
+        })
+    };
+    OFFERS.iter().map(rule).collect()
+}
+
+/// What becomes of a first write that a gate does not permit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Mode {
+    /// The API server refuses it.
+    #[default]
+    Enforce,
+    /// It is admitted, and whoever sent it is told.
+    Warn,
+    /// It is admitted, and the audit log has a line.
+    Audit,
+    /// Written by something newer than this build; it holds as `Enforce` does.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
+}
+
+/// Whose first writes a gate lets pass. For what is queued that is the controller which acts, not whoever said what they want.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct Exempt {
+    /// Members of these groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16), inner(length(min = 1, max = 256)))]
+    #[schemars(extend("x-kubernetes-list-type" = "set"))]
+    pub groups: Vec<String>,
+    /// These users.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16), inner(length(min = 1, max = 256)))]
+    #[schemars(extend("x-kubernetes-list-type" = "set"))]
+    pub users: Vec<String>,
+    /// These service accounts, each as `namespace:name`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(
+        length(max = 16),
+        inner(
+            length(min = 3, max = 320),
+            regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?:[a-z0-9]([-.a-z0-9]*[a-z0-9])?$")
+        )
+    )]
+    #[schemars(extend("x-kubernetes-list-type" = "set"))]
+    pub service_accounts: Vec<String>,
+}
+
+/// A choice by labels, as everywhere in Kubernetes: all of it must match.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct LabelSelector {
+    /// Labels, each with the value that it must have.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("maxProperties" = 32))]
+    pub match_labels: BTreeMap<String, LabelValue>,
+    /// What else must be so of labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16))]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub match_expressions: Vec<LabelRequirement>,
+}
+
+/// The value of a label.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("maxLength" = 63))]
+pub struct LabelValue(pub String);
+
+/// What must be so of one label.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+#[schemars(extend("x-tidegate-rules" = [
+    {
+        "rule": "!(self.operator in ['In', 'NotIn']) || (has(self.values) && self.values.size() > 0)",
+        "message": "values are required when operator is In or NotIn",
+        "fieldPath": ".values",
+    },
+    {
+        "rule": "self.operator in ['In', 'NotIn'] || !has(self.values) || self.values.size() == 0",
+        "message": "values are forbidden when operator is Exists or DoesNotExist",
+        "fieldPath": ".values",
+    },
+]))]
+pub struct LabelRequirement {
+    /// The label.
+    #[schemars(length(min = 1, max = 317))]
+    pub key: String,
+    /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
+    pub operator: LabelOperator,
+    /// The values that `In` and `NotIn` compare with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(max = 63)))]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub values: Vec<String>,
+}
+
+/// How a label is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum LabelOperator {
+    /// It has one of the values.
+    In,
+    /// It has none of the values, or is not there.
+    NotIn,
+    /// It is there.
+    Exists,
+    /// It is not there.
+    DoesNotExist,
+}
+
+/// What the controller found, and what the API server reads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct GateStatus {
+    /// The generation of the specification that this was computed from. While it lags, the gate holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// Whether changes may be initiated now, and what comes next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behavior: Option<Behavior>,
+    /// When the gate is open, in order, from the window that is open or comes next. The API server compares its own clock with these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = MOST_WINDOWS))]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub windows: Vec<Window>,
+    /// Until when the windows are known; from then on the gate holds. Absent if they are known for all time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    pub computed_until: Option<String>,
+    /// What was found for each room.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16))]
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["what"]))]
+    pub holds: Vec<HoldStatus>,
+    /// What waits, the first twenty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = MOST_PENDING))]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub pending: Vec<PendingChange>,
+    /// How much waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_count: Option<i64>,
+    /// How much is held, whether or not something of it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub targets: Option<i64>,
+    /// The conditions `Ready`, `ChangesPaused`, `ChangesPending` and `Enforced`. Unless `Ready` is true, the gate holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
+    pub conditions: Vec<Condition>,
+}
+
+/// A span of time in which the gate is open.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct Window {
+    /// When it opens; absent if it has always been open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    pub start_time: Option<String>,
+    /// When it closes, which is the first instant at which it is shut; absent if it never does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    pub end_time: Option<String>,
+}
+
+/// What was found for one room.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct HoldStatus {
+    /// The room.
+    #[schemars(length(max = 64))]
+    pub what: String,
+    /// How much of it is held, whether or not something of it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub targets: Option<i64>,
+    /// How much of it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<i64>,
+    /// When the API server was last seen refusing a first write of this room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    pub proven: Option<String>,
+}
+
+/// A change that waits for the gate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct PendingChange {
+    /// The kind of what is to change.
+    #[schemars(length(max = 63))]
+    pub kind: String,
+    /// Its namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 63))]
+    pub namespace: Option<String>,
+    /// Its name.
+    #[schemars(length(max = 253))]
+    pub name: String,
+    /// Since when it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    pub since: Option<String>,
+    /// What would change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1024))]
+    pub change: Option<String>,
+}

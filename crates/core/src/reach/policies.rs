@@ -1,0 +1,407 @@
+//! What does the API server read? For each room and each kind of gate one admission policy that refuses and one that warns (RCH-14).
+//!
+//! They are static: what a gate says is read from the gate, as the parameter, by the server itself. All gates of the kind that stand in the
+//! namespace of the write (or in the cluster) are asked, and each must permit (RCH-1); a write that no gate selects is never refused (RCH-2).
+//! Nothing here looks at a label that only a live operator would set.
+//!
+//! Freezes will be further rows of [`PARAMETERS`], which read `spec` instead of `status` (OVR-5).
+
+use std::fmt::Write as _;
+
+use api::names;
+
+use super::{
+    fresh,
+    rooms::{ROOMS, Room, SystemNamespaces},
+};
+
+/// A kind of object that policies take as their parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// The gates of the namespace of the write.
+    ChangeGate,
+    /// The gates of the cluster.
+    ClusterChangeGate,
+}
+
+/// Every kind of parameter.
+pub const PARAMETERS: [Parameter; 2] = [Parameter::ChangeGate, Parameter::ClusterChangeGate];
+
+/// What a policy does with a first write that a gate does not permit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It refuses, for gates that enforce, and notes it for the audit log, for gates that audit.
+    Deny,
+    /// It warns, for gates that warn.
+    Warn,
+}
+
+/// An admission policy with its binding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// What its name ends in, after that of the release.
+    pub suffix: String,
+    /// Whose windows it reads.
+    pub parameter: Parameter,
+    /// What it does.
+    pub action: Action,
+    /// The rules of its resources, as text of the chart.
+    rules: String,
+    /// What must be so for it to look: name and expression.
+    pub conditions: Vec<(&'static str, String)>,
+    /// What it computes: name and expression.
+    pub variables: Vec<(&'static str, String)>,
+    /// What must be so: expression, expression of the message, and the message if that fails.
+    pub validations: Vec<(String, String, &'static str)>,
+    /// What is noted for the audit log: an expression with a text, empty if nothing is.
+    pub audit: Option<String>,
+}
+
+impl Parameter {
+    /// Its kind.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::ChangeGate => names::CHANGE_GATE,
+            Self::ClusterChangeGate => names::CLUSTER_CHANGE_GATE,
+        }
+    }
+
+    fn slug(self) -> &'static str {
+        match self {
+            Self::ChangeGate => "gate",
+            Self::ClusterChangeGate => "cluster-gate",
+        }
+    }
+
+    /// What a refusal calls the object.
+    fn called(self) -> &'static str {
+        match self {
+            Self::ChangeGate => {
+                "'ChangeGate ' + params.metadata.namespace + '/' + params.metadata.name"
+            }
+            Self::ClusterChangeGate => "'ClusterChangeGate ' + params.metadata.name",
+        }
+    }
+}
+
+/// Every policy, in the order of the rooms.
+pub fn policies() -> Vec<Policy> {
+    let each = |room: &Room| {
+        let of =
+            |parameter| [Action::Deny, Action::Warn].map(|action| policy(room, parameter, action));
+        PARAMETERS.map(of).into_iter().flatten().collect::<Vec<_>>()
+    };
+    ROOMS.iter().flat_map(each).collect()
+}
+
+/// The template of the chart.
+pub fn template() -> String {
+    let mut text = String::from(
+        "{{- /* Generated from the table of rooms in crates/core/src/reach; edit that instead. */}}\n\
+         {{- if .Values.changeGates.enabled }}\n\
+         {{- /* A policy whose parameters no definition defines refuses every write that it looks at, for everybody. */}}\n\
+         {{- if not (or .Values.crds.install (.Capabilities.APIVersions.Has \"changemanagement.openshift.io/v1alpha1/ChangeGate\")) }}\n\
+         {{- fail \"changeGates.enabled: install the definitions of ChangeGate and ClusterChangeGate first, or set crds.install\" }}\n\
+         {{- end }}\n\
+         # The server itself holds what gates select, outside their windows, by its own clock and with nothing of ours alive (RCH-4). A write that no\n\
+         # gate selects passes. Members of the group tidegate:initiators pass every gate.\n",
+    );
+    let policies: Vec<String> = policies().iter().map(Policy::template).collect();
+    text.push_str(&policies.join("---\n"));
+    text.push_str("---\n");
+    text.push_str(&guard());
+    text.push_str("{{- end }}\n");
+    text
+}
+
+/// What keeps the definitions of the parameters while policies read them (RCH-7): without one, the API server would admit everything for
+/// seconds, and after its next start refuse every write that the policies look at, whoever sends it.
+fn guard() -> String {
+    let definitions: Vec<String> = PARAMETERS
+        .iter()
+        .map(|parameter| format!("'{}.{}'", names::plural(parameter.kind()), names::GROUP))
+        .collect();
+    let head = |kind: &str| head(kind, "gate-definitions");
+    format!(
+        "{}  failurePolicy: Fail\n  matchConstraints:\n    resourceRules:\n    - apiGroups: [apiextensions.k8s.io]\n      apiVersions: [\"*\"]\n      \
+         operations: [DELETE]\n      resources: [customresourcedefinitions]\n  matchConditions:\n  - name: ours\n    expression: >-\n      \
+         oldObject != null && oldObject.metadata.name in [{}]\n  - name: not-by-hand\n    expression: >-\n      {}\n  validations:\n  - expression: \"false\"\n    message: >-\n      \
+         admission policies read this definition, and without it the server would refuse every write that they look at; hint: remove the policies \
+         first, by changeGates.enabled=false or by kubectl delete -f deploy/manifests/change-gates/change-gates.yaml\n    reason: Forbidden\n---\n{}  \
+         policyName: {}\n  validationActions: [Deny]\n",
+        head("ValidatingAdmissionPolicy"),
+        definitions.join(", "),
+        not_by_hand(),
+        head("ValidatingAdmissionPolicyBinding"),
+        called_in_chart("gate-definitions"),
+    )
+}
+
+fn not_by_hand() -> String {
+    format!("!('{}' in request.userInfo.groups)", names::INITIATORS)
+}
+
+fn called_in_chart(suffix: &str) -> String {
+    format!("{{{{ include \"tidegate.name\" . }}}}-{suffix}")
+}
+
+fn head(kind: &str, suffix: &str) -> String {
+    format!(
+        "apiVersion: admissionregistration.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {}\n  labels:\n    \
+         {{{{- include \"tidegate.labels\" . | nindent 4 }}}}\nspec:\n",
+        called_in_chart(suffix)
+    )
+}
+
+/// The namespace of the operator, in the words of the chart.
+const OPERATORS: &str = "{{ .Release.Namespace }}";
+
+fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
+    let judged = match action {
+        Action::Deny => "!has(params.spec.mode) || params.spec.mode != 'Warn'",
+        Action::Warn => "has(params.spec.mode) && params.spec.mode == 'Warn'",
+    };
+    let suffix = match action {
+        Action::Deny => format!("{}-{}", parameter.slug(), room.slug),
+        Action::Warn => format!("{}-{}-warn", parameter.slug(), room.slug),
+    };
+    let rules = room.writes.iter().map(|write| {
+        format!(
+            "    - apiGroups: [{}]\n      apiVersions: [\"*\"]\n      operations: [{}]\n      resources: [{}]\n",
+            write.group,
+            write.operations.join(", "),
+            write.resources.join(", ")
+        )
+    });
+    Policy {
+        suffix,
+        parameter,
+        action,
+        rules: rules.collect(),
+        conditions: vec![
+            ("begins", room.begins.to_owned()),
+            ("not-by-hand", not_by_hand()),
+            ("mode", judged.to_owned()),
+            ("room", format!("params.spec.holds.exists(hold, hold.what == '{}')", room.name_of())),
+        ],
+        variables: variables(room, parameter),
+        validations: validations(room, parameter, action),
+        audit: (action == Action::Deny).then(|| {
+            format!(
+                "variables.audits && variables.held && !variables.open ? 'would be held by ' + {} : ''",
+                parameter.called()
+            )
+        }),
+    }
+}
+
+fn variables(room: &Room, parameter: Parameter) -> Vec<(&'static str, String)> {
+    let way = format!("(has(hold.how) ? hold.how : '{}')", room.first_way());
+    let holds = with_selects(&room.holds.replace("{way}", &way));
+    let mut variables = vec![
+        ("name", room.name.to_owned()),
+        ("labelled", room.labels.to_owned()),
+        (
+            "holds",
+            format!(
+                "params.spec.holds.filter(hold, hold.what == '{}' && ((!has(hold.names) && !has(hold.selector)) || \
+                 (has(hold.names) && variables.name in hold.names) || \
+                 (has(hold.selector) && variables.labelled.exists(chosen, {}))) && ({holds}))",
+                room.name_of(),
+                selects("hold.selector", "chosen"),
+            ),
+        ),
+        (
+            "exempt",
+            "has(params.spec.exempt) && ((has(params.spec.exempt.groups) && params.spec.exempt.groups.exists(group, group in request.userInfo.groups)) || \
+             (has(params.spec.exempt.users) && request.userInfo.username in params.spec.exempt.users) || \
+             (has(params.spec.exempt.serviceAccounts) && params.spec.exempt.serviceAccounts.exists(account, 'system:serviceaccount:' + account == request.userInfo.username)))"
+                .to_owned(),
+        ),
+    ];
+    let mut held = "variables.holds.size() > 0 && !variables.exempt".to_owned();
+    if parameter == Parameter::ClusterChangeGate {
+        variables.push(("here", here(room.system)));
+        held.push_str(" && variables.here");
+    }
+    variables.push(("held", held));
+    variables.push(("audits", "has(params.spec.mode) && params.spec.mode == 'Audit'".to_owned()));
+    variables.extend(fresh::VARIABLES.map(|(name, expression)| (name, expression.to_owned())));
+    let others = [
+        // RCH-2: without a status, not ready, lagging: closed.
+        (
+            "known",
+            "has(params.status) && has(params.status.observedGeneration) && params.status.observedGeneration == params.metadata.generation && \
+             has(params.status.conditions) && params.status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'True')",
+        ),
+        (
+            "windows",
+            "has(params.status) && has(params.status.windows) ? params.status.windows : []",
+        ),
+        // RCH-10: windows that cover all time ask for no stamp.
+        (
+            "always",
+            "variables.known && variables.windows.exists(window, !has(window.startTime) && !has(window.endTime))",
+        ),
+        (
+            "inside",
+            "variables.fresh.all(stamp, variables.windows.exists(window, (!has(window.startTime) || stamp >= timestamp(window.startTime)) && \
+             (!has(window.endTime) || stamp < timestamp(window.endTime)))) && \
+             (!has(params.status) || !has(params.status.computedUntil) || variables.fresh.all(stamp, stamp < timestamp(params.status.computedUntil)))",
+        ),
+        (
+            "open",
+            "variables.always || (variables.known && variables.fresh.size() > 0 && variables.inside)",
+        ),
+        (
+            "ahead",
+            "variables.windows.filter(window, has(window.startTime) && variables.fresh.all(stamp, timestamp(window.startTime) > stamp)).map(window, string(window.startTime))",
+        ),
+    ];
+    variables.extend(others.map(|(name, expression)| (name, expression.to_owned())));
+    variables
+}
+
+/// RCH-13: where a gate of the cluster holds.
+fn here(system: SystemNamespaces) -> String {
+    let selector = "params.spec.namespaceSelector";
+    let selected =
+        format!("(!has({selector}) || {})", selects(selector, "namespaceObject.metadata"));
+    if system == SystemNamespaces::Held {
+        return selected;
+    }
+    format!(
+        "{selected} && (!(request.namespace.startsWith('kube-') || request.namespace.startsWith('openshift-') || request.namespace == '{OPERATORS}') || \
+         (has({selector}) && ((has({selector}.matchLabels) && '{LABEL}' in {selector}.matchLabels) || \
+         (has({selector}.matchExpressions) && {selector}.matchExpressions.exists(named, named.key == '{LABEL}' && named.operator == 'In')))))"
+    )
+}
+
+/// The label by which a namespace is named.
+const LABEL: &str = "kubernetes.io/metadata.name";
+
+fn validations(
+    room: &Room,
+    parameter: Parameter,
+    action: Action,
+) -> Vec<(String, String, &'static str)> {
+    let spared = match action {
+        Action::Deny => "variables.audits || !variables.held",
+        Action::Warn => "!variables.held",
+    };
+    let called = parameter.called();
+    let adds = room.adds;
+    let verb = match action {
+        Action::Deny => "held by ",
+        Action::Warn => "would be held by ",
+    };
+    vec![
+        (
+            format!("{spared} || variables.known"),
+            format!(
+                "'{verb}' + {called} + ', whose windows are not known: ' + (!has(params.status) || !has(params.status.observedGeneration) ? 'nobody has written its status' : \
+                 params.status.observedGeneration != params.metadata.generation ? 'its status is older than its specification' : 'it is not Ready') + \
+                 '; hint: look at its conditions, and whether the operator runs'"
+            ),
+            "held by a gate whose windows are not known; hint: look at its conditions, and whether the operator runs",
+        ),
+        (
+            format!(
+                "{spared} || !variables.known || variables.always || variables.fresh.size() > 0"
+            ),
+            format!("'{verb}' + {called} + ': {}'", fresh::NO_STAMP),
+            fresh::NO_STAMP,
+        ),
+        (
+            format!(
+                "{spared} || !variables.known || variables.always || variables.fresh.size() == 0 || variables.inside"
+            ),
+            format!(
+                "'{verb}' + {called} + (variables.ahead.size() > 0 ? ', which opens at ' + variables.ahead[0] : ', for which no opening is known') + \
+                 (variables.ahead.size() > 0 ? ({adds}) : '')"
+            ),
+            "held by a gate that is shut",
+        ),
+    ]
+}
+
+/// Whether a selector matches the labels of some metadata, as Kubernetes reads selectors.
+fn selects(selector: &str, metadata: &str) -> String {
+    let has = |key: &str| format!("(has({metadata}.labels) && {key} in {metadata}.labels)");
+    let value = |key: &str| format!("{metadata}.labels[{key}]");
+    format!(
+        "((!has({selector}.matchLabels) || {selector}.matchLabels.all(label, {} && {} == {selector}.matchLabels[label])) && \
+         (!has({selector}.matchExpressions) || {selector}.matchExpressions.all(asked, asked.operator == 'In' ? {} && {} in asked.values : \
+         asked.operator == 'NotIn' ? !{} || !({} in asked.values) : asked.operator == 'Exists' ? {} : !{})))",
+        has("label"),
+        value("label"),
+        has("asked.key"),
+        value("asked.key"),
+        has("asked.key"),
+        value("asked.key"),
+        has("asked.key"),
+        has("asked.key"),
+    )
+}
+
+/// Each `{selects:x}` in an expression of a room, written out.
+fn with_selects(expression: &str) -> String {
+    let mut parts = expression.split("{selects:");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (metadata, rest) = part.split_once('}').unwrap_or((part, ""));
+        text.push_str(&selects("hold.selector", metadata));
+        text.push_str(rest);
+    }
+    text
+}
+
+impl Policy {
+    fn template(&self) -> String {
+        let Self { suffix, rules, .. } = self;
+        let name = called_in_chart(suffix);
+        let mut text = head("ValidatingAdmissionPolicy", suffix);
+        let (failure, actions) = match self.action {
+            Action::Deny => ("Fail", "Deny"),
+            // A warning stands in nobody's way.
+            Action::Warn => ("Ignore", "Warn"),
+        };
+        let version = names::API_VERSION;
+        let kind = self.parameter.kind();
+        let _ = write!(
+            text,
+            "  failurePolicy: {failure}\n  paramKind:\n    apiVersion: {version}\n    kind: {kind}\n  matchConstraints:\n    resourceRules:\n{rules}"
+        );
+        for (part, items) in [("matchConditions", &self.conditions), ("variables", &self.variables)]
+        {
+            let _ = writeln!(text, "  {part}:");
+            for (name, expression) in items {
+                let _ = writeln!(text, "  - name: {name}\n    expression: >-\n      {expression}");
+            }
+        }
+        let _ = writeln!(text, "  validations:");
+        for (expression, said, otherwise) in &self.validations {
+            let _ = writeln!(
+                text,
+                "  - expression: >-\n      {expression}\n    messageExpression: >-\n      {said}\n    message: >-\n      {otherwise}\n    reason: Forbidden"
+            );
+        }
+        if let Some(noted) = &self.audit {
+            let _ = writeln!(
+                text,
+                "  auditAnnotations:\n  - key: held\n    valueExpression: >-\n      {noted}"
+            );
+        }
+        text.push_str("---\n");
+        text.push_str(&head("ValidatingAdmissionPolicyBinding", suffix));
+        // Without a gate nothing is held, and nobody else's writes are refused.
+        let _ = writeln!(
+            text,
+            "  policyName: {name}\n  validationActions: [{actions}]\n  paramRef:\n    selector: {{}}\n    parameterNotFoundAction: Allow"
+        );
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+use super::*;
+
+/// RCH-14: one policy for each room and kind of parameter that refuses, one that warns.
+#[test]
+fn each_room_and_kind_of_gate_has_a_policy_that_refuses_and_one_that_warns() {
+    let suffixes: Vec<String> = policies().into_iter().map(|policy| policy.suffix).collect();
+    assert_eq!(
+        suffixes,
+        [
+            "gate-deployments",
+            "gate-deployments-warn",
+            "cluster-gate-deployments",
+            "cluster-gate-deployments-warn",
+            "gate-kured-lock",
+            "gate-kured-lock-warn",
+            "cluster-gate-kured-lock",
+            "cluster-gate-kured-lock-warn",
+        ]
+    );
+}
+
+/// GATE-7: one text judges the time in all of them.
+#[test]
+fn every_policy_judges_by_the_one_fresh_rule() {
+    for policy in policies() {
+        for (name, expression) in fresh::VARIABLES {
+            assert!(policy.variables.contains(&(name, expression.to_owned())), "{}", policy.suffix);
+        }
+        assert_eq!(policy.audit.is_some(), policy.action == Action::Deny, "{}", policy.suffix);
+        assert!(
+            policy.conditions.iter().any(|(_, expression)| expression.contains(names::INITIATORS))
+        );
+    }
+}
+
+/// RCH-7: whatever is a parameter is kept from being deleted.
+#[test]
+fn definitions_of_all_parameters_are_guarded() {
+    for parameter in PARAMETERS {
+        let name = format!("'{}.changemanagement.openshift.io'", names::plural(parameter.kind()));
+        assert!(guard().contains(&name), "{name}");
+    }
+}
+
+/// Everything is written out, and nothing else is for Helm to read.
+#[test]
+fn template_has_no_place_left_open() {
+    let text = template();
+    for mark in ["{way}", "{selects", "  \\"] {
+        assert!(!text.contains(mark), "{mark}");
+    }
+    let includes = text.matches("{{").count();
+    let known = text.matches("{{ include").count()
+        + text.matches("{{- include").count()
+        + text.matches("{{- if").count()
+        + text.matches("{{- end").count()
+        + text.matches("{{- /*").count()
+        + text.matches("{{- fail").count()
+        + text.matches("{{ .Release.Namespace }}").count();
+    assert_eq!(includes, known);
+}

@@ -1,0 +1,44 @@
+//! How is kured held?
+//!
+//! By its lock: before a node is cordoned, drained and rebooted, its kured writes an annotation of kured's own `DaemonSet`. A refused kured
+//! does nothing and asks again after its `--period`. Giving the lock back always passes, else a node that is done would keep the others from
+//! ever beginning (RCH-5): an entry that was there before begins nothing. With `--concurrency` the annotation lists several nodes.
+
+use api::reach::What;
+
+use super::{Nudge, Room, SystemNamespaces, Write};
+
+pub(super) const ROOM: Room = Room {
+    what: What::KuredLock,
+    slug: "kured-lock",
+    held: "a reboot by kured: the lock that a node takes on the DaemonSet of kured",
+    writes: &[Write {
+        group: "apps",
+        resources: &["daemonsets", "daemonsets/status"],
+        operations: &["CREATE", "UPDATE"],
+    }],
+    begins: "has(object.metadata.annotations) && 'weave.works/kured-node-lock' in object.metadata.annotations && \
+             (oldObject == null || !has(oldObject.metadata.annotations) || !('weave.works/kured-node-lock' in oldObject.metadata.annotations) ? true : \
+             object.metadata.annotations['weave.works/kured-node-lock'] != oldObject.metadata.annotations['weave.works/kured-node-lock'] && \
+             (object.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":') ? \
+             object.metadata.annotations['weave.works/kured-node-lock'].split('\"nodeID\":').exists(lock, lock.contains('\"TTL\"') ? \
+             !oldObject.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":' + lock.split('\"TTL\"')[0]) : \
+             !object.metadata.annotations['weave.works/kured-node-lock'].startsWith(lock)) : \
+             !oldObject.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":')))",
+    name: "object.metadata.name",
+    labels: "[object.metadata] + (oldObject == null ? [] : [oldObject.metadata])",
+    holds: "true",
+    adds: "''",
+    system: SystemNamespaces::Held,
+    nudge: Nudge::None(
+        "nobody can make kured ask: it does so by itself each `--period`, an hour if nothing is said; run it with `--period=1m`",
+    ),
+    not_held: &[
+        "A node that has the lock: it is drained, reboots and gives the lock back.",
+        "A kured with another `--lock-annotation` than `weave.works/kured-node-lock`.",
+        "Reboots that nobody asked kured for: by hand, by the provider, by the machine itself.",
+    ],
+    tried: "the writes that kured 1.13 sends, played; not yet with kured itself",
+    // Whether a node wants to reboot is known on that node alone.
+    pending: |_| None,
+};

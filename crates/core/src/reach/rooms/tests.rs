@@ -1,0 +1,95 @@
+use api::{
+    crds, kinds,
+    reach::{PendingChange, Way},
+};
+use serde_json::json;
+
+use super::*;
+
+/// RCH-11: the definition knows the rooms and their ways, and the table knows those of the definition.
+#[test]
+fn table_and_definition_know_the_same_rooms() {
+    let rooms: Vec<What> = ROOMS.iter().map(|room| room.what).collect();
+    let offers: Vec<What> = OFFERS.iter().map(|offer| offer.what).collect();
+    assert_eq!(rooms, offers);
+    for kind in [kinds::CHANGE_GATE, kinds::CLUSTER_CHANGE_GATE] {
+        let definition = crds::definition(&kind);
+        let hold = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/holds/items/properties";
+        let known = definition.pointer(hold).unwrap();
+        let names: Vec<&str> = OFFERS.iter().map(|offer| offer.name).collect();
+        assert_eq!(known["what"]["enum"], json!(names));
+        for (way, name) in OFFERS.iter().flat_map(|offer| offer.ways) {
+            assert!(known["how"]["enum"].as_array().unwrap().contains(&json!(name)));
+            assert_eq!(serde_json::to_value(way).unwrap(), json!(name));
+            assert_ne!(*way, Way::Unknown);
+        }
+    }
+}
+
+/// RCH-6
+#[test]
+fn every_room_says_what_it_does_not_hold() {
+    for room in ROOMS {
+        assert!(!room.not_held.is_empty() && !room.held.is_empty() && !room.tried.is_empty());
+        assert!(!room.writes.is_empty() && !room.first_way().is_empty(), "{room:?}");
+    }
+}
+
+fn deployment(image: &str) -> Value {
+    json!({
+        "metadata": {"name": "web", "namespace": "shop", "uid": "u"},
+        "spec": {"template": template(image, &json!({"app": "web"}))},
+        "status": {"conditions": [{"type": "Progressing", "status": "False", "reason": "ReplicaSetCreateError",
+            "lastTransitionTime": "2026-11-15T21:07:56Z"}]},
+    })
+}
+
+fn template(image: &str, labels: &Value) -> Value {
+    json!({"metadata": {"labels": labels}, "spec": {"containers": [{"name": "app", "image": image}]}})
+}
+
+fn set(revision: &str, image: &str, owner: &str) -> Value {
+    json!({
+        "metadata": {
+            "annotations": {"deployment.kubernetes.io/revision": revision},
+            "ownerReferences": [{"kind": "Deployment", "name": "web", "uid": owner, "controller": true}],
+        },
+        "spec": {"template": template(image, &json!({"app": "web", "pod-template-hash": "5c8"}))},
+    })
+}
+
+#[test]
+fn a_template_that_no_set_has_waits() {
+    #[track_caller]
+    fn check(target: &Value, made: &[Value], change: Option<&str>) {
+        let room = room(What::Deployments).unwrap();
+        let found = (room.pending)(&Documents { target, made });
+        let expected = change.map(|change| PendingChange {
+            kind: "Deployment".into(),
+            namespace: Some("shop".into()),
+            name: "web".into(),
+            since: Some("2026-11-15T21:07:56Z".into()),
+            change: Some(change.into()),
+        });
+        assert_eq!(found, expected);
+    }
+
+    let web = deployment("app:2");
+    check(&web, &[set("1", "app:1", "u")], Some("app:1 -> app:2"));
+    check(
+        &web,
+        &[set("1", "app:0", "u"), set("10", "app:1", "u"), set("9", "app:9", "u")],
+        Some("app:1 -> app:2"),
+    );
+    check(&web, &[set("1", "app:1", "u"), set("2", "app:2", "u")], None);
+    // Another's set is not its own, and what was never rolled out waits for nobody.
+    check(&web, &[set("1", "app:1", "u"), set("2", "app:2", "other")], Some("app:1 -> app:2"));
+    check(&web, &[], None);
+    let mut restarted = deployment("app:1");
+    restarted["spec"]["template"]["metadata"]["annotations"] =
+        json!({"kubectl.kubernetes.io/restartedAt": "x"});
+    check(&restarted, &[set("1", "app:1", "u")], Some("the pod template, with the same images"));
+    let mut paused = deployment("app:2");
+    paused["spec"]["paused"] = json!(true);
+    check(&paused, &[set("1", "app:1", "u")], None);
+}

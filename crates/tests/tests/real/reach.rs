@@ -1,0 +1,97 @@
+//! Does the server itself hold what others own, by gates and its own clock, and nothing else?
+//!
+//! RCH-1 to RCH-3, RCH-5, RCH-10 to RCH-14, GATE-15, with the definitions and policies as they are shipped and nothing of ours running. The
+//! status of gates is written here as their controller would. Rules about single writes are shown on both servers; what the deployment
+//! controller does when it is refused is shown with the real one. kured is played by its own write: an annotation of its `DaemonSet`.
+
+mod definitions;
+mod forged;
+mod leaving;
+mod rollouts;
+mod rows;
+mod world;
+
+use rig::{Controllers, suite};
+use world::World;
+
+use super::rollout::writers;
+
+#[test]
+fn real_server_holds_first_writes_by_gates_and_no_others() {
+    suite::on_real("reach-rows", Controllers::Absent, async |cluster| {
+        rows::are_judged(&World::install(&writers::of_real(cluster).await).await).await;
+    });
+}
+
+#[test]
+fn embedded_server_holds_first_writes_by_gates_and_no_others() {
+    on_embedded(async |world| rows::are_judged(world).await);
+}
+
+#[test]
+fn real_server_takes_no_forged_stamp() {
+    suite::on_real("reach-forged", Controllers::Absent, async |cluster| {
+        forged::pass_nowhere(&World::install(&writers::of_real(cluster).await).await, 250).await;
+    });
+}
+
+#[test]
+fn embedded_server_takes_no_forged_stamp() {
+    on_embedded(async |world| forged::pass_nowhere(world, 10_000).await);
+}
+
+#[test]
+fn real_server_closes_a_gate_on_its_second() {
+    suite::on_real("reach-edges", Controllers::Absent, async |cluster| {
+        rows::edges_are_exact(&World::install(&writers::of_real(cluster).await).await).await;
+    });
+}
+
+#[test]
+fn real_server_queues_rollouts_and_lets_everything_else_go_on() {
+    suite::on_real("reach-rollouts", Controllers::Rolling, async |cluster| {
+        let world = World::install(&writers::of_real(cluster).await).await;
+        rollouts::wait_for_their_gate(&world).await;
+    });
+}
+
+#[test]
+fn real_server_never_leaves_a_recreated_deployment_without_pods() {
+    suite::on_real("reach-recreate", Controllers::Rolling, async |cluster| {
+        let world = World::install(&writers::of_real(cluster).await).await;
+        rollouts::recreate_is_refused_as_a_wish(&world).await;
+    });
+}
+
+#[test]
+fn real_server_refuses_what_a_room_does_not_know() {
+    suite::on_real("reach-definitions", Controllers::Absent, async |cluster| {
+        let world = World::install(&writers::of_real(cluster).await).await;
+        definitions::refuse_what_a_room_does_not_know(&world).await;
+        definitions::are_shown_by_kubectl(cluster, &world).await;
+        definitions::let_teams_add_gates_and_nothing_more(&world).await;
+    });
+}
+
+#[test]
+fn embedded_server_refuses_what_a_room_does_not_know() {
+    on_embedded(async |world| definitions::refuse_what_a_room_does_not_know(world).await);
+}
+
+/// RCH-7
+#[test]
+fn real_server_keeps_definitions_while_policies_read_them_and_refuses_nobody_afterwards() {
+    suite::with_helm("reach-leaving", |helm| {
+        suite::on_real("reach-leaving", Controllers::Absent, async |cluster| {
+            leaving::in_the_right_order(helm, cluster).await;
+        });
+    });
+}
+
+fn on_embedded(suite: impl AsyncFnOnce(&World)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let world = World::install(&writers::of_embedded()).await;
+        suite(&world).await;
+    });
+}

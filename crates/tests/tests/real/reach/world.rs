@@ -1,0 +1,286 @@
+//! A cluster with our definitions and policies as they are shipped, and the writes that begin changes.
+
+use api::{names, reach::Window};
+use jiff::{Timestamp, ToSpan as _};
+use kube::Client;
+use serde_json::{Value, json};
+use tidegate_tests::{Tree, permits};
+
+use crate::rollout::writers::{INITIATORS, RIGHTS, Writer, until};
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+pub(super) const GROUP: &str = "/apis/changemanagement.openshift.io/v1alpha1";
+pub(super) const LOCK: &str = "weave.works/kured-node-lock";
+const STAND_IN: &str = "apps.example.com";
+const REVISION: &str = "deployment.kubernetes.io/revision";
+
+pub(super) struct World {
+    pub(super) client: Client,
+    pub(super) admin: Writer,
+    /// Whoever makes first writes: somebody with every right that a role can give.
+    pub(super) writer: Writer,
+    pub(super) initiator: Writer,
+    /// The group of workloads, and its version, as a path.
+    pub(super) apps: String,
+}
+
+impl World {
+    /// Definitions before policies; they stand once each kind of gate was seen refusing for each room.
+    pub(super) async fn install(client: &Client) -> Self {
+        let world = Self {
+            client: client.clone(),
+            admin: Writer::new(client, "admin", &[RIGHTS], None),
+            writer: Writer::new(client, "writer", &[RIGHTS], None),
+            initiator: Writer::new(client, "jane", &[RIGHTS, INITIATORS], None),
+            apps: String::new(),
+        };
+        let stand_ins = world.stand_ins().await;
+        let group = if stand_ins.is_empty() { "apps" } else { STAND_IN };
+        let world = Self { apps: format!("/apis/{group}/v1"), ..world };
+        let shipped = Tree::top().join("deploy/manifests/change-gates/0-crds.yaml");
+        let shipped = std::fs::read_to_string(shipped).unwrap();
+        let definitions: Vec<Value> = serde_saphyr::from_multiple(&shipped).unwrap();
+        let definitions = definitions.into_iter().filter(|document| !document.is_null());
+        for definition in definitions.chain(stand_ins) {
+            world.admin.create(DEFINITIONS, &definition).await;
+        }
+        for served in [
+            format!("{GROUP}/changegates"),
+            format!("{GROUP}/clusterchangegates"),
+            format!("{}/replicasets", world.apps),
+            format!("{}/deployments", world.apps),
+            format!("{}/daemonsets", world.apps),
+        ] {
+            until(&served, async || {
+                world.admin.send("GET", &served, "", &Value::Null).await.is_ok()
+            })
+            .await;
+        }
+        for (collection, mut document) in
+            permits::admission("deploy/manifests/change-gates/change-gates.yaml")
+        {
+            let rules = document.pointer_mut("/spec/matchConstraints/resourceRules");
+            for rule in rules.and_then(Value::as_array_mut).into_iter().flatten() {
+                if rule["apiGroups"] == json!(["apps"]) {
+                    rule["apiGroups"] = json!([group]);
+                }
+            }
+            world.admin.create(collection, &document).await;
+        }
+        world.namespace("probe", &json!({"probe": "yes"})).await;
+        let room = |what: &str| json!({"what": what});
+        let holds = json!([room("Deployments"), room("KuredLock")]);
+        world.gate("probe", "probe", json!({"holds": holds})).await;
+        for policy in ["gate-deployments", "gate-kured-lock"] {
+            until(policy, async || world.is_refused_in_probe(policy).await).await;
+        }
+        world.remove_gate("probe", "probe").await;
+        let here = json!({"matchLabels": {"probe": "yes"}});
+        world.cluster_gate("probe", json!({"holds": holds, "namespaceSelector": here})).await;
+        for policy in ["cluster-gate-deployments", "cluster-gate-kured-lock"] {
+            until(policy, async || world.is_refused_in_probe(policy).await).await;
+        }
+        world.remove_cluster_gate("probe").await;
+        world
+    }
+
+    /// The embedded server has no `apps/v1` of its own: there its kinds are defined in another group, as loosely as the policies look at
+    /// them, and the policies are pointed there.
+    async fn stand_ins(&self) -> Vec<Value> {
+        if self.admin.send("GET", "/apis/apps/v1/replicasets", "", &Value::Null).await.is_ok() {
+            return Vec::new();
+        }
+        let kinds = ["ReplicaSet", "Deployment", "DaemonSet"];
+        let stand_in = |kind: &str| {
+            let plural = names::plural(kind);
+            json!({
+                "apiVersion": "apiextensions.k8s.io/v1",
+                "kind": "CustomResourceDefinition",
+                "metadata": {"name": format!("{plural}.{STAND_IN}")},
+                "spec": {
+                    "group": STAND_IN,
+                    "scope": "Namespaced",
+                    "names": {"kind": kind, "plural": plural, "singular": kind.to_lowercase(), "listKind": format!("{kind}List")},
+                    "versions": [{"name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}],
+                },
+            })
+        };
+        kinds.map(stand_in).into()
+    }
+
+    async fn is_refused_in_probe(&self, policy: &str) -> bool {
+        let (sets, body) = if policy.contains("kured") {
+            ("daemonsets", daemon_set("probe", &json!({LOCK: "x"})))
+        } else {
+            ("replicasets", replica_set("probe", "2", &json!({"app": "probe"})))
+        };
+        let path = format!("{}/namespaces/probe/{sets}?dryRun=All", self.apps);
+        let answer = self.post(&path, &body).await;
+        answer.is_err_and(|said| said.contains(&format!("'tidegate-{policy}'")))
+    }
+
+    pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
+        self.writer.send("POST", path, "application/json", &self.here(body)).await
+    }
+
+    /// Whether the server has `apps/v1` itself.
+    pub(super) fn has_workloads(&self) -> bool {
+        !self.apps.contains(STAND_IN)
+    }
+
+    /// A workload, by the group that this server has it in.
+    pub(super) fn here(&self, workload: &Value) -> Value {
+        let mut workload = workload.clone();
+        if workload["apiVersion"] == "apps/v1" {
+            workload["apiVersion"] = json!(self.apps.trim_start_matches("/apis/"));
+        }
+        workload
+    }
+
+    pub(super) async fn namespace(&self, name: &str, labels: &Value) {
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}});
+        let made =
+            self.admin.send("POST", "/api/v1/namespaces", "application/json", &namespace).await;
+        assert!(made.is_ok() || name.starts_with("kube-"), "{made:?}");
+    }
+
+    /// A gate of this namespace; what is not said is a shut stanza.
+    pub(super) async fn gate(&self, namespace: &str, name: &str, spec: Value) -> Value {
+        let path = format!("{GROUP}/namespaces/{namespace}/changegates");
+        let body = gate(names::CHANGE_GATE, name, spec);
+        self.admin.send("POST", &path, "application/json", &body).await.unwrap()
+    }
+
+    pub(super) async fn cluster_gate(&self, name: &str, spec: Value) -> Value {
+        let body = gate(names::CLUSTER_CHANGE_GATE, name, spec);
+        let path = format!("{GROUP}/clusterchangegates");
+        self.admin.send("POST", &path, "application/json", &body).await.unwrap()
+    }
+
+    /// A gate is gone when the server's own copy of it is: it lets pass what it held.
+    pub(super) async fn remove_gate(&self, namespace: &str, name: &str) {
+        let path = format!("{GROUP}/namespaces/{namespace}/changegates/{name}");
+        self.admin.send("DELETE", &path, "", &Value::Null).await.unwrap();
+    }
+
+    pub(super) async fn remove_cluster_gate(&self, name: &str) {
+        let path = format!("{GROUP}/clusterchangegates/{name}");
+        self.admin.send("DELETE", &path, "", &Value::Null).await.unwrap();
+    }
+
+    /// What its controller would write: a status that is ready, for the present generation.
+    pub(super) async fn open(&self, path: &str, windows: &[Window]) {
+        self.write_status(path, json!({"windows": windows})).await;
+    }
+
+    pub(super) async fn write_status(&self, path: &str, mut status: Value) {
+        let seen = self.admin.get(path).await;
+        let absent = |key: &str, status: &Value| status.get(key).is_none();
+        if absent("observedGeneration", &status) {
+            status["observedGeneration"] = seen["metadata"]["generation"].clone();
+        }
+        if absent("conditions", &status) {
+            status["conditions"] = json!([{"type": "Ready", "status": "True", "reason": "AsExpected",
+                "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]);
+        }
+        for key in ["windows", "computedUntil"] {
+            if absent(key, &status) {
+                status[key] = Value::Null;
+            }
+        }
+        self.admin.merge(&format!("{path}/status"), &json!({"status": status})).await.unwrap();
+    }
+
+    /// What the server has for the present, by a write that nothing holds.
+    pub(super) async fn server_time(&self) -> Timestamp {
+        let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "clock-"}});
+        let path = "/api/v1/namespaces/default/configmaps";
+        let made = self.admin.send("POST", path, "application/json", &body).await.unwrap();
+        made["metadata"]["creationTimestamp"].as_str().unwrap().parse().unwrap()
+    }
+}
+
+pub(super) fn gate(kind: &str, name: &str, mut spec: Value) -> Value {
+    if spec.get("changeManagement").is_none() {
+        spec["changeManagement"] = json!({"strategy": "Restrictive"});
+    }
+    json!({"apiVersion": names::API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec})
+}
+
+pub(super) fn gate_path(namespace: &str, name: &str) -> String {
+    format!("{GROUP}/namespaces/{namespace}/changegates/{name}")
+}
+
+pub(super) fn cluster_gate_path(name: &str) -> String {
+    format!("{GROUP}/clusterchangegates/{name}")
+}
+
+/// A `ReplicaSet` as the deployment controller makes it for a rolling update of three pods.
+pub(super) fn replica_set(deployment: &str, revision: &str, labels: &Value) -> Value {
+    let mut labels = labels.clone();
+    labels["pod-template-hash"] = json!("5c8");
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "generateName": format!("{deployment}-"),
+            "labels": labels,
+            "annotations": {REVISION: revision, "deployment.kubernetes.io/desired-replicas": "3", "deployment.kubernetes.io/max-replicas": "4"},
+            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment, "uid": "0a", "controller": true}],
+        },
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "app", "image": "app:2"}]}},
+        },
+    })
+}
+
+pub(super) fn daemon_set(name: &str, annotations: &Value) -> Value {
+    let labels = json!({"app": name});
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": name, "annotations": annotations, "labels": labels},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "kured", "image": "kured:1"}]}},
+        },
+    })
+}
+
+/// A lock as kured writes it for one node.
+pub(super) fn lock(node: &str, created: &str) -> String {
+    format!(
+        r#"{{"nodeID":"{node}","metadata":{{"unschedulable":false}},"created":"{created}","TTL":0}}"#
+    )
+}
+
+/// A lock as kured writes it for several.
+pub(super) fn locks(owners: &[(&str, &str)]) -> String {
+    let locks: Vec<String> = owners.iter().map(|(node, created)| lock(node, created)).collect();
+    format!(r#"{{"maxOwners":2,"locks":[{}]}}"#, locks.join(","))
+}
+
+pub(super) fn window(start: Option<Timestamp>, end: Option<Timestamp>) -> Window {
+    let text = |edge: Option<Timestamp>| edge.map(|edge| edge.to_string());
+    Window { start_time: text(start), end_time: text(end) }
+}
+
+/// A window around the present that lasts for as long as a suite does.
+pub(super) fn open_now() -> Window {
+    let now = now();
+    window(Some(now - 1.hour()), Some(now + 5.hours()))
+}
+
+/// One that comes tomorrow.
+pub(super) fn open_tomorrow() -> Window {
+    let now = now();
+    window(Some(now + 24.hours()), Some(now + 28.hours()))
+}
+
+/// To the second, as servers stamp.
+pub(super) fn now() -> Timestamp {
+    Timestamp::from_second(Timestamp::now().as_second()).unwrap()
+}
