@@ -86,21 +86,26 @@ fn play_all(seeds: &[u64], plot: Plot) -> Vec<Outcome> {
 }
 
 fn asked() -> Vec<u64> {
-    let ordinary = match std::env::var("SEEDS") {
-        Err(_) => ORDINARY,
-        Ok(asked) => match asked.split_once("..") {
-            Some((from, to)) => from.parse().unwrap()..to.parse().unwrap(),
-            None => return vec![asked.parse().unwrap()],
-        },
-    };
+    let ordinary = range("SEEDS").unwrap_or(ORDINARY);
+    if std::env::var("SEEDS").is_ok_and(|asked| !asked.contains("..")) {
+        return ordinary.collect();
+    }
     let known = KNOWN.iter().map(|(seed, _)| *seed).filter(|seed| !ordinary.contains(seed));
     known.chain(ordinary.clone()).collect()
+}
+
+/// `5..9` or `5`, as somebody says it.
+fn range(variable: &str) -> Option<std::ops::Range<u64>> {
+    let asked = std::env::var(variable).ok()?;
+    let (from, to) = asked.split_once("..").unwrap_or((&asked, ""));
+    let from = from.parse().unwrap();
+    Some(from..if to.is_empty() { from + 1 } else { to.parse().unwrap() })
 }
 
 /// How many lines of a story people are told when many seeds are played; whoever plays one is told all.
 const TOLD: usize = 60;
 
-fn complaint(outcome: &Outcome, told: usize) -> String {
+fn complaint(variable: &str, outcome: &Outcome, told: usize) -> String {
     let Outcome { seed, violations, story, .. } = outcome;
     let broken: Vec<String> = violations
         .iter()
@@ -110,7 +115,7 @@ fn complaint(outcome: &Outcome, told: usize) -> String {
     let broken = broken.join("\n");
     format!(
         "seed {seed} broke:\n{broken}\nthe end of its story:\n  {end}\n\
-         alone: SEEDS={seed} cargo test -p tidegate-rig -p tidegate-tests --test seeds -- --nocapture\n"
+         alone: {variable}={seed} cargo test -p tidegate-rig -p tidegate-tests --test seeds -- --nocapture\n"
     )
 }
 
@@ -119,6 +124,18 @@ fn nothing_is_initiated_outside_a_window_and_everything_finishes() {
     let attempts = std::env::var("TIDEGATE_HOSTILE_ATTEMPTS_A_VISIT").ok();
     let attempts = attempts.map(|attempts| attempts.parse().unwrap());
     let outcomes = play_all(&asked(), Plot { attempts, ..Plot::honest() });
+    all_promises_are_kept("SEEDS", &outcomes);
+}
+
+/// The same where much is begun: `THRONGS=0..400` plays as many.
+#[test]
+fn a_throng_begins_nothing_outside_a_window_and_finishes() {
+    let seeds: Vec<u64> = range("THRONGS").unwrap_or(0..2).collect();
+    let outcomes = play_all(&seeds, Plot { world: World::Throng, ..Plot::honest() });
+    all_promises_are_kept("THRONGS", &outcomes);
+}
+
+fn all_promises_are_kept(variable: &str, outcomes: &[Outcome]) {
     let broken: Vec<&Outcome> = outcomes.iter().filter(|one| !one.violations.is_empty()).collect();
     let initiations: u64 = outcomes.iter().map(|outcome| outcome.initiations).sum();
     let hours: i64 = outcomes.iter().map(|outcome| outcome.hours).sum();
@@ -146,7 +163,7 @@ fn nothing_is_initiated_outside_a_window_and_everything_finishes() {
     }
     let told = if outcomes.len() == 1 { usize::MAX } else { TOLD };
     let complaints: Vec<String> =
-        broken.iter().take(3).map(|outcome| complaint(outcome, told)).collect();
+        broken.iter().take(3).map(|outcome| complaint(variable, outcome, told)).collect();
     assert!(broken.is_empty(), "{}", complaints.join("\n"));
 }
 

@@ -193,7 +193,7 @@ impl People {
         if let Some(owner) = &mut self.owner {
             owner.act(stage);
         }
-        match (self.dice.of(-8..31), node) {
+        match (self.world.deed(self.dice.of(-8..31)), node) {
             (..=7, _) => self.configure(stage, &pool),
             (8..=11, _) => {
                 let name = self.dice.pick(&self.policies).clone();

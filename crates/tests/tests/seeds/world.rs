@@ -51,6 +51,8 @@ pub(crate) enum World {
     Stamped,
     /// A busy one in which whoever has the token of a machine's agent asks for that machine to be emptied.
     Asking,
+    /// Many machines in one pool, half of which may be away, and people who seldom stop them: as much is begun as can be.
+    Throng,
 }
 
 impl World {
@@ -60,7 +62,7 @@ impl World {
 
     pub(crate) fn weather(self, drawn: Forecast) -> Forecast {
         match self {
-            Self::Any | Self::Busy => drawn,
+            Self::Any | Self::Busy | Self::Throng => drawn,
             Self::Rivals | Self::Silent | Self::Hushed | Self::Late => Forecast::Foul,
             Self::Fair
             | Self::Brief
@@ -76,12 +78,13 @@ impl World {
     }
 
     pub(crate) fn clocks(self, drawn: Clocks) -> Clocks {
-        if self.is_small() && self != Self::Busy { Clocks::Right } else { drawn }
+        let may_be_wrong = [Self::Any, Self::Busy, Self::Throng].contains(&self);
+        if may_be_wrong { drawn } else { Clocks::Right }
     }
 
     pub(crate) fn leaders(self, drawn: Leaders) -> Leaders {
         match self {
-            Self::Any | Self::Busy => drawn,
+            Self::Any | Self::Busy | Self::Throng => drawn,
             Self::Rivals => Leaders::Two,
             _ => Leaders::One,
         }
@@ -129,6 +132,7 @@ impl World {
     pub(crate) fn hours(self, drawn: i64) -> i64 {
         match self {
             Self::Any => drawn,
+            Self::Throng => 4,
             Self::Hushed => 1,
             _ => 2,
         }
@@ -147,6 +151,7 @@ impl World {
         match self {
             Self::Any => drawn,
             Self::Silent | Self::Hushed => 6 + drawn / 3,
+            Self::Throng => 20 + drawn,
             Self::Lone => 1,
             _ => 3 + drawn / 5,
         }
@@ -155,7 +160,7 @@ impl World {
     /// Whether there is a control plane.
     pub(crate) fn has_owner(self, drawn: bool) -> bool {
         match self {
-            Self::Any | Self::Busy => drawn,
+            Self::Any | Self::Busy | Self::Throng => drawn,
             Self::Masters => true,
             _ => false,
         }
@@ -163,7 +168,11 @@ impl World {
 
     /// How many machines may be away.
     pub(crate) fn limit(self, drawn: Value) -> Value {
-        if matches!(self, Self::Silent | Self::Hushed) { json!("80%") } else { drawn }
+        match self {
+            Self::Silent | Self::Hushed => json!("80%"),
+            Self::Throng => json!("50%"),
+            _ => drawn,
+        }
     }
 
     /// How often of a hundred times somebody who sees machines go stops them.
@@ -172,6 +181,7 @@ impl World {
             Self::Silent | Self::Masters => 40,
             // Seldom enough that there is something left to begin.
             Self::Hushed => 20,
+            Self::Throng => 1,
             _ => 6,
         }
     }
@@ -179,6 +189,11 @@ impl World {
     /// How often of a hundred times whoever stops them edits the policy, where the stanza names one.
     pub(crate) fn stops_by_policy(self) -> u64 {
         if self == Self::Hushed { 90 } else { 50 }
+    }
+
+    /// What people do: up to the seventh they configure, and where much is begun they do so instead of pausing, pinning and the like.
+    pub(crate) fn deed(self, drawn: i64) -> i64 {
+        if self == Self::Throng && drawn > 15 && drawn % 2 == 0 { 0 } else { drawn }
     }
 
     /// After how many minutes what a stanza says ends.
@@ -209,7 +224,7 @@ impl World {
     pub(crate) fn stanza(self, drawn: i64) -> i64 {
         match self {
             Self::Misspelt if drawn > 8 => 2,
-            Self::Brief if drawn > 4 => 3,
+            Self::Brief | Self::Throng if drawn > 4 => 3,
             Self::Hushed => 7,
             _ => drawn,
         }
