@@ -42,7 +42,7 @@ pub const CLUSTER_VERSION: Kind = Kind {
     api_version: "config.openshift.io/v1",
     scope: Scope::Cluster,
     short_name: "cv",
-    role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::ControlPlane },
+    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::ControlPlane },
     schema: &CLUSTER_VERSION_SCHEMA,
 };
 
@@ -53,7 +53,7 @@ pub const MACHINE_CONFIG_POOL: Kind = Kind {
     api_version: "machineconfiguration.openshift.io/v1",
     scope: Scope::Cluster,
     short_name: "mcp",
-    role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::WorkerNodes },
+    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::WorkerNodes },
     schema: &MACHINE_CONFIG_POOL_SCHEMA,
 };
 
@@ -65,7 +65,7 @@ pub const HOSTED_CLUSTER: Kind = Kind {
     scope: Scope::Namespaced,
     short_name: "hc",
     role: Role::Gated {
-        policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
+        policy: KindId::HostedChangeManagementPolicy,
         system: System::ControlPlane,
     },
     schema: &HOSTED_CLUSTER_SCHEMA,
@@ -78,10 +78,7 @@ pub const NODE_POOL: Kind = Kind {
     api_version: "hypershift.openshift.io/v1beta1",
     scope: Scope::Namespaced,
     short_name: "np",
-    role: Role::Gated {
-        policy: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
-        system: System::WorkerNodes,
-    },
+    role: Role::Gated { policy: KindId::HostedChangeManagementPolicy, system: System::WorkerNodes },
     schema: &NODE_POOL_SCHEMA,
 };
 
@@ -126,7 +123,7 @@ pub const CHANGE_GATE: Kind = Kind {
     api_version: names::API_VERSION,
     scope: Scope::Namespaced,
     short_name: "cg",
-    role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::Workloads },
+    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::Workloads },
     schema: &CHANGE_GATE_SCHEMA,
 };
 
@@ -137,7 +134,7 @@ pub const CLUSTER_CHANGE_GATE: Kind = Kind {
     api_version: names::API_VERSION,
     scope: Scope::Cluster,
     short_name: "ccg",
-    role: Role::Gated { policy: names::CHANGE_MANAGEMENT_POLICY, system: System::Workloads },
+    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::Workloads },
     schema: &CLUSTER_CHANGE_GATE_SCHEMA,
 };
 

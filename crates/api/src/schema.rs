@@ -26,7 +26,7 @@ pub enum Role {
     /// It changes, and asks a policy when it may (GATE-5).
     Gated {
         /// The kind of policy that its stanza names.
-        policy: &'static str,
+        policy: KindId,
         /// Which half of a cluster changes with it.
         system: System,
     },
@@ -57,7 +57,7 @@ impl System {
 }
 
 /// Which kind: what a decision that differs from kind to kind is matched on, with an arm for each. The bare name of a kind decides
-/// nothing, because others have kinds of the same name: Karpenter has a `NodePool` too.
+/// nothing, because others have kinds of the same name: Karpenter has a `NodePool` too. Their order is that of the lists below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KindId {
     /// A policy of the cluster.
@@ -82,6 +82,25 @@ pub enum KindId {
     Node,
     /// What changes may disrupt.
     MachineConfiguration,
+}
+
+impl KindId {
+    /// Its row.
+    pub fn kind(self) -> &'static Kind {
+        match self {
+            Self::ChangeManagementPolicy => &kinds::CHANGE_MANAGEMENT_POLICY,
+            Self::HostedChangeManagementPolicy => &kinds::HOSTED_CHANGE_MANAGEMENT_POLICY,
+            Self::ClusterVersion => &kinds::CLUSTER_VERSION,
+            Self::MachineConfigPool => &kinds::MACHINE_CONFIG_POOL,
+            Self::HostedCluster => &kinds::HOSTED_CLUSTER,
+            Self::NodePool => &kinds::NODE_POOL,
+            Self::ChangeGate => &kinds::CHANGE_GATE,
+            Self::ClusterChangeGate => &kinds::CLUSTER_CHANGE_GATE,
+            Self::MachineConfig => &kinds::MACHINE_CONFIG,
+            Self::Node => &kinds::NODE,
+            Self::MachineConfiguration => &kinds::MACHINE_CONFIGURATION,
+        }
+    }
 }
 
 /// A kind that change management knows; its rows stand in [`kinds`].

@@ -16,23 +16,20 @@ use std::{
     time::{Duration, Instant as Clock},
 };
 
-use api::{
-    machine::names,
-    schema::{gated_named, kind_named},
-};
+use api::{kinds, machine::names};
 use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
 use tidegate_core::{
     gate::WhatIf,
     pool::{
-        PoolView, Topology, decide,
+        decide,
         merge::Base,
-        refusal::Refusals,
-        render::{Rendering, chosen, render},
-        seen::{SeenNode, SeenPool},
-        source::{Rendered, SeenConfig, Source},
+        render::{Rendering, render},
+        seen::SeenPool,
+        source::{SeenConfig, Source},
     },
-    simulate::{Cluster, Lengths, Settings, simulate},
+    simulate::{Lengths, Settings, simulate},
+    snapshot::Snapshot,
 };
 
 const ROUNDS: usize = 51;
@@ -41,8 +38,6 @@ fn main() -> ExitCode {
     let documents: Vec<Value> = (0..500).map(source).collect();
     let pool = SeenPool::new(&pool(None));
     let sources = read(&documents);
-    let mut bypassing = sources.clone();
-    bypassing[0].bypass = Some("urgent".into());
     let rows = [
         row("read 500 MachineConfigs", 50, || read(&documents).len()),
         row("render 500 MachineConfigs", 50, || {
@@ -51,10 +46,10 @@ fn main() -> ExitCode {
         row("read and render 500 MachineConfigs", 50, || {
             render(&pool, &read(&documents), &Base::default(), None).config.unwrap().name.len()
         }),
-        plan_row("plan 5,000 machines, all waiting, gate open", &sources, TimeSet::always(), 0),
-        plan_row("plan 5,000 machines, 450 begun, gate open", &sources, TimeSet::always(), 450),
-        plan_row("plan 5,000 machines, all waiting, gate shut", &sources, TimeSet::never(), 0),
-        plan_row("plan 5,000 machines, a bypass, gate shut", &bypassing, TimeSet::never(), 0),
+        plan_row("plan 5,000 machines, all waiting, gate open", None, TimeSet::always(), 0),
+        plan_row("plan 5,000 machines, 450 begun, gate open", None, TimeSet::always(), 450),
+        plan_row("plan 5,000 machines, all waiting, gate shut", None, TimeSet::never(), 0),
+        plan_row("plan 5,000 machines, a bypass, gate shut", Some("urgent"), TimeSet::never(), 0),
         simulation_row(),
     ];
     let met = rows.iter().all(|(_, median, limit)| median <= limit);
@@ -84,64 +79,65 @@ fn row(
 
 fn plan_row(
     name: &'static str,
-    sources: &[Source],
+    bypass: Option<&str>,
     set: TimeSet,
     begun: usize,
 ) -> (&'static str, Duration, Duration) {
+    let documents: Vec<Value> = (0..500).map(source).collect();
     let first = SeenPool::new(&pool(None));
-    let old = stored(&first, &render(&first, &sources[1..], &Base::default(), None), 1);
-    let rendering = render(&first, sources, &Base::default(), None);
+    let old = stored(&first, &render(&first, &read(&documents[1..]), &Base::default(), None), 1);
+    let rendering = render(&first, &read(&documents), &Base::default(), None);
     let new = stored(&first, &rendering, 2);
-    let mut nodes: Vec<SeenNode> = (0..5000).map(|place| node(place, &old.name)).collect();
-    let mut ledger = Vec::new();
-    for node in nodes.iter_mut().take(begun) {
-        node.desired.clone_from(&new.name);
-        ledger
-            .push(json!({"node": node.name, "config": new.name, "until": "2026-11-15T12:05:00Z"}));
+    let called = |document: &Value| document["metadata"]["name"].as_str().unwrap().to_owned();
+    let mut cluster = Snapshot::default();
+    for mut document in documents {
+        if called(&document) == "000-source"
+            && let Some(why) = bypass
+        {
+            document["metadata"]["annotations"] = json!({names::BYPASS: why});
+        }
+        cluster.add(&kinds::MACHINE_CONFIG, &document);
     }
-    let mut document = pool(Some(&new.name));
+    let mut ledger = Vec::new();
+    for place in 0..5000 {
+        let mut node = node(place, &called(&old));
+        if place < begun {
+            node["metadata"]["annotations"][names::DESIRED_CONFIG] = json!(called(&new));
+            ledger.push(json!({
+                "node": called(&node), "config": called(&new), "until": "2026-11-15T12:05:00Z",
+            }));
+        }
+        cluster.add(&kinds::NODE, &node);
+    }
+    let mut document = pool(Some(&called(&new)));
     document["metadata"]["annotations"] = json!({names::LEDGER: json!(ledger).to_string()});
-    let pool = SeenPool::new(&document);
-    let nodes: Vec<&SeenNode> = nodes.iter().collect();
-    let chosen = chosen(&pool, sources);
-    let view = PoolView {
-        pool: &pool,
-        nodes: &nodes,
-        rendered: &[&old, &new],
-        sources: &chosen,
-        rendering: &rendering,
-        base: &Base::default(),
-        operator_node: None,
-        refusals: &Refusals::new(),
-        held_back: None,
-        waits_for: None,
-        control_plane_update: None,
-        seconds_ahead: 0,
-        topology: Topology::Several,
-    };
+    cluster.add(&kinds::MACHINE_CONFIG_POOL, &document);
+    cluster.add(&kinds::MACHINE_CONFIG, &old);
+    cluster.add(&kinds::MACHINE_CONFIG, &new);
+    let (pool, base) = (cluster.pool("worker").unwrap(), Base::default());
     let gate = WhatIf::by_policy(set);
     let now = Instant::parse("2026-11-15T12:00:00Z").unwrap();
     row(name, 5, || {
-        let plan = decide(&view, &gate, now);
-        plan.actions.len() + usize::from(plan.status.is_some())
+        let plan = decide(&cluster.view(pool, &rendering, &base), &gate, now);
+        plan.effects.len() + usize::from(plan.status.is_some())
     })
 }
 
 /// Three masters, twelve workers, two pools more, and a change in each of them every two weeks. The limit is a hundred days a second.
 fn simulation_row() -> (&'static str, Duration, Duration) {
     let start = Instant::parse("2026-11-15T12:00:00Z").unwrap();
-    let mut cluster = Cluster::default();
+    let mut cluster = Snapshot::default();
     let policy = json!({
         "apiVersion": api::names::API_VERSION, "kind": "ChangeManagementPolicy", "metadata": {"name": "nights"},
         "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {
             "timeZone": "Europe/Berlin", "permit": {"startTime": "22:00", "duration": "1h"}}},
     });
-    cluster.add_written(kind_named("ChangeManagementPolicy").unwrap(), &policy, start);
+    cluster.add_written(&kinds::CHANGE_MANAGEMENT_POLICY, &policy, start);
     let machines = [("master", 3), ("worker", 12), ("infra", 3), ("gpu", 4)];
     for (name, _) in machines {
         let pool = json!({"metadata": {"name": name}, "spec": {
             "changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "nights"}}}});
-        cluster.add_written(gated_named("MachineConfigPool").unwrap(), &pool, start);
+        cluster.add_written(&kinds::MACHINE_CONFIG_POOL, &pool, start);
     }
     let fortnight = |place: i64| start.saturating_add(place * 14 * 86_400);
     let settings = Settings {
@@ -166,14 +162,11 @@ fn read(documents: &[Value]) -> Vec<Source> {
     read.collect()
 }
 
-fn stored(pool: &SeenPool, rendering: &Rendering, day: u32) -> Rendered {
+fn stored(pool: &SeenPool, rendering: &Rendering, day: u32) -> Value {
     let fresh = rendering.config.as_ref().unwrap();
     let mut document = fresh.document(pool, &Base::default());
     document["metadata"]["creationTimestamp"] = format!("2026-11-0{day}T00:00:00Z").into();
-    match SeenConfig::new(&document) {
-        SeenConfig::Rendered(rendered) => rendered,
-        SeenConfig::Source(_) => unreachable!("it is owned by its pool"),
-    }
+    document
 }
 
 fn pool(newest: Option<&str>) -> Value {
@@ -181,6 +174,7 @@ fn pool(newest: Option<&str>) -> Value {
         "metadata": {"name": "worker", "uid": "u", "resourceVersion": "1"},
         "spec": {
             "machineConfigSelector": {"matchLabels": {names::ROLE: "worker"}},
+            "nodeSelector": {"matchLabels": {"node-role.kubernetes.io/worker": ""}},
             "configuration": {"name": newest},
             "maxUnavailable": "10%",
         },
@@ -205,17 +199,17 @@ fn source(place: usize) -> Value {
     })
 }
 
-fn node(place: usize, config: &str) -> SeenNode {
-    SeenNode::new(&json!({
+fn node(place: usize, config: &str) -> Value {
+    json!({
         "metadata": {
             "name": format!("node-{place:05}"),
             "resourceVersion": "1",
             "creationTimestamp": format!("2026-01-{:02}T00:00:00Z", 1 + place % 28),
-            "labels": {names::ZONE: format!("zone-{}", place % 3)},
+            "labels": {names::ZONE: format!("zone-{}", place % 3), "node-role.kubernetes.io/worker": ""},
             "annotations": {
                 names::CURRENT_CONFIG: config, names::DESIRED_CONFIG: config, names::STATE: "Done",
             },
         },
         "status": {"conditions": [{"type": "Ready", "status": "True"}]},
-    }))
+    })
 }

@@ -128,6 +128,20 @@ fn effect(set: &TimeSet, before: Before<'_>, now: Instant) -> (Vec<PastStretch>,
     (ended.collect(), ends.first().copied().unwrap_or(cause))
 }
 
+/// What a status says at an instant; what the set says where no controller has written one yet.
+pub(crate) fn as_recorded(
+    set: &TimeSet,
+    reason: &dyn Fn(Instant) -> String,
+    known: Option<&Behavior>,
+    strategy: Strategy,
+    at: Instant,
+) -> Behavior {
+    match known {
+        None => computed(set, reason, at),
+        Some(_) => recorded(set, reason, Before { behavior: known, strategy, changed: None }, at),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

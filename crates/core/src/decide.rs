@@ -14,17 +14,20 @@ use serde_json::{Value, json};
 pub mod disruption;
 mod gates;
 pub mod outside;
+mod writes;
 
 use crate::{
     behavior::{Before, recorded},
     enforced::Enforcement,
     explain,
-    gate::{Gate, problem_text},
+    gate::{Form, Gate, problem_text},
+    note::{Note, Weight},
+    patch::{StatusPatch, made_from},
     pending::{Course, Pending, Stage},
-    plan::{Note, Plan, StatusPatch, Weight, made_from},
-    pool::{Action, PoolPlan},
+    plan::Plan,
+    pool::{Effect, PoolPlan},
     problem::{Code, Problem},
-    seen::{Conditions, Identity, Presence, SeenGated, SeenPolicy, StanzaReading},
+    seen::{Conditions, Identity, Presence, SeenGated, SeenPolicy},
     strategy,
     verdict::Verdict,
 };
@@ -127,12 +130,12 @@ fn about(
 ) -> Plan {
     let known = &seen.conditions;
     let paused_before = known.get(names::CHANGES_PAUSED);
-    let absent = seen.stanza == StanzaReading::Absent;
+    let absent = gate.form() == Form::NoStanza;
     if absent && paused_before.is_none() && seen.behavior.is_none() {
         // GATE-1: as if there were no change management at all.
         return Plan::default();
     }
-    let reason = |at| explain::gate::sentence(seen, gate, at);
+    let reason = |at| explain::gate::sentence(gate, at);
     let policy_changed = gate.policy().and_then(|policy| policy.identity.changed);
     let before = Before {
         behavior: seen.behavior.as_ref(),
@@ -151,7 +154,7 @@ fn about(
     let verdict = gate.verdict(now);
     let pending =
         made(names::CHANGES_PENDING, pending(seen, &behavior, verdict), None, known.ours(), now);
-    let enforced = enforced(seen, kept, now);
+    let enforced = enforced(seen, gate, kept, now);
     let outside = match newest {
         _ if absent => None,
         Newest::Recorded => outside::condition(seen, &behavior, now),
@@ -193,12 +196,15 @@ fn about(
 /// What is to be done about a pool whose machines are rolled out here: what the rollout wants, and the status as one write. What waits
 /// is what the rollout says waits (POOL-6).
 pub fn pool(seen: &SeenGated, planned: PoolPlan, gate: &Gate, now: Instant) -> Plan {
-    let PoolPlan { actions, status, pending, mut notes, wake, enforcement, unrecorded, .. } =
+    let PoolPlan { effects, status, pending, mut notes, wake, enforcement, unrecorded, .. } =
         planned;
     let seen = SeenGated { pending, ..seen.clone() };
     let about = about(&seen, gate, enforcement, Newest::Machines(&unrecorded), now);
     let wake = wake.into_iter().chain(about.wake).min();
-    if actions.iter().any(Action::comes_before_status) {
+    let before_status = effects.iter().any(Effect::comes_before_status);
+    let ledger = seen.pool.as_ref().map(|pool| pool.ledger.clone()).unwrap_or_default();
+    let actions = writes::writes(effects, &seen.identity.key, &ledger);
+    if before_status {
         // Transitions are told with the status.
         return Plan { actions, status: None, notes, wake };
     }
@@ -245,13 +251,13 @@ fn pending(seen: &SeenGated, behavior: &Behavior, verdict: Verdict) -> Said {
 
 /// Whether something refuses what the gate holds (GATE-13). What was not tried since this program started keeps what was seen
 /// before, so that a restart writes nothing (STAT-3).
-fn enforced(seen: &SeenGated, kept: Enforcement, now: Instant) -> Option<Condition> {
+fn enforced(seen: &SeenGated, gate: &Gate, kept: Enforcement, now: Instant) -> Option<Condition> {
     let known = seen.enforcement();
     let found = match (kept, known) {
         (Enforcement::NotTried, Some(known)) => known,
         (found, _) => found,
     };
-    let said = if seen.stanza == StanzaReading::Absent {
+    let said = if gate.form() == Form::NoStanza {
         // There is no gate that anybody could keep.
         known?;
         let message = "there is no spec.changeManagement, so nothing is held".to_owned();

@@ -17,8 +17,9 @@ use schedule::{Instant, TimeSet};
 
 use crate::{
     format,
+    key::Key,
     lower::Lowered,
-    problem::{Code, FieldPath, Object, Problem},
+    problem::{Code, FieldPath, Problem},
     seen::{SeenGated, SeenPolicy, StanzaReading},
     strategy,
     verdict::Verdict,
@@ -30,7 +31,8 @@ mod what_if;
 pub use permit::{Basis, Hold, Permit};
 pub use what_if::{Real, Supposed, WhatIf};
 
-/// The verdict of a stanza and its policy. [`gate`] alone makes one, from what was seen; nobody else can open it:
+/// The verdict of a stanza and its policy. A [`Snapshot`](crate::snapshot::Snapshot) alone gives one, from what was seen; nobody else
+/// can open it:
 ///
 /// ```compile_fail
 /// use schedule::TimeSet;
@@ -65,7 +67,19 @@ pub struct Gate<R = Real> {
     form: Form,
     policy: Option<Arc<SeenPolicy>>,
     doubt: Option<Doubt>,
+    origin: Option<Origin>,
     right: PhantomData<R>,
+}
+
+/// Whose stanza a gate was made from, which is not always that of the object that it is the gate of (CV-2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The object that has the stanza.
+    pub object: Key,
+    /// The policy that it names, whether it exists or not.
+    pub policy: Option<Key>,
+    /// Why somebody set the policy aside, in their own words.
+    pub said: Option<String>,
 }
 
 /// How a stanza decides, with its instant understood.
@@ -96,8 +110,17 @@ pub struct Doubt {
     pub message: String,
 }
 
-/// The gate of a resource, given the policy that it names, if that exists.
-pub fn gate(gated: &SeenGated, policy: Option<&Arc<SeenPolicy>>) -> Gate {
+/// The gate that a stanza makes, given the policy that it names, if that exists. Whose stanza decides about an object is for a
+/// [`Snapshot`](crate::snapshot::Snapshot) to say.
+pub(crate) fn gate(gated: &SeenGated, policy: Option<&Arc<SeenPolicy>>) -> Gate {
+    let named = gated.policy();
+    let object = gated.identity.key.clone();
+    let gate = made(gated, named.as_ref(), policy);
+    let origin = Origin { object, policy: named, said: gated.override_reason.clone() };
+    Gate { origin: Some(origin), ..gate }
+}
+
+fn made(gated: &SeenGated, named: Option<&Key>, policy: Option<&Arc<SeenPolicy>>) -> Gate {
     let stanza = match &gated.stanza {
         StanzaReading::Absent => return Gate::plain(TimeSet::always(), Form::NoStanza),
         StanzaReading::Unusable(problems) => return Gate::unusable(problems),
@@ -107,9 +130,9 @@ pub fn gate(gated: &SeenGated, policy: Option<&Arc<SeenPolicy>>) -> Gate {
         Ok(form) => form,
         Err(problem) => return Gate::unusable(&[*problem]),
     };
-    let standing = match gated.policy() {
+    let standing = match named {
         None => Standing::NotNamed,
-        Some(named) => standing(&named, policy),
+        Some(named) => standing(named, policy),
     };
     let (named, policy, doubt) = match standing {
         Standing::NotNamed => (None, None, None),
@@ -127,7 +150,7 @@ pub fn gate(gated: &SeenGated, policy: Option<&Arc<SeenPolicy>>) -> Gate {
             named.unwrap_or_else(TimeSet::always).difference(TimeSet::before(until))
         }
     };
-    Gate { set, form, policy, doubt, right: PhantomData }
+    Gate { set, form, policy, doubt, origin: None, right: PhantomData }
 }
 
 /// How a stanza decides; a problem if it says so in a way that cannot be used.
@@ -172,7 +195,7 @@ enum Standing<'a> {
     Doubtful(Doubt),
 }
 
-fn standing<'a>(named: &Object, policy: Option<&'a Arc<SeenPolicy>>) -> Standing<'a> {
+fn standing<'a>(named: &Key, policy: Option<&'a Arc<SeenPolicy>>) -> Standing<'a> {
     let doubtful = |reason, message| Standing::Doubtful(Doubt { reason, message });
     let Some(policy) = policy else {
         let message =
@@ -254,7 +277,7 @@ pub(crate) fn problem_text(problems: &[Problem]) -> String {
 
 impl Gate {
     fn plain(set: TimeSet, form: Form) -> Self {
-        Self { set, form, policy: None, doubt: None, right: PhantomData }
+        Self { set, form, policy: None, doubt: None, origin: None, right: PhantomData }
     }
 
     fn unusable(problems: &[Problem]) -> Self {
@@ -279,6 +302,16 @@ impl<R> Gate<R> {
     /// How the stanza decides.
     pub fn form(&self) -> Form {
         self.form
+    }
+
+    /// Whose stanza it was made from; none of a gate that was made from none.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
+    /// The policy that the stanza names, whether it exists or not.
+    pub fn named(&self) -> Option<&Key> {
+        self.origin.as_ref()?.policy.as_ref()
     }
 
     /// The policy, where one is named and there is no doubt about it.
@@ -357,13 +390,13 @@ impl<R> Gate<R> {
     }
 
     /// Whether the stanza sets a policy that it names aside at an instant.
-    pub fn overrides(&self, gated: &SeenGated, at: Instant) -> bool {
+    pub fn overrides(&self, at: Instant) -> bool {
         let forced = match self.form {
             Form::NoStanza | Form::Unusable | Form::ByPolicy => false,
             Form::Permissive | Form::Restrictive => true,
             Form::PermissiveUntil(until) | Form::RestrictiveUntil(until) => at < until,
         };
-        forced && gated.policy().is_some()
+        forced && self.named().is_some()
     }
 }
 

@@ -27,6 +27,7 @@
 //! # Ok::<(), schedule::Error>(())
 //! ```
 
+pub mod action;
 pub mod behavior;
 pub mod calendar;
 pub mod change;
@@ -35,25 +36,29 @@ pub mod decide;
 pub mod drain;
 pub mod enforced;
 pub mod explain;
-pub mod fleet;
 pub mod forecast;
 pub mod format;
 pub mod gate;
 pub mod gauge;
+pub mod key;
 pub mod lower;
 pub mod nearest;
 pub mod node;
+pub mod note;
 pub mod overriding;
 pub mod overview;
+pub mod patch;
 pub mod pending;
+pub mod phase;
 pub mod plan;
 pub mod pool;
 pub mod problem;
 pub mod reach;
 pub mod read;
+pub mod refusal;
 pub mod seen;
 pub mod shape;
 pub mod simulate;
+pub mod snapshot;
 pub mod strategy;
 pub mod verdict;
-pub mod world;

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use api::{machine::names::MASTER, names, stanza::StanzaStrategy};
+use api::{names, stanza::StanzaStrategy};
 use schedule::Instant;
 use serde_json::{Value, json};
 
 use crate::{
     gate::{Form, Gate, gate},
     seen::{SeenGated, SeenPolicy, StanzaReading},
-    world::World,
+    snapshot::Snapshot,
 };
 
 /// What is wanted.
@@ -43,12 +43,10 @@ pub struct Change {
 
 /// Why a resource's own stanza is not the place for an override; none if it is. The pool of the masters follows `ClusterVersion`, so
 /// that what is written on the pool itself is put back at once (CV-2).
-pub fn led_elsewhere(seen: &SeenGated, world: &World) -> Option<String> {
-    let object = &seen.identity.object;
-    let masters =
-        object.kind == names::MACHINE_CONFIG_POOL && object.name.as_deref() == Some(MASTER);
-    let mut versions = world.gated().filter(|seen| seen.is_the_cluster());
-    let version = versions.next().filter(|_| masters)?.identity.object.name.as_deref()?.to_owned();
+pub fn led_elsewhere(seen: &SeenGated, snapshot: &Snapshot) -> Option<String> {
+    let object = &seen.identity.key;
+    let decides = &snapshot.decides(seen).identity.key;
+    let version = Some(&decides.name).filter(|_| decides != object)?;
     Some(format!(
         "{object} follows ClusterVersion/{version}, so its own stanza decides nothing\n  \
          hint: tidegate override clusterversion/{version}, which holds or permits the masters too"
@@ -63,7 +61,7 @@ pub fn change(
     reason: Option<&str>,
     now: Instant,
 ) -> Result<Change, String> {
-    let object = &seen.identity.object;
+    let object = &seen.identity.key;
     if let Wanted::PermissiveUntil(until) | Wanted::RestrictiveUntil(until) = wanted
         && until <= now
     {
@@ -130,7 +128,7 @@ fn with(seen: &SeenGated, written: &Value) -> Result<SeenGated, String> {
 }
 
 fn meaning(after: &SeenGated, gate: &Gate, now: Instant) -> String {
-    let object = &after.identity.object;
+    let object = &after.identity.key;
     let then = match after.policy() {
         Some(policy) => format!("then as {policy} says"),
         None => match gate.form() {
@@ -242,15 +240,14 @@ mod tests {
     #[test]
     fn the_pool_of_the_masters_is_overridden_by_way_of_the_cluster_version() {
         let world = |objects: &[(usize, &str)]| {
-            let mut world = World::default();
+            let mut world = Snapshot::default();
             for (kind, name) in objects {
                 world.add(&GATED[*kind], &json!({"metadata": {"name": name}}));
             }
             world
         };
-        let check = |world: &World, pool: &str, expected: Option<&str>| {
-            let pools =
-                world.gated().find(|seen| seen.identity.object.name.as_deref() == Some(pool));
+        let check = |world: &Snapshot, pool: &str, expected: Option<&str>| {
+            let pools = world.gated().find(|seen| &*seen.identity.key.name == pool);
             let said = led_elsewhere(pools.unwrap(), world);
             assert_eq!(said.is_some(), expected.is_some(), "{said:?}");
             assert!(said.unwrap_or_default().contains(expected.unwrap_or_default()));

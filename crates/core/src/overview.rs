@@ -5,22 +5,23 @@ use api::policy::{Behavior, Strategy};
 use schedule::Instant;
 
 use crate::{
+    behavior::as_recorded,
     decide::outside,
     enforced::Enforcement,
     gate::{Form, Gate},
+    key::Key,
     pending::Pending,
-    problem::Object,
     seen::{SeenGated, SeenPolicy},
+    snapshot::Snapshot,
     strategy,
     verdict::Verdict,
-    world::{World, as_recorded},
 };
 
 /// A policy or a resource at an instant.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Which object.
-    pub object: Object,
+    pub object: Key,
     /// Whether changes may be initiated.
     pub verdict: Verdict,
     /// The same for the state after the present one, if there is one.
@@ -28,7 +29,7 @@ pub struct Row {
     /// How that is decided, as it is spelled in the object; none without a stanza.
     pub strategy: Option<&'static str>,
     /// The policy that a resource names.
-    pub policy: Option<Object>,
+    pub policy: Option<Key>,
     /// Whether a resource sets its policy aside.
     pub overridden: Overridden,
     /// The present state and the next one.
@@ -51,16 +52,16 @@ pub enum Overridden {
 }
 
 /// The row of a resource.
-pub fn resource(world: &World, seen: &SeenGated, at: Instant) -> Row {
-    let gate = world.gate(seen);
-    let behavior = world.behavior(seen, at);
+pub fn resource(snapshot: &Snapshot, seen: &SeenGated, at: Instant) -> Row {
+    let gate = snapshot.gate(seen);
+    let behavior = snapshot.behavior(seen, at);
     Row {
-        object: seen.identity.object.clone(),
+        object: seen.identity.key.clone(),
         verdict: gate.verdict(at),
         next: next(&behavior, |at| gate.verdict(at)),
         strategy: form_name(&gate),
-        policy: seen.policy(),
-        overridden: if gate.overrides(seen, at) { Overridden::Yes } else { Overridden::No },
+        policy: gate.named().cloned(),
+        overridden: if gate.overrides(at) { Overridden::Yes } else { Overridden::No },
         behavior,
         pending: seen.pending.clone(),
         enforced: seen.enforcement(),
@@ -87,7 +88,7 @@ pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
     let known = seen.status.behavior.as_ref();
     let behavior = as_recorded(&set, &|at| seen.reason(at), known, strategy, at);
     Row {
-        object: seen.identity.object.clone(),
+        object: seen.identity.key.clone(),
         verdict: seen.verdict(at),
         next: next(&behavior, |at| seen.verdict(at)),
         strategy: usable

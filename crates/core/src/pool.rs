@@ -1,6 +1,6 @@
 //! What is to be done about a pool of machines now? From what was seen, the gate and an instant to a plan.
 //!
-//! - POOL-1: rendering goes on whatever the gate says; only [`Action::SetDesiredConfig`] is gated, and it owns its permit.
+//! - POOL-1: rendering goes on whatever the gate says; only [`Effect::SetDesiredConfig`] is gated, and it owns its permit.
 //! - POOL-2: machines are reserved in the pool's ledger before they are marked, by compare-and-swap.
 //! - GATE-10, GATE-16: what was begun is recorded with the write that began it; `upkeep` keeps the records true.
 //! - POOL-5, POOL-7, CV-2: what may go while the gate is shut, each by a rule of its own.
@@ -20,9 +20,11 @@ use api::machine::names;
 use crate::{
     enforced::Enforcement,
     gate::{Gate, Permit, Real},
+    note::{Note, Weight},
+    patch::{StatusPatch, made_from},
     pending::Pending,
-    plan::{Note, StatusPatch, Weight, made_from},
     problem::Problem,
+    refusal::Refusals,
 };
 
 pub mod begun;
@@ -39,7 +41,7 @@ pub mod membership;
 pub mod merge;
 mod pending;
 pub mod prune;
-pub mod refusal;
+mod refusal;
 pub mod render;
 mod report;
 mod rollout;
@@ -56,7 +58,6 @@ mod upkeep;
 use bypass::Bypass;
 use ledger::Ledger;
 use merge::Base;
-use refusal::Refusals;
 use render::{LARGEST, Rendering};
 use rollout::{Mark, Ways, rollout};
 use seen::{Pause, SeenNode, SeenPool};
@@ -65,16 +66,16 @@ use target::{Served, Shelf, Target, served};
 use update::{Record, SeenUpdate};
 
 /// What a decision about a pool looks at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct PoolView<'a> {
     /// The pool.
     pub pool: &'a SeenPool,
     /// The machines that belong to it, and to it alone (see [`membership`]).
-    pub nodes: &'a [&'a SeenNode],
+    pub nodes: Vec<&'a SeenNode>,
     /// Rendered configurations; those of other pools are passed over.
-    pub rendered: &'a [&'a Rendered],
+    pub rendered: Vec<&'a Rendered>,
     /// The sources that it selects (see [`render::chosen`]).
-    pub sources: &'a [&'a Source],
+    pub sources: Vec<&'a Source>,
     /// What its sources come to. Made anew when a source or the pool changes, and kept between decisions.
     pub rendering: &'a Rendering,
     /// What the release brings.
@@ -95,6 +96,33 @@ pub struct PoolView<'a> {
     pub topology: Topology,
 }
 
+impl<'a> PoolView<'a> {
+    /// What is looked at of a pool with these nodes, rendered configurations and sources, where nothing else is in the way.
+    pub fn new(
+        pool: &'a SeenPool,
+        (nodes, rendered, sources): (Vec<&'a SeenNode>, Vec<&'a Rendered>, Vec<&'a Source>),
+        rendering: &'a Rendering,
+        base: &'a Base,
+    ) -> Self {
+        static NOBODY_REFUSES: Refusals = Refusals::new();
+        Self {
+            pool,
+            nodes,
+            rendered,
+            sources,
+            rendering,
+            base,
+            operator_node: None,
+            waits_for: None,
+            refusals: &NOBODY_REFUSES,
+            held_back: None,
+            control_plane_update: None,
+            seconds_ahead: 0,
+            topology: Topology::Several,
+        }
+    }
+}
+
 /// How many nodes a cluster has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topology {
@@ -108,7 +136,7 @@ pub enum Topology {
 #[derive(Clone, Debug)]
 pub struct PoolPlan<R = Real> {
     /// What is to be done, in this order. Whoever executes it stops at the first that fails and plans again.
-    pub actions: Vec<Action<R>>,
+    pub effects: Vec<Effect<R>>,
     /// The change to the status; none if it reads as it should, or if an action writes the pool first.
     pub status: Option<StatusPatch>,
     /// What waits, and what is under way.
@@ -130,7 +158,7 @@ pub struct PoolPlan<R = Real> {
 impl<R> Default for PoolPlan<R> {
     fn default() -> Self {
         Self {
-            actions: Vec::new(),
+            effects: Vec::new(),
             status: None,
             pending: Pending::default(),
             served: None,
@@ -145,7 +173,7 @@ impl<R> Default for PoolPlan<R> {
 
 /// One thing to do. What starts a change owns the permit for it (GATE-7).
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action<R = Real> {
+pub enum Effect<R = Real> {
     /// Create a rendered configuration. One that exists already is the same: its name tells its content.
     CreateRendered(Box<Value>),
     /// Write on a rendered configuration what its sources hold now: other sources came to the same content.
@@ -155,8 +183,6 @@ pub enum Action<R = Real> {
         /// The digests, as the annotation holds them.
         digests: String,
     },
-    /// Give the master pool the stanza of `ClusterVersion` (CV-2): a JSON patch of the pool, made from the version that was seen.
-    FollowControlPlane(Vec<Value>),
     /// Point the pool to its newest configuration: a JSON patch of the pool, made from the version that was seen.
     SetConfiguration(Vec<Value>),
     /// Write the pool's ledger: a JSON patch of the pool, made from the version that was seen. A conflict means that another planner
@@ -223,19 +249,19 @@ pub fn decide<R: Clone>(view: &PoolView<'_>, gate: &Gate<R>, now: Instant) -> Po
     let target = Target::of(view.pool, &shelf, &mut blocked);
     blocked.extend(held::problem(view, target.as_ref()));
     let mut problems = Vec::new();
-    let bypass = Bypass::new(view.sources, target.as_ref(), &mut problems);
+    let bypass = Bypass::new(&view.sources, target.as_ref(), &mut problems);
     problems.extend(refusal::problems(view, target.as_ref()));
     let master = view.pool.name == names::MASTER;
     let update = view.control_plane_update.filter(|_| master);
     problems.extend(update.and_then(|update| update.problem.clone()));
     let mut plan = PoolPlan {
         pending: pending::pending(view, &shelf),
-        served: served(view.pool, view.nodes, target.as_ref(), &shelf),
+        served: served(view.pool, &view.nodes, target.as_ref(), &shelf),
         ..PoolPlan::default()
     };
-    render_actions(view, &shelf, &mut plan);
+    render_effects(view, &shelf, &mut plan);
     let writes_pool =
-        plan.actions.iter().any(|action| matches!(action, Action::SetConfiguration(_)));
+        plan.effects.iter().any(|action| matches!(action, Effect::SetConfiguration(_)));
     let ways = target.map(|target| Ways::new(view, (target, &shelf), &bypass, (gate, now)));
     let progress = report::progress(view, ways.as_ref(), &blocked, (&bypass, &shelf));
     plan.pending.course = report::course(view, ways.as_ref(), &blocked);
@@ -249,18 +275,18 @@ pub fn decide<R: Clone>(view: &PoolView<'_>, gate: &Gate<R>, now: Instant) -> Po
         plan.wake = rollout.wake;
         let marked: BTreeSet<&str> =
             rollout.marks.iter().map(|mark| mark.node.name.as_str()).collect();
-        node_actions(view, rollout.ledger, rollout.marks, &mut plan);
-        upkeep::upkeep(view, &marked, &mut plan.actions);
+        node_effects(view, rollout.ledger, rollout.marks, &mut plan);
+        upkeep::upkeep(view, &marked, &mut plan.effects);
         // Last: if the server refuses it, nothing else waits for it.
-        plan.actions.extend(update::upkeep(view, target.as_ref(), &shelf));
+        plan.effects.extend(update::upkeep(view, target.as_ref(), &shelf));
     }
     plan.wake = plan.wake.into_iter().chain(gate.set().next_change(now)).min();
     blocked.extend(problems);
-    if !plan.actions.iter().any(Action::comes_before_status) {
+    if !plan.effects.iter().any(Effect::comes_before_status) {
         plan.notes.extend(report::notes(view, &blocked));
         let facts = status::Facts {
             pool: view.pool,
-            nodes: view.nodes,
+            nodes: &view.nodes,
             target: target.map(|target| target.config),
             rendering: view.rendering,
             progress: &progress,
@@ -274,15 +300,12 @@ pub fn decide<R: Clone>(view: &PoolView<'_>, gate: &Gate<R>, now: Instant) -> Po
     plan
 }
 
-impl<R> Action<R> {
+impl<R> Effect<R> {
     /// Whether no status can be written beside it: it changes the version of the pool, so that nothing else made from that version
     /// can be written; or the newest configuration has not been seen yet, so that nobody can say what is in it.
     pub(crate) fn comes_before_status(&self) -> bool {
         match self {
-            Self::FollowControlPlane(_)
-            | Self::SetConfiguration(_)
-            | Self::WriteLedger { .. }
-            | Self::CreateRendered(_) => true,
+            Self::SetConfiguration(_) | Self::WriteLedger { .. } | Self::CreateRendered(_) => true,
             Self::RecordSources { .. }
             | Self::SetDesiredConfig { .. }
             | Self::Adopt { .. }
@@ -290,26 +313,15 @@ impl<R> Action<R> {
             | Self::RecordRelease { .. } => false,
         }
     }
-
-    /// What people should be told once it has been done: every initiation with its basis and its end (GATE-7).
-    pub fn note(&self) -> Option<Note> {
-        let Self::SetDesiredConfig { node, config, until, permit, .. } = self else { return None };
-        let basis = permit.basis();
-        Some(Note {
-            weight: Weight::Normal,
-            reason: "SetDesiredConfig",
-            message: format!("Node/{node} goes to {config}; basis: {basis}; permit until {until}"),
-        })
-    }
 }
 
 /// Brings the newest configuration into the world, and then the pool to it. Never asks the gate (POOL-1).
-fn render_actions<R>(view: &PoolView<'_>, shelf: &Shelf<'_>, plan: &mut PoolPlan<R>) {
+fn render_effects<R>(view: &PoolView<'_>, shelf: &Shelf<'_>, plan: &mut PoolPlan<R>) {
     let Some(fresh) = view.rendering.config.as_ref().filter(|_| view.pool.stays()) else { return };
     match shelf.get(&fresh.name) {
         None => {
             let document = fresh.document(view.pool, view.base);
-            plan.actions.push(Action::CreateRendered(Box::new(document)));
+            plan.effects.push(Effect::CreateRendered(Box::new(document)));
             // Four fifths: early enough to act, late enough to mean something.
             if fresh.size > LARGEST / 5 * 4 {
                 plan.notes.push(Note {
@@ -321,20 +333,20 @@ fn render_actions<R>(view: &PoolView<'_>, shelf: &Shelf<'_>, plan: &mut PoolPlan
         }
         Some(stored) if !fresh.is_recorded_by(stored) => {
             let (name, digests) = (fresh.name.clone(), fresh.digests());
-            plan.actions.push(Action::RecordSources { name, digests });
+            plan.effects.push(Effect::RecordSources { name, digests });
         }
         Some(_) => {}
     }
     if view.pool.newest.as_deref() != Some(fresh.name.as_str()) {
         let configuration = fresh.reference();
-        plan.actions.push(Action::SetConfiguration(vec![
+        plan.effects.push(Effect::SetConfiguration(vec![
             made_from(&view.pool.resource_version),
             json!({"op": "add", "path": "/spec/configuration", "value": configuration}),
         ]));
     }
 }
 
-fn node_actions<R>(
+fn node_effects<R>(
     view: &PoolView<'_>,
     ledger: Ledger,
     marks: Vec<Mark<'_, R>>,
@@ -342,11 +354,11 @@ fn node_actions<R>(
 ) {
     if ledger != view.pool.ledger {
         let operations = annotate(view.pool, names::LEDGER, &ledger.text());
-        plan.actions.push(Action::WriteLedger { ledger, operations });
+        plan.effects.push(Effect::WriteLedger { ledger, operations });
     }
-    plan.actions.extend(marks.into_iter().map(|mark| {
+    plan.effects.extend(marks.into_iter().map(|mark| {
         let Mark { node, config, permit, until } = mark;
-        Action::SetDesiredConfig {
+        Effect::SetDesiredConfig {
             node: node.name.clone(),
             uid: node.uid.clone(),
             resource_version: node.resource_version.clone(),

@@ -6,7 +6,10 @@
 use std::sync::Arc;
 
 use api::{
-    machine::{disruption::MachineConfigurationStatus, names::NODE_DISRUPTION_POLICY_DEGRADED},
+    machine::{
+        disruption::MachineConfigurationStatus,
+        names::{MASTER, NODE_DISRUPTION_POLICY_DEGRADED},
+    },
     meta::Condition,
     policy::{Behavior, PolicyStatus},
     reach::PolicyKind,
@@ -18,8 +21,10 @@ use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
+    change::ChangeId,
     drain::node::Node,
     enforced::Enforcement,
+    key::Key,
     node::disruption::{self, Wanted},
     pending::{self, Began, Pending},
     pool::{
@@ -27,7 +32,7 @@ use crate::{
         source::SeenConfig,
         update::SeenUpdate,
     },
-    problem::{Code, FieldPath, Object, Problem},
+    problem::{Code, FieldPath, Problem},
     reach::seen::SeenGate,
     read::{self, Judged},
     shape,
@@ -37,7 +42,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Its kind and name.
-    pub object: Object,
+    pub key: Key,
     /// The identity of this very object: one of the same name made later has another.
     pub uid: String,
     /// The version of the stored bytes, for preconditions.
@@ -197,6 +202,17 @@ impl Seen {
         }
     }
 
+    /// Whether the object was told to go to this, by whomever.
+    pub fn goes_to(&self, change: &ChangeId) -> bool {
+        match self {
+            Self::Part(part) => match &part.part {
+                Part::Node(machine) => *change == ChangeId::rendered(&machine.node.desired),
+                Part::Config(_) | Part::Disruption(_) | Part::Other => false,
+            },
+            Self::Policy(_) | Self::Gated(_) => false,
+        }
+    }
+
     /// Which object.
     pub fn identity(&self) -> &Identity {
         match self {
@@ -268,10 +284,9 @@ fn judged_part(document: &Value) -> Value {
 }
 
 impl SeenGated {
-    /// Whether it is the one `ClusterVersion` that every cluster has, which the masters follow (CV-2).
-    pub fn is_the_cluster(&self) -> bool {
-        self.kind.id == KindId::ClusterVersion
-            && self.identity.object.name.as_deref() == Some(api::names::THE_CLUSTER)
+    /// Whether it is the pool of the masters, which follow `ClusterVersion` (CV-2).
+    pub fn is_the_master_pool(&self) -> bool {
+        self.pool.as_ref().is_some_and(|pool| pool.name == MASTER)
     }
 
     /// Reads a resource under change management.
@@ -320,16 +335,19 @@ impl SeenGated {
 
     /// The policy that its stanza names, whatever the strategy (GATE-3); in its own namespace if it has one, and in no other
     /// (GATE-5).
-    pub fn policy(&self) -> Option<Object> {
+    pub fn policy(&self) -> Option<Key> {
         let StanzaReading::Usable(stanza) = &self.stanza else { return None };
         let Role::Gated { policy, .. } = self.kind.role else { return None };
-        let of_cluster = self.gate.as_ref().map(|gate| gate.policy) == Some(PolicyKind::ChangeManagementPolicy);
-        let hosted = self.gate.is_some() && !of_cluster;
-        Some(Object {
-            kind: if hosted { api::names::HOSTED_CHANGE_MANAGEMENT_POLICY } else { policy }.to_owned(),
-            namespace: self.identity.object.namespace.clone().filter(|_| !of_cluster),
-            name: Some(stanza.by_policy.as_ref()?.name.clone()),
-        })
+        let own = self.identity.key.namespace.clone();
+        // A gate says of which kind its policy is (RCH-11).
+        let (id, namespace) = match self.gate.as_ref().map(|gate| gate.policy) {
+            None => (policy, own),
+            Some(PolicyKind::HostedChangeManagementPolicy) => {
+                (KindId::HostedChangeManagementPolicy, own)
+            }
+            Some(PolicyKind::ChangeManagementPolicy | PolicyKind::Unknown) => (policy, None),
+        };
+        Some(Key { id, namespace, name: stanza.by_policy.as_ref()?.name.as_str().into() })
     }
 }
 
@@ -337,16 +355,12 @@ impl Identity {
     fn new(kind: &Kind, document: &Value) -> Self {
         let text = |field: &str| {
             let found = document.get("metadata").and_then(|metadata| metadata.get(field));
-            found.and_then(Value::as_str).map(str::to_owned)
+            found.and_then(Value::as_str)
         };
         Self {
-            object: Object {
-                kind: kind.name.to_owned(),
-                namespace: text("namespace"),
-                name: text("name"),
-            },
-            uid: text("uid").unwrap_or_default(),
-            resource_version: text("resourceVersion").unwrap_or_default(),
+            key: Key::new(kind, text("namespace"), text("name").unwrap_or_default()),
+            uid: text("uid").unwrap_or_default().to_owned(),
+            resource_version: text("resourceVersion").unwrap_or_default().to_owned(),
             generation: document
                 .pointer("/metadata/generation")
                 .and_then(Value::as_i64)

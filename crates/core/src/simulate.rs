@@ -6,27 +6,20 @@
 //!
 //! - POOL-1: a machine that was begun finishes, whatever the window does, even after the period.
 //! - CV-1, HOST-1: of an update of a control plane or of hosted machines only the start is told; nobody here knows how long it takes.
-//! - CV-2: the master pool has the gate of `ClusterVersion`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
 };
 
-use api::schema::{Kind, Role};
 use schedule::Instant;
-use serde_json::Value;
 
 use crate::{
     explain,
     gate::{Gate, WhatIf},
-    pool::{
-        seen::{SeenNode, SeenPool},
-        source::{Rendered, SeenConfig, Source},
-    },
     problem::Object,
-    seen::{Part, SeenGated, SeenPart},
-    world::World,
+    seen::SeenGated,
+    snapshot::Snapshot,
 };
 
 pub mod chance;
@@ -38,15 +31,6 @@ pub mod verdict;
 
 pub use course::{Arrival, Change, Run};
 use verdict::Verdict;
-
-/// What is simulated.
-#[derive(Clone, Debug, Default)]
-pub struct Cluster {
-    world: World,
-    nodes: Vec<SeenNode>,
-    sources: Vec<Source>,
-    rendered: Vec<Rendered>,
-}
 
 /// What a person may choose.
 #[derive(Clone, Debug)]
@@ -119,59 +103,8 @@ pub struct Single {
     pub reason: String,
 }
 
-impl Cluster {
-    /// Takes in an object as a cluster has it.
-    pub fn add(&mut self, kind: &'static Kind, document: &Value) {
-        match kind.role {
-            Role::Policy | Role::Gated { .. } => self.world.add(kind, document),
-            Role::Part => self.add_part(kind, document),
-        }
-    }
-
-    /// Takes in an object as somebody wrote it down (see [`World::add_written`]).
-    pub fn add_written(&mut self, kind: &'static Kind, document: &Value, now: Instant) {
-        match kind.role {
-            Role::Policy | Role::Gated { .. } => self.world.add_written(kind, document, now),
-            Role::Part => self.add_part(kind, document),
-        }
-    }
-
-    fn add_part(&mut self, kind: &'static Kind, document: &Value) {
-        match SeenPart::new(kind, document).part {
-            Part::Node(machine) => self.nodes.push(machine.node),
-            Part::Config(config) => match *config {
-                SeenConfig::Source(source) => self.sources.push(source),
-                SeenConfig::Rendered(rendered) => self.rendered.push(rendered),
-            },
-            // What a change disrupts does not change how long a machine takes here.
-            Part::Disruption(_) | Part::Other => {}
-        }
-    }
-
-    /// Every pool, by name.
-    pub fn pools(&self) -> impl Iterator<Item = &SeenPool> {
-        self.world.gated().filter_map(|gated| gated.pool.as_deref())
-    }
-
-    /// How many machines were seen, in whatever pool.
-    pub fn machines(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// Whether there is nothing that could change.
-    pub fn is_empty(&self) -> bool {
-        self.world.gated().next().is_none()
-    }
-
-    /// What the control plane says, if it was seen.
-    fn control_plane(&self) -> Option<&SeenGated> {
-        let mut gated = self.world.gated();
-        gated.find(|gated| gated.is_the_cluster()).map(|gated| &**gated)
-    }
-}
-
 /// What would happen to a cluster.
-pub fn simulate(cluster: &Cluster, settings: &Settings) -> Forecast {
+pub fn simulate(cluster: &Snapshot, settings: &Settings) -> Forecast {
     let pools = start::pools(cluster, settings);
     let ended = clock::run(pools.clone(), settings);
     let pools =
@@ -179,10 +112,9 @@ pub fn simulate(cluster: &Cluster, settings: &Settings) -> Forecast {
     Forecast {
         pools: pools.collect(),
         others: cluster
-            .world
             .gated()
             .filter(|gated| gated.pool.is_none() && !gated.pending.is_empty())
-            .map(|gated| single(gated, &cluster.world.gate(gated), settings))
+            .map(|gated| single(gated, &cluster.gate(gated), settings))
             .collect(),
     }
 }
@@ -192,10 +124,10 @@ fn single(gated: &SeenGated, gate: &Gate, settings: &Settings) -> Single {
     let open = gate.set().state(start);
     let starts = if open.inside { Some(start) } else { open.until };
     Single {
-        object: gated.identity.object.clone(),
+        object: gated.identity.key.object(),
         waiting: explain::change::each(&gated.pending.waiting),
         starts: starts.filter(|starts| *starts < settings.range.end),
-        reason: explain::gate::sentence(gated, gate, start),
+        reason: explain::gate::sentence(gate, start),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use api::{machine::names::NODE, names::MACHINE_CONFIG_POOL};
+use api::schema::KindId;
 use runtime::{
     caches::Caches,
     call::{CallError, Cluster},
@@ -14,10 +14,7 @@ use runtime::{
     lease::Leadership,
 };
 use schedule::Instant;
-use tidegate_core::{
-    drain::{self, Settings, node::Request, request},
-    pool::{membership::membership, seen::SeenPool},
-};
+use tidegate_core::drain::{self, Settings, node::Request, request};
 use tokio::{
     sync::watch,
     task::{self, JoinError, JoinSet},
@@ -149,12 +146,12 @@ fn tell(name: &str, passed: Result<Passed, CallError>, told: &mut BTreeMap<Strin
 /// The machines that need somebody, and what they ask for. Before pools and machines are known, nobody is judged.
 fn asking(caches: &Caches) -> BTreeMap<String, Request> {
     let store = caches.store();
-    if ![NODE, MACHINE_CONFIG_POOL].into_iter().all(|kind| store.is_settled(kind)) {
+    if ![KindId::Node, KindId::MachineConfigPool].into_iter().all(|kind| store.is_settled(kind)) {
         return BTreeMap::new();
     }
-    let pools: Vec<&SeenPool> = store.pools().collect();
-    let machines = store.machines().filter(|machine| {
-        let home = || membership(&machine.node, pools.iter().copied());
+    let snapshot = store.snapshot();
+    let machines = snapshot.machines().filter(|machine| {
+        let home = || snapshot.membership(&machine.node);
         machine.drain.is_concerned() && request::needs_somebody(&machine.drain, &home())
     });
     machines.map(|machine| (machine.node.name.clone(), machine.drain.request())).collect()

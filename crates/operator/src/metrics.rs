@@ -5,12 +5,11 @@
 use std::sync::Arc;
 
 use api::{
+    machine::names::MASTER,
     metrics::{self, Metric},
-    names,
-    schema::{Role, System},
+    schema::{KindId, Role, System},
 };
 use runtime::{
-    key::Key,
     store::Store,
     telemetry::page::{Page, written},
 };
@@ -20,27 +19,25 @@ use tidegate_core::{
     enforced::Enforcement,
     gate::{Form, Gate},
     gauge::{self, Gauges},
-    seen::{Seen, SeenGated, StanzaReading},
+    key::Key,
+    seen::{Seen, SeenGated},
 };
 
-use crate::{
-    rollout::{self, gate_of},
-    run::View,
-};
+use crate::{rollout, run::View};
 
 /// The page.
 pub fn page(view: &View) -> String {
     let now = view.clock.now();
     let store = view.caches.store();
     // Eight lines of about 150 bytes for each resource.
-    let mut page = Page::with_room(store.len() * 1_200 + 8_192);
+    let mut page = Page::with_room(store.snapshot().len() * 1_200 + 8_192);
     let (mut policies, mut gated) = (Vec::new(), Vec::new());
-    for (key, seen) in store.all() {
+    for (key, seen) in store.snapshot().all() {
         match seen {
             Seen::Policy(policy) => policies.push((key, policy)),
             Seen::Part(_) => {}
             Seen::Gated(resource) => {
-                let (resource, gate) = &asked(view, seen, resource, &store);
+                let (resource, gate) = &asked(view, resource, &store);
                 let [kind, name, namespace] = object(key);
                 gated.push(Row {
                     object: written('{', "kind", kind) + &written(',', "object", name),
@@ -48,8 +45,8 @@ pub fn page(view: &View) -> String {
                     namespace: written(',', metrics::NAMESPACE, namespace),
                     gauges: gauge::gauges(resource, gate, now),
                     governed: gate.form() != Form::NoStanza || resource.behavior.is_some(),
-                    overridden: gate.overrides(resource, now),
-                    removed: is_removed(resource),
+                    overridden: gate.overrides(now),
+                    removed: is_removed(resource, gate),
                     enforced: (gate.form() != Form::NoStanza)
                         .then(|| resource.enforcement().unwrap_or_default()),
                     outside: outside::recorded(resource),
@@ -106,21 +103,13 @@ pub fn page(view: &View) -> String {
 }
 
 /// A resource with its gate. A pool that is rolled out here has pending what the rollout says (POOL-6).
-fn asked(
-    view: &View,
-    seen: &Seen,
-    resource: &Arc<SeenGated>,
-    store: &Store,
-) -> (Arc<SeenGated>, Gate) {
+fn asked(view: &View, resource: &Arc<SeenGated>, store: &Store) -> (Arc<SeenGated>, Gate) {
+    let gate = store.snapshot().gate(resource);
     let managed = view.caches.observed().iter().any(|kind| kind.role == Role::Part);
-    if managed && resource.pool.is_some() {
-        let gate = rollout::gate_of_pool(seen, resource, store);
-        if let Some(planned) = rollout::planned(resource, &gate, store, view.clock.now()) {
-            let resource = SeenGated { pending: planned.pending, ..(**resource).clone() };
-            return (Arc::new(resource), gate);
-        }
-    }
-    (Arc::clone(resource), gate_of(seen, resource, store))
+    let planned =
+        managed.then(|| rollout::planned(resource, &gate, store, view.clock.now())).flatten();
+    let Some(planned) = planned else { return (Arc::clone(resource), gate) };
+    (Arc::new(SeenGated { pending: planned.pending, ..(**resource).clone() }), gate)
 }
 
 type Value = fn(&Gauges) -> i64;
@@ -154,7 +143,7 @@ fn object(key: &Key) -> [&str; 3] {
 /// Which half of a cluster changes with a resource, as a label. The pool of the masters is the control plane, though its kind is that
 /// of nodes.
 fn system(key: &Key) -> &'static str {
-    let masters = key.kind().name == names::MACHINE_CONFIG_POOL && &*key.name == "master";
+    let masters = key.id == KindId::MachineConfigPool && &*key.name == MASTER;
     match key.kind().role {
         Role::Policy | Role::Part => "",
         Role::Gated { system: System::WorkerNodes, .. } if !masters => ",system=\"worker-nodes\"",
@@ -164,8 +153,8 @@ fn system(key: &Key) -> &'static str {
 }
 
 /// Whether there was a stanza and there is none any more: the status still tells of it.
-fn is_removed(resource: &SeenGated) -> bool {
-    resource.stanza == StanzaReading::Absent && resource.behavior.is_some()
+fn is_removed(resource: &SeenGated, gate: &Gate) -> bool {
+    gate.form() == Form::NoStanza && resource.behavior.is_some()
 }
 
 fn flags(page: &mut Page, metric: &Metric, rows: &[Row], is: impl Fn(&Row) -> bool) {
@@ -185,7 +174,7 @@ fn build(page: &mut Page, view: &View) {
 fn ages(page: &mut Page, view: &View, store: &Store) {
     page.begin(&metrics::CACHE_AGE_SECONDS);
     for kind in view.caches.observed() {
-        if let Some(age) = store.age(kind.name) {
+        if let Some(age) = store.age(kind.id) {
             let seconds = (age.as_secs_f64() * 1000.0).round() / 1000.0;
             page.sample(&metrics::CACHE_AGE_SECONDS, &[kind.name], seconds);
         }

@@ -10,6 +10,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use front::{Answer, plain};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use runtime::call::Cluster;
@@ -19,7 +20,7 @@ use tokio::sync::Semaphore;
 use crate::{
     rollout::{Given, given},
     run::View,
-    serve::{plain, probe},
+    serve::probe,
 };
 
 mod asker;
@@ -47,7 +48,7 @@ impl NodeConfig {
     }
 
     /// The answer to a request.
-    pub async fn answer<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
+    pub async fn answer<B>(&self, request: &Request<B>) -> Answer {
         let answer = tokio::time::timeout(PATIENCE, self.decide(request)).await;
         let mut response = answer.unwrap_or_else(|_| {
             later("nobody could be asked in time who this is; ask again in a moment")
@@ -58,7 +59,7 @@ impl NodeConfig {
         response
     }
 
-    async fn decide<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
+    async fn decide<B>(&self, request: &Request<B>) -> Answer {
         if request.method() != Method::GET && request.method() != Method::HEAD {
             let mut response = said(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD");
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -109,12 +110,7 @@ impl NodeConfig {
         Ok(asker)
     }
 
-    fn configuration(
-        &self,
-        pool: &str,
-        headers: &HeaderMap,
-        asker: &Asker,
-    ) -> Response<Full<Bytes>> {
+    fn configuration(&self, pool: &str, headers: &HeaderMap, asker: &Asker) -> Answer {
         // Whether rollouts may go on is another question: a machine that starts is none.
         if let Err(why) = self.view.knows() {
             return later(&format!("this replica is not ready: {why}; ask again in a moment"));
@@ -164,12 +160,12 @@ fn is_name(text: &str) -> bool {
     (1..=253).contains(&text.len()) && text.bytes().all(fine) && !text.contains("..")
 }
 
-fn said(code: StatusCode, text: &str) -> Response<Full<Bytes>> {
+fn said(code: StatusCode, text: &str) -> Answer {
     plain(code, format!("{text}\n"))
 }
 
 /// A refusal that passes: whoever starts a machine asks again.
-fn later(text: &str) -> Response<Full<Bytes>> {
+fn later(text: &str) -> Answer {
     let mut response = said(StatusCode::SERVICE_UNAVAILABLE, text);
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     response

@@ -11,12 +11,13 @@ use api::{kinds, machine::names};
 use runtime::{
     caches::Caches,
     call::{CallError, Cluster, Collection, Patch},
-    key::Key,
+    key::path,
     path::{ADMISSION_BINDING, ADMISSION_POLICY},
     tempo::Tempo,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_core::enforced::Enforcement;
+use tidegate_core::{enforced::Enforcement, key::Key};
 use tokio::time::{Instant, sleep};
 
 /// No configuration is called that: names of objects have no capital letters.
@@ -36,7 +37,8 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
     let mut last: Option<Try> = None;
     loop {
         changes.mark_seen();
-        let machine = caches.store().of_kind(&kinds::NODE).next().map(|(key, _)| key.clone());
+        let machine =
+            caches.store().snapshot().of_kind(&kinds::NODE).next().map(|(key, _)| key.clone());
         let Some(machine) = machine else {
             changes.changed().await;
             continue;
@@ -113,10 +115,10 @@ impl Try {
 /// Looks how admission policies stand.
 async fn look(cluster: &Cluster) -> Standing {
     let all = Collection::of(ADMISSION_POLICY.collection(None));
-    let mut policies: Vec<Value> = Vec::new();
+    let mut policies: Vec<Entry> = Vec::new();
     let listed = cluster.list_metadata(&all, |policy| policies.push(policy)).await;
     let all = Collection::of(ADMISSION_BINDING.collection(None));
-    let bindings = cluster.list_all::<Value>(&all).await;
+    let bindings = cluster.list_all::<Entry>(&all).await;
     let bindings = match (listed, bindings) {
         (Ok(_), Ok(bindings)) => bindings.items,
         (Err(error), _) | (_, Err(error)) if error.code() == Some(404) => {
@@ -124,20 +126,41 @@ async fn look(cluster: &Cluster) -> Standing {
         }
         _ => return Standing::Unseen,
     };
-    let bound: BTreeSet<&str> =
-        bindings.iter().filter_map(|it| it.pointer("/spec/policyName")?.as_str()).collect();
-    let names: Vec<&str> =
-        policies.iter().filter_map(|it| it.pointer("/metadata/name")?.as_str()).collect();
-    let stands =
-        |policy: &str| names.iter().any(|name| name.ends_with(policy) && bound.contains(name));
+    let bound: BTreeSet<&str> = bindings.iter().map(|one| one.spec.policy_name.as_str()).collect();
+    let stands = |policy: &str| {
+        let mut names = policies.iter().map(|one| one.metadata.name.as_str());
+        names.any(|name| name.ends_with(policy) && bound.contains(name))
+    };
     if !stands(PERMITS) || !stands(RECORDS) {
         return Standing::Missing;
     }
-    let text = |it: &Value, place: &str| it.pointer(place).map(ToString::to_string);
-    let versions = policies.iter().chain(&bindings).filter_map(|it| {
-        Some(text(it, "/metadata/name")? + &text(it, "/metadata/resourceVersion")?)
+    let versions = policies.iter().chain(&bindings).map(|Entry { metadata, .. }| {
+        let Metadata { name, resource_version } = metadata;
+        format!("{name} {resource_version}")
     });
     Standing::Bound(versions.collect())
+}
+
+/// What is read of policies and bindings. Every replica looks twice a minute, and all that a server notes beside it is many times as much.
+#[derive(Deserialize)]
+struct Entry {
+    metadata: Metadata,
+    /// Of a binding; metadata alone has none.
+    #[serde(default)]
+    spec: Spec,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata {
+    name: String,
+    resource_version: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Spec {
+    policy_name: String,
 }
 
 /// What comes of a change that nobody permitted, and of a record that no machine has.
@@ -153,7 +176,7 @@ async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallErro
     for (annotations, policy) in [(order, PERMITS), (json!({names::LEDGER: IMPOSSIBLE}), RECORDS)] {
         let change = json!({"metadata": {"annotations": annotations}});
         let patch = Patch::merge("tidegate-proof", &change).as_dry_run();
-        match cluster.patch(&machine.path(), patch).await {
+        match cluster.patch(&path(machine), patch).await {
             Ok(_) => return why_not(cluster).await,
             Err(CallError::Refused { message, .. }) if is_of(policy, &message) => {}
             // Whatever refused it, it was not what has to.

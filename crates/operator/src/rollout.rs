@@ -1,59 +1,36 @@
-//! What does a decision about a pool look at? The pool, its machines, its sources and what was rendered, as the caches have them.
+//! What is to be done about the nodes of a pool, and what does a new one get? The view that a [`Snapshot`] gives, with what this replica
+//! knows of itself.
 //!
 //! LIVE-2: a plan wakes when its gate next changes, so that what waits starts when its window opens.
 //!
-//! CV-2: the master pool follows `ClusterVersion`; until its stanza does, its gate is that of `ClusterVersion` all the same.
+//! [`Snapshot`]: tidegate_core::snapshot::Snapshot
 
-use api::{
-    machine::names::{ARBITER, MASTER},
-    names,
-    schema::gated_named,
-};
-use runtime::{
-    key::Key,
-    store::{Store, policy_of},
-};
+use api::kinds;
+use runtime::store::Store;
 use schedule::Instant;
-use serde_json::{Value, json};
 use tidegate_core::{
-    decide::outside,
-    gate::{self, Gate},
+    gate::Gate,
+    key::Key,
     pool::{
-        self, Action, PoolPlan, PoolView, Topology, master, membership,
+        self, PoolPlan, PoolView,
         merge::Base,
-        render::chosen,
-        seen::{SeenNode, SeenPool},
-        source::{Rendered, SeenConfig, Source},
+        source::Rendered,
         target::{Served, Why},
     },
-    seen::{Seen, SeenGated, StanzaReading},
+    seen::SeenGated,
 };
 
-/// What is to be done about the machines of a pool; none if the resource is no pool.
+/// What is to be done about the nodes of a pool; none if the resource is no pool.
 pub fn planned(gated: &SeenGated, gate: &Gate, store: &Store, now: Instant) -> Option<PoolPlan> {
     let pool = gated.pool.as_deref()?;
     let base = base();
     let rendering = store.rendering(pool, &base);
-    let nodes = members(&pool.name, store);
-    let (sources, rendered) = configs(store);
-    let update = control_plane(store).and_then(|(_, version)| version.update.as_deref());
     let view = PoolView {
-        pool,
-        nodes: &nodes,
-        rendered: &rendered,
-        sources: &chosen(pool, sources),
-        rendering: &rendering,
-        base: &base,
         operator_node: store.host(),
         refusals: store.refusals(),
-        held_back: Key::of(&gated.identity.object).and_then(|key| store.held_back(&key)),
-        waits_for: waits_for(pool, store),
-        control_plane_update: update,
+        held_back: store.held_back(&gated.identity.key),
         seconds_ahead: store.seconds_ahead(),
-        topology: match store.machines().nth(1) {
-            None => Topology::Single,
-            Some(_) => Topology::Several,
-        },
+        ..store.snapshot().view(pool, &rendering, &base)
     };
     Some(pool::decide(&view, gate, now))
 }
@@ -71,111 +48,18 @@ pub enum Given<'a> {
 
 /// What a new machine of the pool of this name gets.
 pub fn given<'a>(pool: &str, store: &'a Store, now: Instant) -> Given<'a> {
-    let key = gated_named(names::MACHINE_CONFIG_POOL).and_then(|kind| Key::new(kind, None, pool));
-    let Some(seen @ Seen::Gated(gated)) = key.and_then(|key| store.get(&key)) else {
+    let snapshot = store.snapshot();
+    let Some(gated) = snapshot.resource(&Key::new(&kinds::MACHINE_CONFIG_POOL, None, pool)) else {
         return Given::NoPool;
     };
-    let gate = gate_of_pool(seen, gated, store);
-    let served = planned(gated, &gate, store, now).and_then(|planned| planned.served);
-    let found = served.and_then(|Served { config, why }| {
-        let (_, rendered) = configs(store);
-        Some((rendered.into_iter().find(|rendered| rendered.name == config)?, why))
+    let planned = planned(gated, &snapshot.gate(gated), store, now);
+    let found = planned.and_then(|planned| planned.served).and_then(|Served { config, why }| {
+        Some((snapshot.rendered().find(|rendered| rendered.name == config)?, why))
     });
     found.map_or(Given::NothingYet, |(config, why)| Given::Config(config, why))
-}
-
-/// The gate of a resource, from what is known.
-pub fn gate_of(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
-    let policy = policy_of(seen);
-    gate::gate(gated, policy.as_ref().and_then(|policy| store.policy(policy)))
-}
-
-/// The gate of a pool.
-pub fn gate_of_pool(seen: &Seen, gated: &SeenGated, store: &Store) -> Gate {
-    let master = gated.pool.as_ref().is_some_and(|pool| pool.name == MASTER);
-    match control_plane(store).filter(|_| master) {
-        Some((seen, version)) => gate_of(seen, version, store),
-        None => gate_of(seen, gated, store),
-    }
-}
-
-/// The objects that the gate of a pool rests on: the pool, what decides in its stead if it is that of the masters, and the policy that is
-/// named (GATE-11). What decides about masters is one of them even where it is not known: it may have come since.
-pub fn rests_on(seen: &Seen, store: &Store) -> Vec<Key> {
-    let Seen::Gated(gated) = seen else { return Vec::new() };
-    let master = gated.pool.as_ref().is_some_and(|pool| pool.name == MASTER);
-    let version = control_plane(store).filter(|_| master).map(|(seen, _)| seen);
-    let policy = policy_of(version.unwrap_or(seen));
-    let own = Key::of(&seen.identity().object);
-    own.into_iter().chain(control_plane_key().filter(|_| master)).chain(policy).collect()
-}
-
-/// The change that lets the master pool follow `ClusterVersion`; none if it does, or if nobody can read what it should follow.
-pub fn follow(gated: &SeenGated, store: &Store) -> Option<Action> {
-    let pool = gated.pool.as_deref().filter(|pool| pool.name == MASTER)?;
-    let (_, version) = control_plane(store)?;
-    let stanza = |reading: &StanzaReading| match reading {
-        StanzaReading::Absent => Some(Value::Null),
-        StanzaReading::Usable(stanza) => Some(json!(stanza)),
-        StanzaReading::Unusable(_) => None,
-    };
-    let wanted = json!({"spec": {"changeManagement": stanza(&version.stanza)?}});
-    // One that cannot be read is as different as can be.
-    let found = stanza(&gated.stanza).unwrap_or(Value::Bool(false));
-    let found = json!({
-        "metadata": {"resourceVersion": pool.resource_version},
-        "spec": {"changeManagement": found},
-    });
-    master::follow(&wanted, &found).map(Action::FollowControlPlane)
 }
 
 /// There is no release here: what machines hold is what people configured, and nothing below it.
 fn base() -> Base {
     Base { controller_version: env!("CARGO_PKG_VERSION").into(), ..Base::default() }
-}
-
-fn members<'a>(pool: &str, store: &'a Store) -> Vec<&'a SeenNode> {
-    let pools: Vec<&SeenPool> = store.pools().collect();
-    membership::members(pool, &pools, store.machines().map(|machine| &machine.node))
-}
-
-fn configs(store: &Store) -> (Vec<&Source>, Vec<&Rendered>) {
-    let (mut sources, mut rendered) = (Vec::new(), Vec::new());
-    for config in store.configs() {
-        match config {
-            SeenConfig::Source(source) => sources.push(source),
-            SeenConfig::Rendered(config) => rendered.push(config),
-        }
-    }
-    (sources, rendered)
-}
-
-/// The machines of a pool that somebody told to go without asking (GATE-13).
-pub fn unrecorded(gated: &SeenGated, store: &Store) -> Vec<String> {
-    let Some(pool) = gated.pool.as_deref() else { return Vec::new() };
-    let names: Vec<&str> =
-        members(&pool.name, store).iter().map(|node| node.name.as_str()).collect();
-    let machines = store.machines().filter(|machine| names.contains(&machine.node.name.as_str()));
-    outside::unrecorded(pool, machines)
-}
-
-/// Voters of two kinds are never away together.
-fn waits_for(pool: &SeenPool, store: &Store) -> Option<&'static str> {
-    if ![MASTER, ARBITER].contains(&pool.name.as_str()) {
-        return None;
-    }
-    let target = store.pools().find(|pool| pool.name == MASTER).and_then(SeenPool::goal);
-    master::waits_for(&pool.name, &members(MASTER, store), &members(ARBITER, store), target)
-}
-
-/// What decides about the masters.
-fn control_plane_key() -> Option<Key> {
-    Key::new(gated_named(names::CLUSTER_VERSION)?, None, names::THE_CLUSTER)
-}
-
-fn control_plane(store: &Store) -> Option<(&Seen, &SeenGated)> {
-    match store.get(&control_plane_key()?)? {
-        seen @ Seen::Gated(gated) => Some((seen, &**gated)),
-        Seen::Policy(_) | Seen::Part(_) => None,
-    }
 }

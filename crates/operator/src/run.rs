@@ -3,7 +3,7 @@
 //! Dropping the future that [`Operator::run`] returns ends all of it at once, like a process that was killed. A part that ends by
 //! itself has failed, and then everything ends: half an operator looks alive and is not.
 
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
 use api::schema::{Kind, Role};
 use kube::Client;
@@ -171,8 +171,55 @@ impl Operator {
 
     /// Runs until `ended`, then gives the lease back.
     pub async fn run(self, ended: impl Future<Output = ()>) -> Result<(), RunError> {
+        let mut parts = self.start();
         let Self { settings, view, cluster, leadership } = self;
-        let Settings { identity, election, tempo, controllers, host: _, proof } = settings;
+        let Settings { identity, election, tempo, .. } = settings;
+        let (end_election, election_ends) = oneshot::channel::<()>();
+        let elected = match election {
+            Election::Alone => None,
+            Election::Lease { namespace, name } => {
+                let candidate = Candidate { namespace, name, identity };
+                let (caches, progress) = (Arc::clone(&view.caches), Arc::clone(&view.progress));
+                let elector =
+                    Elector::new(candidate, cluster, caches, progress, &tempo, leadership.clone());
+                Some(stand(elector, election_ends))
+            }
+        };
+        let failed = async {
+            match parts.join_next().await {
+                Some(Ok(part)) => RunError::Ended(part),
+                Some(Err(error)) => RunError::Panicked(error),
+                None => RunError::Ended("everything"),
+            }
+        };
+        let running = async {
+            tokio::select! {
+                biased;
+                () = ended => Ok(()),
+                error = failed => Err(error),
+            }
+        };
+        let outcome = match elected {
+            None => running.await,
+            Some(elected) => {
+                let ending = async {
+                    let outcome = running.await;
+                    // Nobody listens only if the elector is gone, and then there is nothing to end.
+                    let _ = end_election.send(());
+                    outcome
+                };
+                tokio::join!(ending, elected).0
+            }
+        };
+        drop(leadership);
+        outcome
+    }
+
+    /// Starts every part but the elector. Not in [`Operator::run`], whose code is made anew by each crate that calls it: the parts are most
+    /// of an operator, and made once, here.
+    fn start(&self) -> JoinSet<&'static str> {
+        let Self { settings, view, cluster, .. } = self;
+        let Settings { ref identity, tempo, controllers, proof, .. } = *settings;
         let reports = Reports::default();
         let mut parts = JoinSet::new();
         for kind in view.caches.observed().iter().copied() {
@@ -224,60 +271,26 @@ impl Operator {
                 });
             }
         }
-        let (end_election, election_ends) = oneshot::channel::<()>();
-        let elected = match election {
-            Election::Alone => None,
-            Election::Lease { namespace, name } => {
-                let candidate = Candidate { namespace, name, identity };
-                let (caches, progress) = (Arc::clone(&view.caches), Arc::clone(&view.progress));
-                let elector =
-                    Elector::new(candidate, cluster, caches, progress, &tempo, leadership.clone());
-                Some(async move {
-                    elector
-                        .run(async {
-                            // A sender that is gone means the same as one that has spoken.
-                            let _ = election_ends.await;
-                        })
-                        .await;
-                })
-            }
-        };
-        let failed = async {
-            match parts.join_next().await {
-                Some(Ok(part)) => RunError::Ended(part),
-                Some(Err(error)) => RunError::Panicked(error),
-                None => RunError::Ended("everything"),
-            }
-        };
-        let running = async {
-            tokio::select! {
-                biased;
-                () = ended => Ok(()),
-                error = failed => Err(error),
-            }
-        };
-        let outcome = match elected {
-            None => running.await,
-            Some(elected) => {
-                let ending = async {
-                    let outcome = running.await;
-                    // Nobody listens only if the elector is gone, and then there is nothing to end.
-                    let _ = end_election.send(());
-                    outcome
-                };
-                tokio::join!(ending, elected).0
-            }
-        };
-        drop(leadership);
-        outcome
+        parts
     }
+}
+
+/// Stands for election until somebody ends it. Boxed, so that this code too is made here.
+fn stand(
+    elector: Elector,
+    ended: oneshot::Receiver<()>,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(elector.run(async {
+        // A sender that is gone means the same as one that has spoken.
+        let _ = ended.await;
+    }))
 }
 
 /// Everything that the rows look at or read, each kind once.
 fn observed(controllers: &[Controller]) -> Vec<&'static Kind> {
     let mut observed: Vec<&'static Kind> = controllers.iter().map(|row| row.kind).collect();
     for kind in controllers.iter().flat_map(|row| row.reads) {
-        if observed.iter().all(|known| known.name != kind.name) {
+        if observed.iter().all(|known| known.id != kind.id) {
             observed.push(kind);
         }
     }
@@ -310,7 +323,7 @@ impl View {
         self.knows()?;
         let store = self.caches.store();
         // Only where pools are managed are machines known.
-        let tried = self.proof == Proof::Waived || store.machines().next().is_none();
+        let tried = self.proof == Proof::Waived || store.snapshot().machines().next().is_none();
         match store.enforcement() {
             Enforcement::Proven => Ok(()),
             _ if tried => Ok(()),

@@ -7,14 +7,13 @@ use std::{
     time::Duration,
 };
 
-use api::schema::Kind;
+use api::schema::{Kind, KindId};
 use serde_json::Value;
-use tidegate_core::seen::Seen;
+use tidegate_core::{key::Key, seen::Seen};
 use tokio::sync::Notify;
 
 use crate::{
     changes::{Changes, Follower},
-    key::Key,
     store::{State, Store, Trust},
 };
 
@@ -132,11 +131,11 @@ impl Caches {
         trust: Trust,
     ) {
         let mut store = self.store();
-        let first = !store.is_settled(kind.name);
+        let first = !store.is_settled(kind.id);
         let mut changed = store.replace(kind, listed, version, trust);
         if first {
             // Those who waited to hear about this kind can be decided now.
-            changed.extend(store.all().map(|(key, _)| key.clone()));
+            changed.extend(store.snapshot().all().map(|(key, _)| key.clone()));
         }
         drop(store);
         self.tell(changed);
@@ -145,10 +144,10 @@ impl Caches {
     /// The server does not have a kind.
     pub fn absent(&self, kind: &'static Kind) {
         let mut store = self.store();
-        let first = !store.is_settled(kind.name);
+        let first = !store.is_settled(kind.id);
         let mut changed = store.absent(kind);
         if first {
-            changed.extend(store.all().map(|(key, _)| key.clone()));
+            changed.extend(store.snapshot().all().map(|(key, _)| key.clone()));
         }
         drop(store);
         self.tell(changed);
@@ -166,7 +165,7 @@ impl Caches {
     }
 
     /// How old the knowledge of a kind is; none while there is nothing to be old.
-    pub fn age(&self, kind: &str) -> Option<Duration> {
+    pub fn age(&self, kind: KindId) -> Option<Duration> {
         self.store().age(kind)
     }
 
@@ -174,7 +173,7 @@ impl Caches {
     pub fn doubt(&self, stale: Duration) -> Option<String> {
         self.observed.iter().find_map(|kind| {
             let name = kind.name;
-            let Some(about) = self.store().on(name) else {
+            let Some(about) = self.store().on(kind.id) else {
                 return Some(format!("{name} has not been listed yet"));
             };
             let age = about.confirmed.elapsed();
@@ -216,8 +215,8 @@ fn read_by(
         tracing::error!(kind = kind.name, name, "an object could not be read: the reader panicked");
         return None;
     };
-    let key = Key::of(&seen.identity().object)?;
-    Some((key, seen))
+    let key = seen.identity().key.clone();
+    (!key.name.is_empty()).then_some((key, seen))
 }
 
 #[cfg(test)]
@@ -241,7 +240,7 @@ mod tests {
                 "spec": {"strategy": "Permissive", "odd": odd}})
         };
         let caches = Caches::of(vec![&kinds::CHANGE_MANAGEMENT_POLICY]);
-        let key = |name: &str| Key::new(&kinds::CHANGE_MANAGEMENT_POLICY, None, name).unwrap();
+        let key = |name: &str| Key::new(&kinds::CHANGE_MANAGEMENT_POLICY, None, name);
         let hear = |name: &str, version: &str, odd: Value| {
             let read =
                 read_by(buggy, &kinds::CHANGE_MANAGEMENT_POLICY, &document(name, version, odd));
@@ -254,8 +253,8 @@ mod tests {
         caches.news();
         hear("a", "7", json!(true));
         std::panic::set_hook(quiet);
-        assert!(caches.store().get(&key("a")).is_none());
-        assert!(caches.store().get(&key("b")).is_some());
+        assert!(caches.store().snapshot().get(&key("a")).is_none());
+        assert!(caches.store().snapshot().get(&key("b")).is_some());
         assert_eq!(caches.news(), [key("a")].into(), "whoever names it is decided anew");
     }
 }

@@ -164,8 +164,8 @@ impl Cluster {
     }
 
     /// Changes an object, and reads what it is then.
-    pub async fn patch(&self, path: &str, patch: Patch) -> Result<Value, CallError> {
-        self.ask(Verb::Patch, patch.of(path)).await
+    pub async fn patch(&self, path: &str, change: Patch) -> Result<Value, CallError> {
+        self.ask(Verb::Patch, change.of(path)).await
     }
 
     /// Ends an object, with these options.

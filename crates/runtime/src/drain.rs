@@ -24,7 +24,7 @@ use tidegate_core::{
         pod::Pod,
         request::{self, Verdict},
     },
-    pool::{membership::membership, seen::SeenNode},
+    pool::seen::SeenNode,
 };
 use tokio::{
     task::JoinSet,
@@ -145,9 +145,9 @@ impl Drainer {
     /// Judges what a node asks for. Two that are judged at the same time do not each count on the other.
     fn judge(&self, node: &Node, seen: &SeenNode) -> (Verdict, Option<UnderWay<'_>>) {
         let store = self.caches.store();
-        let home = membership(seen, store.pools());
+        let home = store.snapshot().membership(seen);
         let mut under_way = lock(&self.under_way);
-        let others = store.machines().map(|machine| &machine.drain);
+        let others = store.snapshot().machines().map(|machine| &machine.drain);
         let verdict = request::judge(node, &home, others, &under_way);
         let begins = (verdict == Verdict::Drain).then(|| {
             under_way.insert(node.name.clone());

@@ -9,14 +9,14 @@
 
 use std::sync::Arc;
 
-use api::schema::Kind;
+use api::schema::{GATED, KINDS, Kind};
 use serde::Deserialize;
 use tokio::time::sleep;
 
 use crate::{
     caches::Caches,
     call::{Cluster, Collection},
-    key::{collection, kinds},
+    key::{collection, path},
     store::State,
     tempo::Tempo,
 };
@@ -45,11 +45,11 @@ pub async fn watch(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
     loop {
         sleep(tempo.freshness).await;
         let known = |kind: &&'static Kind| {
-            let about = caches.store().on(kind.name);
+            let about = caches.store().on(kind.id);
             about.is_some_and(|about| about.state == State::Known)
         };
         // One counter for the whole store, so one kind tells for all.
-        let Some(kind) = kinds().find(known) else { continue };
+        let Some(kind) = KINDS.iter().chain(GATED).find(known) else { continue };
         let seen = caches.store().newest();
         let collection = Collection::of(collection(kind, None));
         // A server that does not answer is noticed by the watches.
@@ -70,7 +70,7 @@ pub async fn watch(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
 async fn is_gone(cluster: &Cluster, caches: &Caches) -> bool {
     let last = caches.store().last_written().map(|(key, version)| (key.clone(), version));
     let Some((key, known)) = last else { return false };
-    match cluster.get::<Document>(&key.path()).await {
+    match cluster.get::<Document>(&path(&key)).await {
         Ok(found) => found.version().is_some_and(|found| found < known),
         Err(error) => error.code() == Some(404),
     }

@@ -16,13 +16,14 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use api::schema::{Kind, Role};
 use futures_util::FutureExt as _;
 use serde_json::Value;
+use tidegate_core::key::Key;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
     backoff::Backoff,
     caches::{Caches, read},
     call::{CallError, Cluster, Collection, Event, What, follow::GlimpseObject},
-    key::{Key, collection},
+    key::collection,
     store::{State, Trust},
     tempo::Tempo,
 };
@@ -73,7 +74,7 @@ impl Observer {
                 Err(error) if error.code() == Some(404) => {
                     // A server that starts may not know the kind yet: what was known is dropped only when it says so twice.
                     missed += 1;
-                    let known = self.caches.store().on(self.kind.name);
+                    let known = self.caches.store().on(self.kind.id);
                     let known = known.is_some_and(|about| about.state == State::Known);
                     if !known || missed > 1 {
                         self.caches.absent(self.kind);
@@ -144,14 +145,11 @@ impl Observer {
     /// Asks which versions there are, and confirms what is known if they are the known ones. Otherwise something was missed.
     async fn look(&self, version: &mut String) -> Result<Next, CallError> {
         let mut listed = BTreeMap::new();
-        let mut unnamed = 0;
         let known = self.caches.store().newest();
         let each = |GlimpseObject { metadata }: GlimpseObject| {
             let name = metadata.name.unwrap_or_default();
-            match Key::new(self.kind, metadata.namespace.as_deref(), &name) {
-                Some(key) => drop(listed.insert(key, metadata.resource_version)),
-                None => unnamed += 1,
-            }
+            let key = Key::new(self.kind, metadata.namespace.as_deref(), &name);
+            listed.insert(key, metadata.resource_version);
         };
         let listed_at = match self.cluster.list_metadata(&self.collection(), each).await {
             Ok(listed_at) => listed_at,
@@ -159,9 +157,6 @@ impl Observer {
             Err(error) if error.code() == Some(406) => return Ok(Next::List),
             Err(error) => return Err(error),
         };
-        if unnamed > 0 {
-            return Ok(Next::List);
-        }
         refuse_old(&listed_at, known)?;
         Ok(self.compare(&listed, listed_at, version))
     }
@@ -171,6 +166,7 @@ impl Observer {
         let listed_at: Option<u64> = at.parse().ok();
         let all = listed.iter().all(|(key, version)| store.has(key, version));
         let gone = store
+            .snapshot()
             .of_kind(self.kind)
             .any(|(key, _)| !listed.contains_key(key) && store.version(key) <= listed_at);
         if !all || gone {
@@ -192,7 +188,7 @@ impl Observer {
             Role::Policy | Role::Gated { .. } => self.tempo.silence,
             Role::Part => self.tempo.silence_of_parts,
         };
-        let about = self.caches.store().on(self.kind.name);
+        let about = self.caches.store().on(self.kind.id);
         about.map_or_else(Instant::now, |about| about.confirmed) + silence
     }
 
@@ -233,9 +229,7 @@ impl Observer {
     fn event(&self, event: &Event, version: &mut String) -> Next {
         if event.what != What::Bookmark {
             let name = event.name.as_deref().unwrap_or_default();
-            let Some(key) = Key::new(self.kind, event.namespace.as_deref(), name) else {
-                return Next::List;
-            };
+            let key = Key::new(self.kind, event.namespace.as_deref(), name);
             if event.what == What::Deleted {
                 self.caches.forget(&key, &event.version);
             } else if !self.caches.store().has(&key, &event.version) {

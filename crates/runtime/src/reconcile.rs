@@ -18,22 +18,21 @@ use std::{
     time::Duration,
 };
 
-use api::schema::Kind;
+use api::schema::{Kind, KindId};
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use schedule::Instant;
-use tidegate_core::{enforced::Enforcement, plan::Plan, seen::Seen};
+use tidegate_core::{enforced::Enforcement, key::Key, plan::Plan, seen::Seen};
 use tokio::sync::watch;
 
 use crate::{
     caches::Caches,
     call::Cluster,
     clock::Clock,
-    key::Key,
     lease::Leadership,
     progress::Progress,
     queue::Queue,
     report::Reports,
-    store::{Store, asked_by, policy_of},
+    store::{Store, asked_by},
     telemetry::{Telemetry, Verdict},
     tempo::Tempo,
 };
@@ -46,7 +45,6 @@ mod fresh;
 mod hold;
 mod standing;
 
-pub use act::ROLLOUT_OWNER;
 use decide::Panicked;
 use ended::{Trouble, digest};
 use execute::{Hands, Took};
@@ -218,17 +216,17 @@ impl Reconciler {
     fn hear(&mut self) {
         let news = self.caches.news();
         let store = self.caches.store();
-        let changed: BTreeSet<&str> = news.iter().map(|key| key.kind().name).collect();
+        let changed: BTreeSet<KindId> = news.iter().map(|key| key.id).collect();
         for row in self.controllers {
-            if row.reads.iter().any(|kind| changed.contains(kind.name)) {
-                store.of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
+            if row.reads.iter().any(|kind| changed.contains(&kind.id)) {
+                store.snapshot().of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
             }
         }
         for key in news {
             if self.row(&key).is_none() {
                 continue;
             }
-            if let Some(seen) = store.get(&key) {
+            if let Some(seen) = store.snapshot().get(&key) {
                 let generation = seen.identity().generation;
                 let trouble = self.troubles.get(&key);
                 let fresh = trouble.is_some_and(|trouble| trouble.generation != generation);
@@ -238,7 +236,7 @@ impl Reconciler {
                 self.troubles.remove(&key);
                 self.standings.remove(&key);
                 self.written.remove(&key);
-                store.naming(&key).cloned().for_each(|naming| self.queue.add(naming));
+                store.snapshot().naming(&key).cloned().for_each(|naming| self.queue.add(naming));
             }
         }
     }
@@ -247,12 +245,12 @@ impl Reconciler {
         self.caches.news();
         let store = self.caches.store();
         for row in self.controllers {
-            store.of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
+            store.snapshot().of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
         }
     }
 
     fn row(&self, key: &Key) -> Option<&'static Controller> {
-        self.controllers.iter().find(|row| row.kind.id == key.kind().id)
+        self.controllers.iter().find(|row| row.kind.id == key.id)
     }
 
     /// Wakes those whose time has come: what waits for a window begins when it opens (LIVE-2).
@@ -284,7 +282,7 @@ impl Reconciler {
         let differ = store.all_held_back().filter(|(key, why)| {
             let now = self
                 .row(key)
-                .zip(store.get(key))
+                .zip(store.snapshot().get(key))
                 .and_then(|(row, seen)| self.terms.held_back(row, seen, &store, skew));
             // What has to be read first is not decided before.
             let waits = self.troubles.get(key).is_some_and(|trouble| trouble.unknown.is_some());
@@ -372,11 +370,11 @@ impl Reconciler {
         let seen = decide::known(key, controller, (self.terms, &self.cluster), &mut store)?;
         // Until the policies have been listed, a missing one is not known to be missing.
         let mut needed = asked_by(key.kind()).into_iter().chain(controller.reads.iter().copied());
-        if needed.any(|kind| !store.is_settled(kind.name)) {
+        if needed.any(|kind| !store.is_settled(kind.id)) {
             return None;
         }
-        if let Some(policy) = policy_of(&seen)
-            && store.policy(&policy).is_some_and(|policy| policy.ready().is_err())
+        if let Some(policy) = store.snapshot().policy_of(&seen)
+            && store.snapshot().policy(&policy).is_some_and(|policy| policy.ready().is_err())
             && self.queue.is_pending(&policy)
             && !self.troubles.contains_key(&policy)
         {
@@ -389,11 +387,11 @@ impl Reconciler {
     fn settled(&mut self, key: &Key) {
         self.queue.release(key);
         let store = self.caches.store();
-        let Some(policy) = store.policy(key) else { return };
+        let Some(policy) = store.snapshot().policy(key) else { return };
         let standing = Standing::of(policy);
         if self.standings.get(key) != Some(&standing) {
             self.standings.insert(key.clone(), standing);
-            store.naming(key).cloned().for_each(|naming| self.queue.add(naming));
+            store.snapshot().naming(key).cloned().for_each(|naming| self.queue.add(naming));
         }
     }
 

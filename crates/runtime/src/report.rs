@@ -13,13 +13,13 @@ use api::names;
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tidegate_core::{plan::Note, seen::Identity};
+use tidegate_core::{key::Key, note::Note, seen::Identity};
 use tokio::{
     sync::{Notify, watch},
     time::{sleep, timeout},
 };
 
-use crate::{backoff, call::Cluster, key::Key, path::EVENT};
+use crate::{backoff, call::Cluster, path::EVENT};
 
 /// Beyond this many the oldest are dropped: two edges of ten thousand resources.
 const WAITING: usize = 20_000;

@@ -1,9 +1,9 @@
-//! What is known of the cluster? The newest state of each object that decisions read, in ordered maps.
+//! What is known of the cluster, and how well? A [`Snapshot`] of what decisions read, and what is known about knowing it: versions, age,
+//! refusals, what holds changes back.
 //!
 //! - What a write answered counts at once, and an older event does not undo it: versions only grow, unless the store behind the server
 //!   went back in time, and then everything of that kind is learned anew ([`Store::replace`] with [`Trust::Nothing`]).
 //! - Answers to our own requests change what is there and never add: an object that was deleted meanwhile stays gone.
-//! - An index leads from a policy to those who name it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,26 +11,16 @@ use std::{
     time::Duration,
 };
 
-use api::{
-    kinds,
-    machine::names::NODE,
-    names,
-    schema::{self, Kind, Role},
-};
+use api::schema::{Kind, KindId, Role};
 use tidegate_core::{
     enforced::Enforcement,
-    pool::{
-        merge::Base,
-        refusal::{Refusal, Refusals},
-        render::Rendering,
-        seen::SeenPool,
-        source::SeenConfig,
-    },
-    seen::{Part, Seen, SeenMachine, SeenPolicy},
+    key::Key,
+    pool::{merge::Base, render::Rendering, seen::SeenPool},
+    refusal::{Refusal, Refusals},
+    seen::Seen,
+    snapshot::Snapshot,
 };
 use tokio::time::Instant;
-
-use crate::key::{Key, kinds};
 
 mod renderings;
 
@@ -39,9 +29,8 @@ use renderings::Renderings;
 /// Everything known.
 #[derive(Debug, Default)]
 pub struct Store {
-    seen: BTreeMap<Key, Seen>,
-    naming: BTreeMap<Key, BTreeSet<Key>>,
-    about: BTreeMap<&'static str, Knowledge>,
+    snapshot: Snapshot,
+    about: BTreeMap<KindId, Knowledge>,
     renderings: Renderings,
     host: Option<String>,
     refusals: Refusals,
@@ -82,25 +71,9 @@ pub enum Trust {
 }
 
 impl Store {
-    /// An object.
-    pub fn get(&self, key: &Key) -> Option<&Seen> {
-        self.seen.get(key)
-    }
-
-    /// A policy that is named.
-    pub fn policy(&self, key: &Key) -> Option<&Arc<SeenPolicy>> {
-        match self.seen.get(key)? {
-            Seen::Policy(policy) => Some(policy),
-            Seen::Gated(_) | Seen::Part(_) => None,
-        }
-    }
-
-    /// Every configuration.
-    pub fn configs(&self) -> impl Iterator<Item = &SeenConfig> {
-        self.parts(&kinds::MACHINE_CONFIG).filter_map(|part| match part {
-            Part::Config(config) => Some(&**config),
-            Part::Node(_) | Part::Disruption(_) | Part::Other => None,
-        })
+    /// What was seen.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
     }
 
     /// What is known before anything was seen: the machine that this replica runs on.
@@ -173,68 +146,29 @@ impl Store {
         self.enforcement = Some(enforcement);
     }
 
-    /// Machines that the server refused to give a configuration.
+    /// What the server refused to let start.
     pub fn refusals(&self) -> &Refusals {
         &self.refusals
     }
 
-    /// The server refused to give a machine a configuration. Whether that was news.
-    pub fn refuse(&mut self, machine: &str, refusal: Refusal) -> bool {
-        let known = self.refusals.get(machine);
-        let news = known.is_none_or(|known| known.config != refusal.config);
+    /// The server refused to let an object change. Whether that was news.
+    pub fn refuse(&mut self, object: &Key, refusal: Refusal) -> bool {
+        let known = self.refusals.get(object);
+        let news = known.is_none_or(|known| known.change != refusal.change);
         if news {
-            self.refusals.insert(machine.to_owned(), refusal);
+            self.refusals.insert(object.clone(), refusal);
         }
         news
     }
 
-    /// The server gave a machine a configuration.
-    pub fn accept(&mut self, machine: &str) {
-        self.refusals.remove(machine);
-    }
-
-    /// Every machine.
-    pub fn machines(&self) -> impl Iterator<Item = &SeenMachine> {
-        self.parts(&kinds::NODE).filter_map(|part| match part {
-            Part::Node(machine) => Some(&**machine),
-            Part::Config(_) | Part::Disruption(_) | Part::Other => None,
-        })
-    }
-
-    /// Every pool.
-    pub fn pools(&self) -> impl Iterator<Item = &SeenPool> {
-        let pools = schema::gated_named(names::MACHINE_CONFIG_POOL).into_iter();
-        pools.flat_map(|kind| self.of_kind(kind)).filter_map(|(_, seen)| match seen {
-            Seen::Gated(gated) => gated.pool.as_deref(),
-            Seen::Policy(_) | Seen::Part(_) => None,
-        })
+    /// The server let an object change.
+    pub fn accept(&mut self, object: &Key) {
+        self.refusals.remove(object);
     }
 
     /// What the sources of a pool come to, made anew only when one of them or the pool changed.
     pub fn rendering(&self, pool: &SeenPool, base: &Base) -> Arc<Rendering> {
-        self.renderings.of(pool, base, || self.configs())
-    }
-
-    fn parts(&self, kind: &'static Kind) -> impl Iterator<Item = &Part> {
-        self.of_kind(kind).filter_map(|(_, seen)| match seen {
-            Seen::Part(part) => Some(&part.part),
-            Seen::Policy(_) | Seen::Gated(_) => None,
-        })
-    }
-
-    /// Every object, policies first.
-    pub fn all(&self) -> impl Iterator<Item = (&Key, &Seen)> {
-        self.seen.iter()
-    }
-
-    /// How many objects are known.
-    pub fn len(&self) -> usize {
-        self.seen.len()
-    }
-
-    /// Whether no object is known.
-    pub fn is_empty(&self) -> bool {
-        self.seen.is_empty()
+        self.renderings.of(pool, base, &self.snapshot)
     }
 
     /// The newest version that the server told of, whatever it was about: one counter for its whole store.
@@ -254,19 +188,20 @@ impl Store {
 
     /// The object that was written last of all that are known, and its version.
     pub fn last_written(&self) -> Option<(&Key, u64)> {
-        let versions = self.seen.iter().filter_map(|(key, seen)| Some((key, version_of(seen)?)));
+        let versions = self.snapshot.all().filter_map(|(key, seen)| Some((key, version_of(seen)?)));
         versions.max_by_key(|(_, version)| *version)
     }
 
     /// What is missing before knowledge of these kinds can be relied on, in words that stay the same for as long as it is; none if
     /// nothing is.
-    pub fn doubt<'a>(
+    pub fn doubt(
         &self,
-        kinds: impl IntoIterator<Item = &'a str>,
+        kinds: impl IntoIterator<Item = KindId>,
         stale: Duration,
     ) -> Option<String> {
-        kinds.into_iter().find_map(|name| {
-            let Some(about) = self.on(name) else {
+        kinds.into_iter().find_map(|id| {
+            let name = id.kind().name;
+            let Some(about) = self.on(id) else {
                 return Some(format!("{name} has not been listed yet"));
             };
             let old = about.state == State::Known && about.confirmed.elapsed() > stale;
@@ -279,30 +214,25 @@ impl Store {
         })
     }
 
-    /// Those who name a policy.
-    pub fn naming(&self, policy: &Key) -> impl Iterator<Item = &Key> {
-        self.naming.get(policy).into_iter().flatten()
-    }
-
     /// What is known about a kind.
-    pub fn on(&self, kind: &str) -> Option<Knowledge> {
-        self.about.get(kind).copied()
+    pub fn on(&self, kind: KindId) -> Option<Knowledge> {
+        self.about.get(&kind).copied()
     }
 
     /// How old the knowledge of a kind is; none while there is nothing to be old.
-    pub fn age(&self, kind: &str) -> Option<Duration> {
+    pub fn age(&self, kind: KindId) -> Option<Duration> {
         let about = self.on(kind)?;
         (about.state == State::Known).then(|| about.confirmed.elapsed())
     }
 
     /// Whether the objects of a kind are known, which is also so if there is no such kind.
-    pub fn is_settled(&self, kind: &str) -> bool {
+    pub fn is_settled(&self, kind: KindId) -> bool {
         self.on(kind).is_some_and(|about| about.state != State::Unknown)
     }
 
     /// Whether something as new as this version of an object is known.
     pub fn has(&self, key: &Key, version: &str) -> bool {
-        let known = self.seen.get(key).and_then(version_of);
+        let known = self.snapshot.get(key).and_then(version_of);
         known.zip(version.parse().ok()).is_some_and(|(known, offered): (u64, u64)| known >= offered)
     }
 
@@ -312,20 +242,20 @@ impl Store {
             return false;
         }
         self.heard_of(&seen.identity().resource_version);
-        let news = self.seen.get(key).is_none_or(|before| !seen.repeats(before));
-        self.put(key.clone(), seen);
+        let news = self.snapshot.get(key).is_none_or(|before| !seen.repeats(before));
+        self.put(seen);
         news
     }
 
     /// What a request of ours was answered. Whether that was news.
     pub fn answered(&mut self, key: &Key, seen: Seen) -> bool {
-        self.seen.contains_key(key) && self.learn(key, seen)
+        self.snapshot.get(key).is_some() && self.learn(key, seen)
     }
 
     /// An object was deleted, at this version. Whether that was news.
     pub fn forget(&mut self, key: &Key, version: &str) -> bool {
         self.heard_of(version);
-        let known = self.seen.get(key).and_then(version_of);
+        let known = self.snapshot.get(key).and_then(version_of);
         let newer = known.zip(version.parse().ok()).is_some_and(|(known, gone)| known > gone);
         !newer && self.remove(key)
     }
@@ -338,7 +268,7 @@ impl Store {
 
     /// The version of an object that is known.
     pub fn version(&self, key: &Key) -> Option<u64> {
-        self.seen.get(key).and_then(version_of)
+        self.snapshot.get(key).and_then(version_of)
     }
 
     /// All objects of a kind, as a list of this version has them. Returns the keys of which something changed.
@@ -353,6 +283,7 @@ impl Store {
         let mut changed = BTreeSet::new();
         let listed_at: Option<u64> = version.parse().ok();
         let gone: Vec<Key> = self
+            .snapshot
             .of_kind(kind)
             .filter(|(key, seen)| {
                 let newer = listed_at.zip(version_of(seen)).is_some_and(|(at, known)| known > at);
@@ -365,7 +296,7 @@ impl Store {
             changed.insert(key);
         }
         for (key, seen) in listed {
-            let same = self.seen.get(&key).is_some_and(|known| {
+            let same = self.snapshot.get(&key).is_some_and(|known| {
                 known.identity().resource_version == seen.identity().resource_version
             });
             if !same && trust == Trust::Nothing {
@@ -381,7 +312,7 @@ impl Store {
 
     /// The server does not have a kind. Returns the keys that are gone with it.
     pub fn absent(&mut self, kind: &'static Kind) -> BTreeSet<Key> {
-        let gone: BTreeSet<Key> = self.of_kind(kind).map(|(key, _)| key.clone()).collect();
+        let gone: BTreeSet<Key> = self.snapshot.of_kind(kind).map(|(key, _)| key.clone()).collect();
         for key in &gone {
             self.remove(key);
         }
@@ -391,66 +322,27 @@ impl Store {
 
     /// The server was heard about a kind, and nothing was missed.
     pub fn confirm(&mut self, kind: &'static Kind) {
-        if let Some(about) = self.about.get_mut(kind.name) {
+        if let Some(about) = self.about.get_mut(&kind.id) {
             about.confirmed = Instant::now();
         }
     }
 
     fn settle(&mut self, kind: &'static Kind, state: State) {
-        self.about.insert(kind.name, Knowledge { state, confirmed: Instant::now() });
+        self.about.insert(kind.id, Knowledge { state, confirmed: Instant::now() });
     }
 
-    /// Every object of a kind.
-    pub fn of_kind(&self, kind: &'static Kind) -> impl Iterator<Item = (&Key, &Seen)> {
-        let first = Key::new(kind, None, "");
-        let from = first.map(|first| self.seen.range(first..)).into_iter().flatten();
-        from.take_while(move |(key, _)| key.kind().name == kind.name)
-    }
-
-    fn put(&mut self, key: Key, seen: Seen) {
+    fn put(&mut self, seen: Seen) {
         self.renderings.forget(&seen);
-        let named = policy_of(&seen);
-        let before = self.seen.insert(key.clone(), seen);
-        let named_before = before.as_ref().and_then(policy_of);
-        if named_before != named {
-            if let Some(policy) = named_before {
-                self.unname(&policy, &key);
-            }
-            if let Some(policy) = named {
-                self.naming.entry(policy).or_default().insert(key);
-            }
-        }
+        self.snapshot.put(seen);
     }
 
     fn remove(&mut self, key: &Key) -> bool {
-        let Some(before) = self.seen.remove(key) else { return false };
+        let Some(before) = self.snapshot.remove(key) else { return false };
         self.renderings.forget(&before);
         self.held_back.remove(key);
         self.unread.remove(key);
-        if key.kind().name == NODE {
-            self.refusals.remove(&*key.name);
-        }
-        if let Some(policy) = policy_of(&before) {
-            self.unname(&policy, key);
-        }
+        self.refusals.remove(key);
         true
-    }
-
-    fn unname(&mut self, policy: &Key, key: &Key) {
-        if let Some(naming) = self.naming.get_mut(policy) {
-            naming.remove(key);
-            if naming.is_empty() {
-                self.naming.remove(policy);
-            }
-        }
-    }
-}
-
-/// The policy that a resource names, whether it exists or not.
-pub fn policy_of(seen: &Seen) -> Option<Key> {
-    match seen {
-        Seen::Policy(_) | Seen::Part(_) => None,
-        Seen::Gated(gated) => Key::of(&gated.policy()?),
     }
 }
 
@@ -458,7 +350,7 @@ pub fn policy_of(seen: &Seen) -> Option<Key> {
 pub fn asked_by(kind: &Kind) -> Option<&'static Kind> {
     match kind.role {
         Role::Policy | Role::Part => None,
-        Role::Gated { policy, .. } => kinds().find(|kind| kind.name == policy),
+        Role::Gated { policy, .. } => Some(policy.kind()),
     }
 }
 

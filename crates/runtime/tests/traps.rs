@@ -11,7 +11,10 @@ use std::{
     time::Duration,
 };
 
-use api::kinds;
+use api::{
+    kinds,
+    schema::{GATED, KINDS, KindId},
+};
 use http::{Request, Response};
 use kube::client::Body;
 use runtime::{
@@ -19,13 +22,13 @@ use runtime::{
     call::{CallError, Cluster, Collection, Outcome, Patch},
     client::connect,
     clock::{Clock, SetClock, SystemClock},
-    key::{Key, kinds},
     observe::Observer,
     telemetry::Telemetry,
     tempo::Tempo,
 };
 use schedule::Instant;
 use serde_json::{Value, json};
+use tidegate_core::key::Key;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -137,7 +140,7 @@ async fn gone_as_a_status_leads_to_a_new_list() {
         let version = (lists * 100).to_string();
         (200, json!({"metadata": {"resourceVersion": version}, "items": []}))
     });
-    let caches = Arc::new(Caches::of(kinds().collect()));
+    let caches = Arc::new(Caches::of(KINDS.iter().chain(GATED).collect()));
     let observer = Observer::new(
         &kinds::CHANGE_MANAGEMENT_POLICY,
         cluster,
@@ -168,16 +171,16 @@ async fn one_bad_item_does_not_spoil_a_list_or_a_watch() {
         ]);
         (200, json!({"metadata": {"resourceVersion": "9"}, "items": items}))
     });
-    let caches = Arc::new(Caches::of(kinds().collect()));
+    let caches = Arc::new(Caches::of(KINDS.iter().chain(GATED).collect()));
     let observer =
         Observer::new(&kinds::MACHINE_CONFIG_POOL, cluster, Arc::clone(&caches), Tempo::default());
     let _ = tokio::time::timeout(Duration::from_secs(1), observer.run()).await;
     let store = caches.store();
     for name in ["a", "b", "odd"] {
-        let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, name).unwrap();
-        assert!(store.get(&key).is_some(), "{name}");
+        let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, name);
+        assert!(store.snapshot().get(&key).is_some(), "{name}");
     }
-    assert_eq!(store.len(), 3);
+    assert_eq!(store.snapshot().len(), 3);
 }
 
 /// The skew is that of the middle of a call, in whole seconds of the server.
@@ -235,7 +238,7 @@ async fn an_old_list_confirms_nothing() {
             let version = if lists.fetch_add(1, Ordering::SeqCst) == 0 { 5 } else { later };
             (200, json!({"metadata": {"resourceVersion": version.to_string()}, "items": []}))
         });
-        let caches = Arc::new(Caches::of(kinds().collect()));
+        let caches = Arc::new(Caches::of(KINDS.iter().chain(GATED).collect()));
         let observer = Observer::new(
             &kinds::CHANGE_MANAGEMENT_POLICY,
             cluster,
@@ -243,7 +246,7 @@ async fn an_old_list_confirms_nothing() {
             Tempo::default(),
         );
         let _ = tokio::time::timeout(Duration::from_secs(110), observer.run()).await;
-        let age = caches.age(kinds::CHANGE_MANAGEMENT_POLICY.name).unwrap().as_secs();
+        let age = caches.age(KindId::ChangeManagementPolicy).unwrap().as_secs();
         assert_eq!(age < 60, fresh, "{later}: {age}");
     }
 }

@@ -189,8 +189,8 @@ impl Machine {
         let version = text(&node, "/metadata/resourceVersion");
         let change = json!({"metadata": {"resourceVersion": version},
             "status": {"conditions": conditions}});
-        let patch = Patch::merge("kubelet", &change);
-        self.kubelet.patch(&path::status(&path), patch).await.map(drop)
+        let change = Patch::merge("kubelet", &change);
+        self.kubelet.patch(&path::status(&path), change).await.map(drop)
     }
 }
 

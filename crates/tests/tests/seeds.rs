@@ -43,8 +43,12 @@ use seeds::{
     world::World,
 };
 
+/// Everything here is made of small objects that live for a moment: with the allocator of the system a seed takes a quarter longer.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The seeds of a run; `./test` asks for as many.
-const ORDINARY: std::ops::Range<u64> = 0..100;
+const ORDINARY: std::ops::Range<u64> = 0..200;
 
 /// Seeds that once found something, with what they found: they run every time.
 const KNOWN: &[(u64, &str)] = &[
@@ -122,10 +126,11 @@ fn nothing_is_initiated_outside_a_window_and_everything_finishes() {
     let taken: u64 = outcomes.iter().map(|outcome| outcome.attempts.1).sum();
     println!(
         "{} seeds, {initiations} initiations in {} virtual days, {attempts} attempts of strangers \
-         ({taken} taken, and harmless), {} seeds broke a promise",
+         ({taken} taken, and harmless), {} seeds broke a promise; all they did comes to {:016x}",
         outcomes.len(),
         hours / 24,
         broken.len(),
+        outcomes.iter().fold(0, |all: u64, one| all.rotate_left(1) ^ one.trace),
     );
     let mut rules: std::collections::BTreeMap<&str, Vec<u64>> = std::collections::BTreeMap::new();
     for outcome in &broken {
@@ -163,9 +168,9 @@ const FOUND_WITHIN: u64 = 6;
 type Honest = Mutex<BTreeMap<(World, u64), Vec<Violation>>>;
 
 /// Whether a bug is found by the promise it breaks within few seeds, and honest ones keep every promise in that very world: a world in
-/// which they fail too proves nothing.
+/// which they fail too proves nothing. Nor does a bug of two parts that breaks it by one of them.
 fn find(bug: &Planted, honest: &Honest) -> Result<String, String> {
-    let Planted { name, rule, plot } = bug;
+    let Planted { name, rule, plot, parts } = bug;
     let mut tried = Vec::new();
     let finds = |seed: &u64| {
         let broken = play(*seed, *plot).violations;
@@ -177,6 +182,13 @@ fn find(bug: &Planted, honest: &Honest) -> Result<String, String> {
     let Some(seed) = (0..FOUND_WITHIN).find(finds) else {
         return Err(format!("{name}: not {rule}, but {tried:?} within {FOUND_WITHIN} seeds"));
     };
+    let breaks = |part: &Plot| {
+        let part = Plot { sought: Some(rule), ..*part };
+        play(seed, part).violations.iter().any(|violation| violation.rule == *rule)
+    };
+    if parts.iter().any(breaks) {
+        return Err(format!("{name}: seed {seed} breaks {rule} by a part of it alone"));
+    }
     let world = plot.world;
     let known = honest.lock().unwrap().get(&(world, seed)).cloned();
     let broken = known.unwrap_or_else(|| play(seed, Plot { world, ..Plot::honest() }).violations);
@@ -189,27 +201,13 @@ fn find(bug: &Planted, honest: &Honest) -> Result<String, String> {
     }
 }
 
-/// Bugs that are not found today: each was, before the branches were merged that it now stands beside, and nobody knows why it is not. What
-/// six seeds showed instead: the first LIVE-2 and POOL-3, the second POL-8, STAT-4 and LIVE-1, the last GATE-16. The third is found only
-/// where honest ones fail too (LIVE-1, seed 1 of `Joining`: a node stays cordoned that has finished, and takes the room of its pool).
-/// `PLANTED` with words of their names tries them.
-const UNFOUND: &[&str] = &[
-    "an operator believes a watch because it opened, and hears old answers",
-    "an operator believes old lists, and hears old answers",
-    "a policy believes in a machine that joins",
-    "an operator empties a machine for another change than was begun",
-];
-
 /// `PLANTED=words|others` plants only the bugs with these words, or others, in their names.
 #[test]
 fn every_planted_bug_is_found() {
     let asked = std::env::var("PLANTED").unwrap_or_default();
-    let is_asked = |bug: &Planted| match asked.as_str() {
-        "" => !UNFOUND.contains(&bug.name),
-        _ => asked.split('|').any(|words| bug.name.contains(words)),
-    };
+    let is_asked = |bug: &Planted| asked.split('|').any(|words| bug.name.contains(words));
     let bugs: Vec<Planted> = planted().into_iter().filter(is_asked).collect();
-    assert!(!asked.is_empty() || bugs.len() >= 34, "{} bugs are planted", bugs.len());
+    assert!(!asked.is_empty() || bugs.len() >= 40, "{} bugs are planted", bugs.len());
     let next = AtomicU64::new(0);
     let (missed, honest) = (Mutex::new(Vec::new()), Honest::default());
     std::thread::scope(|scope| {

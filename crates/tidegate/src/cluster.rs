@@ -11,7 +11,7 @@ use std::{
 use anyhow::bail;
 use api::{
     kinds, names,
-    schema::{GATED, KINDS, Kind, MACHINES},
+    schema::{GATED, KINDS, Kind, MACHINES, Role},
 };
 use clap::Args;
 use kube::Client;
@@ -19,12 +19,12 @@ use runtime::{
     call::{self, CallError, Collection, Patch},
     client,
     clock::SystemClock,
-    key::collection,
+    key::{collection, path},
     path::Resource,
 };
 use schedule::Instant;
 use serde_json::Value;
-use tidegate_core::{fleet::Fleet, problem::Object, simulate, world::World};
+use tidegate_core::{key::Key, snapshot::Snapshot};
 
 use crate::{
     args::{self, At},
@@ -41,6 +41,48 @@ const OWNER: &str = "tidegate";
 
 /// How long it may be before machines are looked at again, which change without a word.
 const SHORT: Duration = Duration::from_millis(250);
+
+/// How much of a cluster is looked at. A person may lack the right to read what a verb does not need.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Extent {
+    /// Policies, and what they gate.
+    Gates,
+    /// Pools, their nodes and their configurations.
+    Pools,
+    /// The same, and the update of the control plane, which may need configurations that nothing names.
+    PoolsAndUpdate,
+    /// Policies and what they gate, nodes and configurations.
+    Rollouts,
+    /// All that is known.
+    Everything,
+}
+
+impl Extent {
+    fn kinds(self) -> Vec<&'static Kind> {
+        let gates = || KINDS.iter().chain(GATED);
+        let parts = [&kinds::MACHINE_CONFIG, &kinds::NODE];
+        match self {
+            Self::Gates => gates().collect(),
+            Self::Pools => [&kinds::MACHINE_CONFIG_POOL].into_iter().chain(parts).collect(),
+            Self::PoolsAndUpdate => {
+                let pools = [&kinds::MACHINE_CONFIG_POOL, &kinds::CLUSTER_VERSION];
+                pools.into_iter().chain(parts).collect()
+            }
+            Self::Rollouts => gates().chain(parts).collect(),
+            Self::Everything => gates().chain(MACHINES).collect(),
+        }
+    }
+
+    /// What is read of files.
+    fn reads(self) -> Reads {
+        match self {
+            Self::Gates => Reads::Cluster,
+            Self::Pools | Self::PoolsAndUpdate | Self::Rollouts | Self::Everything => {
+                Reads::Machines
+            }
+        }
+    }
+}
 
 /// Which cluster.
 #[derive(Args, Debug)]
@@ -65,17 +107,18 @@ impl Reach {
     }
 
     /// What a cluster says: the one that files describe, if any are named, or the live one.
-    pub(crate) fn world(
+    pub(crate) fn snapshot(
         &self,
+        extent: Extent,
         files: &[PathBuf],
         edge: &mut Edge,
         at: Instant,
-    ) -> anyhow::Result<(World, Loaded)> {
+    ) -> anyhow::Result<(Snapshot, Loaded)> {
         if files.is_empty() {
-            return Ok((self.connect()?.world()?, Loaded::default()));
+            return Ok((self.connect()?.snapshot(extent)?, Loaded::default()));
         }
-        let loaded = args::load(files, Reads::Cluster, edge)?;
-        Ok((loaded.world(at), loaded))
+        let loaded = args::load(files, extent.reads(), edge)?;
+        Ok((loaded.snapshot(at), loaded))
     }
 
     /// The instant that a verb looks at: the one it was told, else the one it is where it looks.
@@ -89,20 +132,6 @@ impl Reach {
             return Ok(at.instant(edge));
         }
         Ok(self.connect()?.now(edge))
-    }
-
-    /// What a cluster says, with machines and their configurations.
-    pub(crate) fn cluster(
-        &self,
-        files: &[PathBuf],
-        edge: &mut Edge,
-        at: Instant,
-    ) -> anyhow::Result<(simulate::Cluster, Loaded)> {
-        if files.is_empty() {
-            return Ok((self.connect()?.simulated()?, Loaded::default()));
-        }
-        let loaded = args::load(files, Reads::Machines, edge)?;
-        Ok((loaded.cluster(at), loaded))
     }
 
     /// A way to the cluster.
@@ -134,38 +163,30 @@ impl Cluster {
         said.and_then(|now| Instant::try_from(now).ok()).unwrap_or_else(|| (edge.clock)())
     }
 
-    /// Everything that change management knows in the cluster.
-    pub(crate) fn world(&self) -> anyhow::Result<World> {
-        Ok(self.runtime.block_on(self.listed())?.0)
+    /// What the cluster says.
+    pub(crate) fn snapshot(&self, extent: Extent) -> anyhow::Result<Snapshot> {
+        Ok(self.look(extent)?.0)
     }
 
-    /// The same, with the version of each kind that it was read at.
-    fn look(&self) -> anyhow::Result<(World, Versions)> {
-        self.runtime.block_on(self.listed())
+    /// The same, with the version at which each kind was read that change management knows.
+    fn look(&self, extent: Extent) -> anyhow::Result<(Snapshot, Versions)> {
+        self.runtime.block_on(self.listed(extent))
     }
 
-    async fn listed(&self) -> anyhow::Result<(World, Versions)> {
-        let mut world = World::default();
+    async fn listed(&self, extent: Extent) -> anyhow::Result<(Snapshot, Versions)> {
+        let mut snapshot = Snapshot::default();
         let mut versions = Versions::default();
-        for kind in KINDS.iter().chain(GATED) {
+        for kind in extent.kinds() {
             let Listed { items, version } = self.all(kind).await?;
-            versions.0.extend(version.map(|version| (kind, version)));
+            // Parts change all the time.
+            if kind.role != Role::Part {
+                versions.0.extend(version.map(|version| (kind, version)));
+            }
             for item in items {
-                world.add(kind, &item);
+                snapshot.add(kind, &item);
             }
         }
-        Ok((world, versions))
-    }
-
-    /// Everything that a simulation looks at.
-    fn simulated(&self) -> anyhow::Result<simulate::Cluster> {
-        let mut cluster = simulate::Cluster::default();
-        for kind in KINDS.iter().chain(GATED).chain(MACHINES) {
-            for item in self.runtime.block_on(self.all(kind))?.items {
-                cluster.add(kind, &item);
-            }
-        }
-        Ok(cluster)
+        Ok((snapshot, versions))
     }
 
     /// Every object of a kind.
@@ -181,33 +202,6 @@ impl Cluster {
         Ok(listed)
     }
 
-    /// Every pool, machine and configuration.
-    pub(crate) fn fleet(&self) -> anyhow::Result<Fleet> {
-        let items = |kind: &Kind| -> anyhow::Result<Vec<Value>> {
-            Ok(self.runtime.block_on(self.list(kind))?.items)
-        };
-        let mut fleet = Fleet::default();
-        for pool in items(&kinds::MACHINE_CONFIG_POOL)? {
-            fleet.add_pool(&pool);
-        }
-        for config in items(&kinds::MACHINE_CONFIG)? {
-            fleet.add_config(&config);
-        }
-        for node in items(&kinds::NODE)? {
-            fleet.add_node(&node);
-        }
-        Ok(fleet)
-    }
-
-    /// The same with the update of the control plane, which may need configurations that nothing names.
-    pub(crate) fn fleet_and_update(&self) -> anyhow::Result<Fleet> {
-        let mut fleet = self.fleet()?;
-        for version in self.runtime.block_on(self.list(&kinds::CLUSTER_VERSION))?.items {
-            fleet.add_version(&version);
-        }
-        Ok(fleet)
-    }
-
     /// Every object of a kind, as the server writes them; nothing if it does not have the kind.
     async fn list(&self, kind: &Kind) -> anyhow::Result<Listed> {
         let all = Collection::of(collection(kind, None));
@@ -219,12 +213,9 @@ impl Cluster {
     }
 
     /// Changes an object by a merge patch.
-    pub(crate) fn patch(&self, object: &Object, change: &Value) -> anyhow::Result<()> {
-        let kind = KINDS.iter().chain(GATED).chain(MACHINES).find(|kind| kind.name == object.kind);
-        let Some(kind) = kind else { bail!("cannot change {object}: its kind is not known here") };
-        let name = object.name.as_deref().unwrap_or_default();
-        let path = Resource::of(kind).object(object.namespace.as_deref(), name);
-        let patched = self.runtime.block_on(self.cluster.patch(&path, Patch::merge(OWNER, change)));
+    pub(crate) fn patch(&self, object: &Key, change: &Value) -> anyhow::Result<()> {
+        let patch = Patch::merge(OWNER, change);
+        let patched = self.runtime.block_on(self.cluster.patch(&path(object), patch));
         patched.map(drop).map_err(|error| {
             let told = format!("cannot change {object}: {}", error.told());
             match error.code() {
@@ -239,8 +230,8 @@ impl Cluster {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let (kind, name) = (text("/kind"), text("/metadata/name"));
         let path = Resource::new(text("/apiVersion"), kind).object(None, name);
-        let patch = Patch::apply_by_force(OWNER, object);
-        let applied = self.runtime.block_on(self.cluster.patch(&path, patch));
+        let change = Patch::apply_by_force(OWNER, object);
+        let applied = self.runtime.block_on(self.cluster.patch(&path, change));
         applied
             .map(drop)
             .map_err(|error| anyhow::anyhow!("cannot apply {kind}/{name}: {}", error.told()))
@@ -249,13 +240,13 @@ impl Cluster {
     /// Looks until something holds, or nobody wants to wait any longer; whether it came to hold.
     pub(crate) fn until(
         &self,
-        holds: impl Fn(&World, &Fleet, Instant) -> bool,
+        holds: impl Fn(&Snapshot, Instant) -> bool,
         wait: impl Fn() -> bool,
         edge: &Edge,
     ) -> anyhow::Result<bool> {
         loop {
-            let (world, versions) = self.look()?;
-            if holds(&world, &self.fleet()?, self.now(edge)) {
+            let (snapshot, versions) = self.look(Extent::Rollouts)?;
+            if holds(&snapshot, self.now(edge)) {
                 return Ok(true);
             }
             if !wait() {
@@ -268,14 +259,15 @@ impl Cluster {
     /// Shows the cluster for ever: again whenever what it says differs.
     pub(crate) fn follow(
         &self,
+        extent: Extent,
         edge: &mut Edge,
-        mut show: impl FnMut(&World, Instant) -> anyhow::Result<Shown>,
+        mut show: impl FnMut(&Snapshot, Instant) -> anyhow::Result<Shown>,
     ) -> anyhow::Result<Output> {
         let mut before = String::new();
         loop {
             let now = self.now(edge);
-            let (world, versions) = self.look()?;
-            let Shown { facts, text, sleep } = show(&world, now)?;
+            let (snapshot, versions) = self.look(extent)?;
+            let Shown { facts, text, sleep } = show(&snapshot, now)?;
             if facts != before {
                 let at = edge.colour.paint(Style::Faint, &format!("at {now}"));
                 writeln!(edge.stdout, "{at}\n{text}")?;

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use tidegate_core::{problem::Object, verdict::Verdict};
+use tidegate_core::{key::Key, problem::Object, verdict::Verdict};
 
 use crate::{
     source::{Finding, Loaded},
@@ -150,6 +150,12 @@ impl From<&Object> for Named {
             namespace: object.namespace.clone(),
             name: object.name.clone().unwrap_or_default(),
         }
+    }
+}
+
+impl From<&Key> for Named {
+    fn from(key: &Key) -> Self {
+        Self::from(&key.object())
     }
 }
 

@@ -15,8 +15,7 @@ use serde_json::Value;
 use tidegate_core::{
     problem::{Code, FieldPath, Object, Problem},
     read::{self, Policy},
-    simulate,
-    world::World,
+    snapshot::Snapshot,
 };
 
 mod json;
@@ -116,21 +115,12 @@ pub(crate) struct Loaded {
 
 impl Loaded {
     /// What the files say of a cluster, as if it were read at an instant.
-    pub(crate) fn world(&self, now: Instant) -> World {
-        let mut world = World::default();
+    pub(crate) fn snapshot(&self, now: Instant) -> Snapshot {
+        let mut snapshot = Snapshot::default();
         for (kind, document) in &self.objects {
-            world.add_written(kind, document, now);
+            snapshot.add_written(kind, document, now);
         }
-        world
-    }
-
-    /// The same, with machines and their configurations.
-    pub(crate) fn cluster(&self, now: Instant) -> simulate::Cluster {
-        let mut cluster = simulate::Cluster::default();
-        for (kind, document) in &self.objects {
-            cluster.add_written(kind, document, now);
-        }
-        cluster
+        snapshot
     }
 
     /// Whether something could not be used.

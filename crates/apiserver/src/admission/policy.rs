@@ -10,7 +10,7 @@ use crate::{
     call::Call,
     meta,
     registry::Nature,
-    schema::cel::{compile, explain, to_cel, with_scope},
+    schema::cel::{compile, explain, object_to_cel, to_cel, with_scope},
     selector::Labels,
     server::State,
     status::{Cause, Refusal},
@@ -22,9 +22,16 @@ pub(crate) struct Compiled {
     version: u64,
     policy: Value,
     conditions: Vec<(String, Result<Program, String>)>,
-    variables: Vec<(String, Result<Program, String>)>,
+    variables: Vec<Variable>,
     validations: Vec<Validation>,
     fails_open: bool,
+}
+
+struct Variable {
+    name: String,
+    program: Result<Program, String>,
+    /// Whether it is made of others.
+    composed: bool,
 }
 
 struct Validation {
@@ -111,11 +118,15 @@ pub(crate) fn problems(policy: &Value) -> Vec<Cause> {
 
 impl Compiled {
     fn read(policy: Value, version: u64) -> Self {
-        let named = |part: &str| {
+        let named = |part: &str| -> Vec<(String, Result<Program, String>)> {
             list(&policy, &["spec", part])
                 .map(|item| (text(item, "name").to_owned(), compile(text(item, "expression"))))
                 .collect()
         };
+        let variables = named("variables").into_iter().map(|(name, program)| {
+            let asks = |program: &Program| program.references().has_variable("variables");
+            Variable { composed: program.as_ref().is_ok_and(asks), name, program }
+        });
         let validations = list(&policy, &["spec", "validations"]).map(|item| Validation {
             expression: text(item, "expression").to_owned(),
             program: compile(text(item, "expression")),
@@ -128,7 +139,7 @@ impl Compiled {
         Self {
             version,
             conditions: named("matchConditions"),
-            variables: named("variables"),
+            variables: variables.collect(),
             validations: validations.collect(),
             fails_open: meta::text_at(&policy, &["spec", "failurePolicy"]) == "Ignore",
             policy,
@@ -306,7 +317,7 @@ impl Shown {
         object: Option<&Value>,
         old: Option<&Value>,
     ) -> Result<Self, Refusal> {
-        let show = |value: Option<&Value>| value.map_or(Cel::Null, |v| to_cel(None, v));
+        let show = |value: Option<&Value>| value.map_or(Cel::Null, object_to_cel);
         let namespace = call.path.namespace.as_ref().and_then(|ns| {
             let stored = call.state.store.get("namespaces", &(String::new(), ns.clone()));
             stored.map(crate::store::Stored::value)
@@ -365,9 +376,9 @@ fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
     let mut broken: BTreeMap<&str, String> = BTreeMap::new();
     scope.add_variable_from_value("variables", Cel::from(known.clone()));
     let mut told = 0;
-    for (name, program) in &compiled.variables {
+    for Variable { name, program, composed } in &compiled.variables {
         // All of them are brought into scope again for one that asks for some, because that copies them.
-        if told < known.len() && asks_for_variables(program) {
+        if told < known.len() && *composed {
             scope.add_variable_from_value("variables", Cel::from(known.clone()));
             told = known.len();
         }
@@ -417,10 +428,6 @@ fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
         }
     }
     denials
-}
-
-fn asks_for_variables(program: &Result<Program, String>) -> bool {
-    program.as_ref().is_ok_and(|program| program.references().has_variable("variables"))
 }
 
 fn run(program: &Result<Program, String>, scope: &Context<'_>) -> Result<Cel, String> {

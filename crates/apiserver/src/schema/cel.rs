@@ -10,7 +10,7 @@ use kube_cel::{
     KubeCelExt,
     cel::{
         Context, ExecutionError, Program, Value as Cel,
-        objects::{Key, Map},
+        objects::{Key, Map, Opaque},
     },
 };
 use serde_json::Value;
@@ -295,6 +295,43 @@ pub(crate) fn to_cel(schema: Option<&Schema>, value: &Value) -> Cel {
             });
             Cel::Map(Map { map: Arc::new(fields.collect()) })
         }
+    }
+}
+
+/// An object as admission policies see it. What a manager owns is compared and never looked into: the server's schema of `fieldsV1` names no
+/// fields. It is the largest part of many objects, and this way nobody copies it.
+pub(crate) fn object_to_cel(object: &Value) -> Cel {
+    let owner = |entry: &Value| {
+        fields_to_cel(entry, |key, child| match key {
+            "fieldsV1" => Cel::Opaque(Arc::new(Owned(child.clone()))),
+            _ => to_cel(None, child),
+        })
+    };
+    let metadata = |key: &str, child: &Value| match child {
+        Value::Array(owners) if key == "managedFields" => {
+            Cel::List(Arc::new(owners.iter().map(owner).collect()))
+        }
+        _ => to_cel(None, child),
+    };
+    fields_to_cel(object, |key, child| match key {
+        "metadata" => fields_to_cel(child, metadata),
+        _ => to_cel(None, child),
+    })
+}
+
+fn fields_to_cel(value: &Value, field: impl Fn(&str, &Value) -> Cel) -> Cel {
+    let Value::Object(map) = value else { return to_cel(None, value) };
+    let fields = map.iter().map(|(key, child)| (cel_key(key), field(key, child)));
+    Cel::Map(Map { map: Arc::new(fields.collect()) })
+}
+
+/// The fields that a manager owns.
+#[derive(Debug, PartialEq, Eq)]
+struct Owned(Value);
+
+impl Opaque for Owned {
+    fn runtime_type_name(&self) -> &'static str {
+        "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
     }
 }
 

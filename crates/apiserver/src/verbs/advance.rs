@@ -12,7 +12,7 @@ use crate::{
     managed::{self, Manager, Reach},
     meta,
     registry::Nature,
-    render::{as_stored, for_storage, presented},
+    render::{as_stored, for_storage},
     status::{Cause, Refusal},
     store::{Happening, Stored},
     strategy,
@@ -41,23 +41,22 @@ impl Scope {
     }
 }
 
-/// Brings an existing object into its next state.
+/// Brings an existing object, as it lies there and as the caller has read it, into its next state.
 pub(crate) fn store(
     call: &mut Call<'_>,
-    old_stored: &Stored,
+    (old_stored, old): (&Stored, &Value),
     mut new: Value,
     scope: Scope,
     manager: Option<Manager>,
 ) -> Result<Stored, Refusal> {
     let ty = std::sync::Arc::clone(&call.kind.ty);
-    let old = presented(&call.kind, old_stored.value());
     // Applied configurations name their object as a field among others.
     let foreign = Some(meta::uid(&new).to_owned())
-        .filter(|uid| manager.is_none() && !uid.is_empty() && uid != meta::uid(&old));
+        .filter(|uid| manager.is_none() && !uid.is_empty() && uid != meta::uid(old));
     if foreign.is_some() {
-        meta::copy(&mut new, &old, "uid");
+        meta::copy(&mut new, old, "uid");
     }
-    check_preconditions(call, &old, &new)?;
+    check_preconditions(call, old, &new)?;
     for key in [
         "uid",
         "creationTimestamp",
@@ -67,38 +66,38 @@ pub(crate) fn store(
         "resourceVersion",
         "generateName",
     ] {
-        meta::copy(&mut new, &old, key);
+        meta::copy(&mut new, old, key);
     }
-    confine(call, &old, &mut new, scope);
+    confine(call, old, &mut new, scope);
     if scope == Scope::Main {
-        strategy::on_update(ty.nature, &old, &mut new);
+        strategy::on_update(ty.nature, old, &mut new);
     }
-    if ty.counts_generations() && scope == Scope::Main && spec_changed(call, &old, &new) {
+    if ty.counts_generations() && scope == Scope::Main && spec_changed(call, old, &new) {
         let generation =
-            meta::field(&old, "generation").and_then(Value::as_i64).unwrap_or_default() + 1;
+            meta::field(old, "generation").and_then(Value::as_i64).unwrap_or_default() + 1;
         meta::set(&mut new, "generation", generation);
     }
     if let Some(manager) = manager {
         let stamp = call.stamp();
-        managed::record_update(&call.kind, Some(&old), &mut new, manager, scope.reach(), &stamp);
+        managed::record_update(&call.kind, Some(old), &mut new, manager, scope.reach(), &stamp);
     }
     if ty.nature == Nature::Namespace && scope == Scope::Main {
         // Only after the record: whoever tries to write it owns it, and changes nothing.
         new["spec"] = old["spec"].clone();
     }
-    refuse_new_finalizers(call, &old, &new)?;
+    refuse_new_finalizers(call, old, &new)?;
     let mut causes = Vec::new();
     if let Some(uid) = foreign {
         let cause = Cause::invalid("metadata.uid", &format!("{uid:?}"), "field is immutable");
         causes.extend([cause.clone(), cause]);
     }
-    causes.extend(violations(call, &new, Some(&old), scope.subresource()));
+    causes.extend(violations(call, &new, Some(old), scope.subresource()));
     refuse(call, &new, &causes)?;
-    warn_about_finalizers(call, &new, Some(&old));
-    admission::admit(call, admission::Verb::Update(scope.subresource()), Some(&new), Some(&old))?;
+    warn_about_finalizers(call, &new, Some(old));
+    admission::admit(call, admission::Verb::Update(scope.subresource()), Some(&new), Some(old))?;
     let mut stored_form = for_storage(&call.kind, new);
     let unchanged =
-        if as_stored(&call.kind) { stored_form == old } else { stored_form == old_stored.value() };
+        if as_stored(&call.kind) { stored_form == *old } else { stored_form == old_stored.value() };
     if unchanged {
         return Ok(old_stored.clone());
     }

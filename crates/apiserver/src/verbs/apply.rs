@@ -100,7 +100,8 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         let stored = create::insert(call, object, None)?;
         return Ok(call.reply(StatusCode::CREATED, &stored.bytes));
     };
-    let mut live = presented(&call.kind, old.value());
+    let known = presented(&call.kind, old.value());
+    let mut live = known.clone();
     if managed::Managers::read(&live).is_none() {
         managed::before_first_apply(&call.kind, &live, &call.stamp()).write(&mut live);
     }
@@ -119,7 +120,7 @@ pub(super) fn apply_patch(call: &mut Call<'_>, scope: Scope) -> Answer {
         managers.0.entry(me).or_default().time = call.stamp();
     }
     managers.write(&mut object);
-    let stored = store(call, &old, object, scope, None)?;
+    let stored = store(call, (&old, &known), object, scope, None)?;
     Ok(call.reply(StatusCode::OK, &stored.bytes))
 }
 

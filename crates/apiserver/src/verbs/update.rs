@@ -64,7 +64,7 @@ pub(crate) fn replace(call: &mut Call<'_>, scope: Scope) -> Answer {
         }
         Err(refusal) => return Err(refusal),
     };
-    let (uid, known) = (meta::uid(&object), old.value());
+    let (uid, known) = (meta::uid(&object), presented(&call.kind, old.value()));
     if !uid.is_empty()
         && uid != meta::uid(&known)
         && meta::text(&object, "resourceVersion").is_empty()
@@ -79,7 +79,7 @@ pub(crate) fn replace(call: &mut Call<'_>, scope: Scope) -> Answer {
         let ty = &call.kind.ty;
         return Err(Refusal::invalid(&ty.plural, &ty.group, &name, &[cause]));
     }
-    let stored = store(call, &old, object, scope, Some(manager))?;
+    let stored = store(call, (&old, &known), object, scope, Some(manager))?;
     Ok(call.reply(StatusCode::OK, &stored.bytes))
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn patch(call: &mut Call<'_>, scope: Scope) -> Answer {
     };
     check_identity(call, &current, &object)?;
     intake::normalise(call, &mut object, Source::Patch)?;
-    let stored = store(call, &old, object, scope, Some(manager))?;
+    let stored = store(call, (&old, &current), object, scope, Some(manager))?;
     Ok(call.reply(StatusCode::OK, &stored.bytes))
 }
 

@@ -72,6 +72,38 @@ fn policy_sees_the_time_that_the_server_stamps() {
     assert!(status["message"].as_str().unwrap().contains("no such key"), "{status}");
 }
 
+/// The server's schema of `fieldsV1` names no fields: policies compare what a manager owns, and cannot look into it.
+#[test]
+fn policy_compares_what_managers_own_and_does_not_look_into_it() {
+    let server = server();
+    let same = "object.metadata.managedFields == oldObject.metadata.managedFields";
+    let inside = "object.metadata.managedFields.exists(m, 'f:spec' in m.fieldsV1)";
+    policy(
+        &server,
+        &json!({"matchConstraints": rules(&["UPDATE"], &["widgets"]),
+                "validations": [{"expression": same, "message": "another owner"},
+                    {"expression": format!("object.spec.size < 9 || {inside}"), "message": "inside"}]}),
+        &json!({"policyName": "p", "validationActions": ["Deny"]}),
+    );
+    post(&server, &format!("{WIDGETS}?fieldManager=me"), &widget("a", 1));
+    let write = |manager: &str, change: Value| {
+        let path = format!("{WIDGETS}/a?fieldManager={manager}");
+        let (code, answer) = patch(&server, &path, "merge", &change);
+        (code, answer["message"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(
+        write("me", json!({"spec": {"size": 2}})).0,
+        200,
+        "the same fields, and the same second"
+    );
+    let (code, message) = write("me", json!({"metadata": {"labels": {"a": "b"}}}));
+    assert!(code == 422 && message.ends_with("another owner"), "{message}");
+    let (code, message) = write("you", json!({"spec": {"size": 3}}));
+    assert!(code == 422 && message.ends_with("another owner"), "{message}");
+    let (code, message) = write("me", json!({"spec": {"size": 9}}));
+    assert!(code == 422 && message.contains("resulted in error"), "{message}");
+}
+
 #[test]
 fn parameters_open_and_close_the_gate() {
     let server = server();

@@ -17,7 +17,8 @@ use serde_json::json;
 use super::{made, part_of_status, problem_text};
 use crate::{
     node::disruption::merged,
-    plan::{Note, Plan, Weight},
+    note::{Note, Weight},
+    plan::Plan,
     seen::{Part, SeenPart},
 };
 
@@ -27,7 +28,7 @@ pub fn plan(seen: &SeenPart, now: Instant) -> Plan {
         return Plan::default();
     };
     // A server whose definition takes other names too would have several, and nobody acts by those.
-    if identity.object.name.as_deref() != Some(MACHINE_CONFIGURATION_NAME) {
+    if &*identity.key.name != MACHINE_CONFIGURATION_NAME {
         return Plan::default();
     }
     let generation = Some(identity.generation);

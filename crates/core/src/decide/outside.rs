@@ -11,8 +11,8 @@ use api::{
 use schedule::Instant;
 
 use crate::{
+    note::{Note, Weight},
     pending::Began,
-    plan::{Note, Weight},
     pool::seen::SeenPool,
     seen::{Conditions, SeenGated, SeenMachine},
     verdict::Verdict,

@@ -8,7 +8,7 @@ use api::kinds;
 use serde_json::Value;
 
 use super::*;
-use crate::{gate::gate, plan::Weight};
+use crate::{gate::gate, note::Weight};
 
 fn at(text: &str) -> Instant {
     Instant::parse(text).unwrap()

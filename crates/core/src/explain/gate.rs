@@ -5,15 +5,20 @@ use schedule::Instant;
 use super::{Fact, Reason, node, sentence as policy_sentence, strategy_node};
 use crate::{
     gate::{Form, Gate},
-    problem::Object,
+    key::Key,
     seen::SeenGated,
     verdict::Verdict,
 };
 
-/// The tree of reasons of a resource at an instant.
+/// The tree of reasons of a resource at an instant. Where the stanza of another object decides, that object stands between (CV-2).
 pub fn explain(seen: &SeenGated, gate: &Gate, at: Instant) -> Reason {
-    let resource = Fact::Resource(seen.identity.object.clone());
-    decided(resource, gate, at, vec![stanza_node(seen, gate, at)])
+    let own = &seen.identity.key;
+    let resource = |key: &Key, because| decided(Fact::Resource(key.object()), gate, at, because);
+    let stanza = vec![stanza_node(gate, at)];
+    match gate.origin().map(|origin| &origin.object).filter(|object| *object != own) {
+        Some(followed) => resource(own, vec![resource(followed, stanza)]),
+        None => resource(own, stanza),
+    }
 }
 
 /// A reason that says what the gate says (GATE-12): where there is doubt, not even its end is known.
@@ -21,14 +26,14 @@ fn decided(fact: Fact, gate: &Gate, at: Instant, because: Vec<Reason>) -> Reason
     Reason { verdict: gate.verdict(at), ..node(fact, gate.set(), at, because) }
 }
 
-fn stanza_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Reason {
+fn stanza_node(gate: &Gate, at: Instant) -> Reason {
     let fact = match gate.form() {
         Form::NoStanza => Fact::NoStanza,
-        form => Fact::Stanza { form, said: seen.override_reason.clone() },
+        form => Fact::Stanza { form, said: said(gate).map(str::to_owned) },
     };
     let because = match gate.form() {
         Form::Unusable => doubt_node(gate).into_iter().collect(),
-        _ => policy_node(seen, gate, at).into_iter().collect(),
+        _ => policy_node(gate, at).into_iter().collect(),
     };
     decided(fact, gate, at, because)
 }
@@ -39,8 +44,8 @@ fn doubt_node(gate: &Gate) -> Option<Reason> {
 }
 
 /// The policy's own reasons, shown under every strategy that names one: also an override is understood by what it sets aside.
-fn policy_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Option<Reason> {
-    let named: Object = seen.policy()?;
+fn policy_node(gate: &Gate, at: Instant) -> Option<Reason> {
+    let named = gate.named()?.object();
     match gate.lowered() {
         Some(lowered) => {
             Some(node(Fact::Policy(named), &lowered.set, at, vec![strategy_node(lowered, at)]))
@@ -49,14 +54,19 @@ fn policy_node(seen: &SeenGated, gate: &Gate, at: Instant) -> Option<Reason> {
     }
 }
 
+/// Why somebody set the policy aside, in their own words.
+fn said<R>(gate: &Gate<R>) -> Option<&str> {
+    gate.origin()?.said.as_deref()
+}
+
 /// The deciding reason as one sentence: what `status.changeManagement.behavior` shows. It stays the same as long as it holds
 /// (POL-7).
-pub fn sentence<R>(seen: &SeenGated, gate: &Gate<R>, at: Instant) -> String {
+pub fn sentence<R>(gate: &Gate<R>, at: Instant) -> String {
     if let Some(doubt) = gate.doubt_at(at) {
         return doubt.message.clone();
     }
-    let said = seen.override_reason.as_ref().map_or_else(String::new, |said| format!(": {said}"));
-    let by_policy = || match (gate.lowered(), seen.policy()) {
+    let said = said(gate).map_or_else(String::new, |said| format!(": {said}"));
+    let by_policy = || match (gate.lowered(), gate.named()) {
         (Some(lowered), Some(named)) => format!("{named}: {}", policy_sentence(lowered, at)),
         _ => String::new(),
     };

@@ -197,9 +197,9 @@ fn until_holds_to_its_instant_and_then_the_policy_does() {
 }
 
 /// All that is said of a gate at an instant: the strategy in force, the reason, the doubt, the policy, and what a permit rests on.
-fn said(gated: &SeenGated, gate: &Gate, at: Instant) -> String {
+fn said(gate: &Gate, at: Instant) -> String {
     let doubt = gate.doubt_at(at).map_or("no doubt", |doubt| doubt.reason);
-    let policy = if gate.overrides(gated, at) { "set aside" } else { "not set aside" };
+    let policy = if gate.overrides(at) { "set aside" } else { "not set aside" };
     let basis = match gate.permit(at) {
         Ok(permit) => permit.basis().to_string(),
         Err(hold) => format!("held by {}", hold.reason),
@@ -221,7 +221,7 @@ fn until_is_over_at_its_instant_for_everybody_who_asks() {
             .map(|policy| Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &policy)));
         let gate = gate(&gated, policy.as_ref());
         for (seconds, expected) in [(-1, before), (0, after), (1, after)] {
-            let found = said(&gated, &gate, edge.saturating_add(seconds));
+            let found = said(&gate, edge.saturating_add(seconds));
             assert_eq!(found, expected, "{seconds} s after the edge: {:?}", gated.stanza);
         }
     };
@@ -284,8 +284,8 @@ fn what_comes_after_an_until_is_explained_by_the_policy() {
         {
             let past = "2026-11-10T00:00:00Z";
             let stanza = json!({"strategy": strategy, field: past, "byPolicy": policy.clone()});
-            let (gated, gate) = (pool(stanza.clone()), of(stanza, Some(saturday())));
-            let sentence = crate::explain::gate::sentence(&gated, &gate, at(NOW));
+            let gate = of(stanza, Some(saturday()));
+            let sentence = crate::explain::gate::sentence(&gate, at(NOW));
             assert!(sentence.starts_with(&expected.replace("UNTIL", strategy)), "{sentence}");
         }
     };

@@ -5,10 +5,10 @@
 //!
 //! ```compile_fail
 //! use schedule::Instant;
-//! use tidegate_core::{gate::WhatIf, plan::Plan, pool::{PoolView, decide}};
+//! use tidegate_core::{decide, gate::{Gate, WhatIf}, plan::Plan, pool::{self, PoolView}, seen::SeenGated};
 //!
-//! fn forge(view: &PoolView<'_>, now: Instant) -> Plan {
-//!     Plan { actions: decide(view, &WhatIf::open(), now).actions, ..Plan::default() }
+//! fn forge(seen: &SeenGated, view: &PoolView<'_>, gate: &Gate, now: Instant) -> Plan {
+//!     decide::pool(seen, pool::decide(view, &WhatIf::open(), now), gate, now)
 //! }
 //! ```
 //!
@@ -16,10 +16,10 @@
 //!
 //! ```
 //! use schedule::Instant;
-//! use tidegate_core::{gate::Gate, plan::Plan, pool::{PoolView, decide}};
+//! use tidegate_core::{decide, gate::Gate, plan::Plan, pool::{self, PoolView}, seen::SeenGated};
 //!
-//! fn plan(view: &PoolView<'_>, gate: &Gate, now: Instant) -> Plan {
-//!     Plan { actions: decide(view, gate, now).actions, ..Plan::default() }
+//! fn plan(seen: &SeenGated, view: &PoolView<'_>, gate: &Gate, now: Instant) -> Plan {
+//!     decide::pool(seen, pool::decide(view, gate, now), gate, now)
 //! }
 //! ```
 
@@ -57,14 +57,14 @@ impl WhatIf {
     }
 
     fn of(set: TimeSet, form: Form) -> Self {
-        Self { set, form, policy: None, doubt: None, right: PhantomData }
+        Self { set, form, policy: None, doubt: None, origin: None, right: PhantomData }
     }
 }
 
 impl Gate {
     /// The same gate, to suppose with.
     pub fn suppose(&self) -> WhatIf {
-        let Self { set, form, policy, doubt, right: _ } = self.clone();
-        Gate { set, form, policy, doubt, right: PhantomData }
+        let Self { set, form, policy, doubt, origin, right: _ } = self.clone();
+        Gate { set, form, policy, doubt, origin, right: PhantomData }
     }
 }

@@ -43,7 +43,7 @@ impl<'a> BegunChange<'a> {
     /// The change that is recorded, begun, and not over.
     pub(crate) fn of(view: &PoolView<'a>, shelf: &Shelf<'a>) -> Option<Self> {
         let record = view.pool.ledger.change().filter(|_| view.pool.name == MASTER)?;
-        if is_over(record, view.pool, view.nodes) {
+        if is_over(record, view.pool, &view.nodes) {
             return None;
         }
         let committed = view.nodes.iter().any(|node| carries(node, record));

@@ -53,16 +53,6 @@ pub fn membership<'a>(
     }
 }
 
-/// The machines that belong to a pool, and to it alone.
-pub fn members<'a>(
-    pool: &str,
-    pools: &[&SeenPool],
-    nodes: impl IntoIterator<Item = &'a SeenNode>,
-) -> Vec<&'a SeenNode> {
-    let own = |node: &&SeenNode| membership(node, pools.iter().copied()) == Membership::Of(pool);
-    nodes.into_iter().filter(own).collect()
-}
-
 /// Whether a pool is none of those that every cluster has.
 pub(crate) fn is_custom(name: &str) -> bool {
     ![names::MASTER, names::WORKER, names::ARBITER].contains(&name)

@@ -15,7 +15,7 @@ pub(crate) fn pending(view: &PoolView<'_>, shelf: &Shelf<'_>) -> Pending {
     let Some(newest) = view.pool.newest.as_deref() else { return Pending::default() };
     let mut waiting: BTreeMap<&str, i64> = BTreeMap::new();
     let mut begun: BTreeMap<&str, i64> = BTreeMap::new();
-    for node in view.nodes {
+    for node in &view.nodes {
         if node.desired != newest && !node.is_silent() {
             *waiting.entry(&node.desired).or_default() += 1;
         }

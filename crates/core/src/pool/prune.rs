@@ -18,14 +18,14 @@ use super::{
 };
 
 /// What configurations may be needed by. It must be all there is: what is left out protects nothing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Needs<'a> {
     /// Every pool.
-    pub pools: &'a [SeenPool],
+    pub pools: Vec<&'a SeenPool>,
     /// Every machine.
-    pub nodes: &'a [SeenNode],
+    pub nodes: Vec<&'a SeenNode>,
     /// Every source.
-    pub sources: &'a [Source],
+    pub sources: Vec<&'a Source>,
     /// The update of the control plane; none where nobody updates one.
     pub update: Option<&'a SeenUpdate>,
 }
@@ -97,7 +97,7 @@ impl std::fmt::Display for Reason<'_> {
 }
 
 /// What may be deleted and what may not, by name.
-pub fn prune<'a>(rendered: &'a [Rendered], needs: Needs<'a>) -> Vec<Verdict<'a>> {
+pub fn prune<'a>(rendered: &[&'a Rendered], needs: &Needs<'a>) -> Vec<Verdict<'a>> {
     let Needs { pools, nodes, .. } = needs;
     let mut reasons: BTreeMap<&str, Vec<Reason<'_>>> = BTreeMap::new();
     let mut keep = |config: &'a str, reason| reasons.entry(config).or_default().push(reason);
@@ -123,7 +123,7 @@ pub fn prune<'a>(rendered: &'a [Rendered], needs: Needs<'a>) -> Vec<Verdict<'a>>
     }
     let count = |of: fn(&'a SeenNode) -> Option<&'a str>| {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for config in nodes.iter().filter_map(of) {
+        for config in nodes.iter().copied().filter_map(of) {
             *counts.entry(config).or_default() += 1;
         }
         counts
@@ -140,7 +140,7 @@ pub fn prune<'a>(rendered: &'a [Rendered], needs: Needs<'a>) -> Vec<Verdict<'a>>
     for (config, reason) in updated(rendered, needs) {
         keep(config, reason);
     }
-    let mut verdicts: Vec<Verdict<'_>> = rendered
+    let mut verdicts: Vec<Verdict<'a>> = rendered
         .iter()
         .map(|config| {
             let mut kept_by = reasons.get(config.name.as_str()).cloned().unwrap_or_default();
@@ -155,15 +155,15 @@ pub fn prune<'a>(rendered: &'a [Rendered], needs: Needs<'a>) -> Vec<Verdict<'a>>
 
 /// What the update of the control plane may still need, of the masters' configurations. One that was seen and is not recorded yet is judged
 /// as if it were: whoever records it may be away.
-fn updated<'a>(rendered: &'a [Rendered], needs: Needs<'a>) -> Vec<(&'a str, Reason<'a>)> {
+fn updated<'a>(rendered: &[&'a Rendered], needs: &Needs<'a>) -> Vec<(&'a str, Reason<'a>)> {
     let Needs { pools, nodes, sources, update } = needs;
-    let masters = pools.iter().find(|pool| pool.name == MASTER);
+    let masters = pools.iter().copied().find(|pool| pool.name == MASTER);
     let Some((update, pool)) = update.zip(masters) else { return Vec::new() };
-    let own = rendered.iter().filter(|config| config.pool == MASTER);
+    let own = rendered.iter().copied().filter(|config| config.pool == MASTER);
     if update.problem.is_some() {
         return own.map(|config| (config.name.as_str(), Reason::Unreadable)).collect();
     }
-    let sources = chosen(pool, sources);
+    let sources = chosen(pool, sources.iter().copied());
     let seen = update.release.as_deref();
     let recorded =
         update.record.as_ref().filter(|record| seen.is_none_or(|it| it == record.release));
@@ -172,7 +172,7 @@ fn updated<'a>(rendered: &'a [Rendered], needs: Needs<'a>) -> Vec<(&'a str, Reas
     let Some(covering) = Covering::new(record, &sources) else { return Vec::new() };
     let release = seen.or(update.record.as_ref().map(|record| record.release.as_str()));
     let release = release.unwrap_or_default();
-    let had = |name: &str| rendered.iter().find(|config| config.name == name);
+    let had = |name: &str| rendered.iter().copied().find(|config| config.name == name);
     let has: Vec<Option<&Rendered>> =
         nodes.iter().map(|node| had(&node.desired)).chain([None]).collect();
     own.filter(|config| has.iter().any(|had| covering.covers(config, *had)))

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     gate::problem_text,
+    note::{Note, Weight},
     pending::{Course, Stop},
-    plan::{Note, Weight},
     problem::{Code, FieldPath, Object, Problem},
 };
 
@@ -51,7 +51,7 @@ pub(crate) fn progress<R: Clone>(
         }
     }
     let mut from = BTreeSet::new();
-    for node in view.nodes {
+    for node in &view.nodes {
         if let Some(proof) = ways.lacks(node) {
             *goes_on.bypasses.entry(proof.source().to_string()).or_default() += 1;
             from.insert(node.desired.as_str());
@@ -84,7 +84,7 @@ pub(crate) fn course<R: Clone>(
     if target != newest {
         return Course::Stopped(Stop::Pinned(target.clone()));
     }
-    ways.despite_gate(view.nodes, newest).map_or(Course::Gate, Course::Anyway)
+    ways.despite_gate(&view.nodes, newest).map_or(Course::Gate, Course::Anyway)
 }
 
 /// What has become wrong since the status was written.

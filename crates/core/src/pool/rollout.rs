@@ -69,7 +69,7 @@ impl<'a, R: Clone> Ways<'a, R> {
         (gate, now): (&Gate<R>, Instant),
     ) -> Self {
         let mut lacking = BTreeMap::new();
-        for node in view.nodes {
+        for node in &view.nodes {
             let desired = node.desired.as_str();
             lacking.entry(desired).or_insert_with(|| {
                 // A machine that came from another pool has that pool's configuration. What nobody knows proves nothing: it opens no gate.
@@ -231,12 +231,12 @@ pub(crate) fn rollout<'a, R: Clone>(
     let known = &view.pool.ledger;
     let server = ServerTime::new(now, view.seconds_ahead);
     let mut plan = Rollout { ledger: known.clone(), marks: Vec::new(), wake: None };
-    if known.change().is_some_and(|change| begun::is_over(change, view.pool, view.nodes)) {
+    if known.change().is_some_and(|change| begun::is_over(change, view.pool, &view.nodes)) {
         plan.ledger.end_change();
     }
     let (mut candidates, mut reserved) = (Vec::new(), Vec::new());
     let mut occupied = 0;
-    for node in view.nodes {
+    for node in &view.nodes {
         let entry = known.get(&node.name);
         let standing = Standing::of(node, entry, server);
         if standing == Standing::Over {

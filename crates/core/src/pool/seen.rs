@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use api::{
+    kinds,
     machine::names::{self, NodeState},
-    names::MACHINE_CONFIG_POOL,
 };
 use schedule::Instant;
 use serde_json::Value;
@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     drain::node as drain,
+    key::Key,
     problem::{Code, FieldPath, Object, Problem},
 };
 
@@ -243,13 +244,14 @@ impl SeenPool {
         }
     }
 
-    /// Its kind and name.
+    /// Which object it is.
+    pub fn key(&self) -> Key {
+        Key::new(&kinds::MACHINE_CONFIG_POOL, None, &self.name)
+    }
+
+    /// The same, as a problem names it.
     pub fn object(&self) -> Object {
-        Object {
-            kind: MACHINE_CONFIG_POOL.to_owned(),
-            namespace: None,
-            name: Some(self.name.clone()),
-        }
+        self.key().object()
     }
 }
 

@@ -16,8 +16,8 @@ use super::{
 use crate::{
     change::ChangeId,
     gate::{Hold, problem_text},
+    patch::{StatusPatch, made_from},
     pending::Stop,
-    plan::{StatusPatch, made_from},
     problem::Problem,
     seen::Presence,
 };

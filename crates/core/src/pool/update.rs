@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    Action, PoolView,
+    Effect, PoolView,
     begun::Begun,
     source::{Rendered, Source, annotation, text},
     target::{Shelf, Target},
@@ -182,7 +182,7 @@ impl<'a> Covering<'a> {
     /// What the record lets masters get; none if none is under way, or if these are no masters.
     pub(crate) fn of(view: &PoolView<'a>) -> Option<Self> {
         let update = view.control_plane_update.filter(|_| view.pool.name == MASTER)?;
-        Self::new(update.record.as_ref()?, view.sources)
+        Self::new(update.record.as_ref()?, &view.sources)
     }
 
     /// The same for the sources of the master pool.
@@ -302,7 +302,7 @@ pub(crate) fn upkeep<R>(
     view: &PoolView<'_>,
     target: Option<&Target<'_>>,
     shelf: &Shelf<'_>,
-) -> Option<Action<R>> {
+) -> Option<Effect<R>> {
     let update = view.control_plane_update.filter(|_| view.pool.name == MASTER)?;
     if update.problem.is_some() {
         return None;
@@ -319,12 +319,12 @@ pub(crate) fn upkeep<R>(
             }
             Some(Record { release: release.clone(), stage: Stage::Converged })
         }
-        (Some(release), _) => Some(Record::of(release, update.started, view.sources)),
+        (Some(release), _) => Some(Record::of(release, update.started, &view.sources)),
         (None, Some(Record { stage: Stage::Converged, .. })) => None,
         (None, Some(_)) if is_over() => None,
         (None, _) => return None,
     };
-    Some(Action::RecordRelease {
+    Some(Effect::RecordRelease {
         name: update.name.clone(),
         resource_version: update.resource_version.clone(),
         record,

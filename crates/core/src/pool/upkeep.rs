@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use api::machine::names::{self, NodeState, SINGLE_REPLICA};
 
 use super::{
-    Action, PoolView, Topology,
+    Effect, PoolView, Topology,
     seen::{Order, SeenNode},
     update::Covering,
 };
@@ -21,14 +21,14 @@ use super::{
 pub(crate) fn upkeep<R>(
     view: &PoolView<'_>,
     marked: &BTreeSet<&str>,
-    actions: &mut Vec<Action<R>>,
+    effects: &mut Vec<Effect<R>>,
 ) {
     let covering = Covering::of(view);
     let release = covering.as_ref().map(|covering| covering.release);
     let others = view.nodes.iter().filter(|node| !marked.contains(node.name.as_str()));
-    actions.extend(others.filter_map(|node| {
+    effects.extend(others.filter_map(|node| {
         if is_to_be_adopted(node) {
-            return Some(Action::Adopt {
+            return Some(Effect::Adopt {
                 node: node.name.clone(),
                 uid: node.uid.clone(),
                 resource_version: node.resource_version.clone(),
@@ -36,7 +36,7 @@ pub(crate) fn upkeep<R>(
             });
         }
         let annotations = notes(view, node, release);
-        (!annotations.is_empty()).then(|| Action::Note {
+        (!annotations.is_empty()).then(|| Effect::Note {
             node: node.name.clone(),
             uid: node.uid.clone(),
             resource_version: node.resource_version.clone(),

@@ -15,16 +15,14 @@ use super::{
 use crate::{
     gate::{Supposed, WhatIf},
     pool::{
-        Action, PoolPlan, PoolView, Topology, decide,
+        Effect, PoolPlan, PoolView, decide,
         merge::Base,
-        refusal::Refusals,
         render::{Fresh, Rendering},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
         update::SeenUpdate,
     },
     problem::Problem,
-    seen::SeenGated,
 };
 
 /// After how many plans at one instant a pool counts as settled: it renders, points to what it rendered, reserves, and has no more
@@ -35,8 +33,6 @@ const ROUNDS: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Pool<'a> {
     pub(super) seen: SeenPool,
-    /// The resource whose gate holds.
-    pub(super) gated: &'a SeenGated,
     pub(super) gate: WhatIf,
     pub(super) nodes: Vec<SeenNode>,
     pub(super) rendered: Vec<Rendered>,
@@ -103,9 +99,9 @@ impl Pool<'_> {
             self.wake = plan.wake;
             self.problems = plan.problems;
             // A plan that has been executed leaves nothing to do, unless it brought a configuration to plan with.
-            let again = plan.actions.iter().any(brings_config);
-            for action in plan.actions {
-                self.act(action, now, settings);
+            let again = plan.effects.iter().any(brings_config);
+            for effect in plan.effects {
+                self.act(effect, now, settings);
             }
             if !again {
                 break;
@@ -133,30 +129,19 @@ impl Pool<'_> {
     }
 
     fn plan(&self, now: Instant) -> PoolPlan<Supposed> {
-        let nodes: Vec<&SeenNode> = self.nodes.iter().collect();
-        let rendered: Vec<&Rendered> = self.rendered.iter().collect();
+        let stock =
+            (self.nodes.iter().collect(), self.rendered.iter().collect(), self.sources.clone());
         let view = PoolView {
-            pool: &self.seen,
-            nodes: &nodes,
-            rendered: &rendered,
-            sources: &self.sources,
-            rendering: &self.rendering,
-            base: &self.base,
-            operator_node: None,
             waits_for: self.waits_for,
-            // Here nobody refuses.
-            refusals: &Refusals::default(),
-            held_back: None,
             control_plane_update: self.update.as_ref(),
-            seconds_ahead: 0,
-            topology: Topology::Several,
+            ..PoolView::new(&self.seen, stock, &self.rendering, &self.base)
         };
         decide(&view, &self.gate, now)
     }
 
-    fn act(&mut self, action: Action<Supposed>, now: Instant, settings: &Settings) {
-        match action {
-            Action::CreateRendered(mut document) => {
+    fn act(&mut self, effect: Effect<Supposed>, now: Instant, settings: &Settings) {
+        match effect {
+            Effect::CreateRendered(mut document) => {
                 if let Some(metadata) = document.get_mut("metadata") {
                     metadata["creationTimestamp"] = now.to_string().into();
                 }
@@ -164,17 +149,15 @@ impl Pool<'_> {
                     self.rendered.push(rendered);
                 }
             }
-            Action::RecordSources { name, digests } => {
+            Effect::RecordSources { name, digests } => {
                 let stored = self.rendered.iter_mut().find(|config| config.name == name);
                 if let (Some(stored), Ok(digests)) = (stored, serde_json::from_str(&digests)) {
                     stored.digests = digests;
                 }
             }
-            // The gate is that of `ClusterVersion` from the start (CV-2).
-            Action::FollowControlPlane(_) => {}
-            Action::SetConfiguration(_) => self.set_configuration(now),
-            Action::WriteLedger { ledger, .. } => self.seen.ledger = ledger,
-            Action::SetDesiredConfig { node, config, until, permit, .. } => {
+            Effect::SetConfiguration(_) => self.set_configuration(now),
+            Effect::WriteLedger { ledger, .. } => self.seen.ledger = ledger,
+            Effect::SetDesiredConfig { node, config, until, permit, .. } => {
                 let place = self.nodes.iter().position(|found| found.name == node);
                 if let Some(place) = place {
                     let basis = permit.basis().to_string();
@@ -182,19 +165,19 @@ impl Pool<'_> {
                     self.begin(place, &config, (now, Some(basis)), settings);
                 }
             }
-            Action::Adopt { node, .. } => {
+            Effect::Adopt { node, .. } => {
                 for found in self.nodes.iter_mut().filter(|found| found.name == node) {
                     found.order = Order::Given;
                 }
             }
             // What is noted on machines decides nothing here, but for consent that is spent.
-            Action::Note { node, annotations, .. } => {
+            Effect::Note { node, annotations, .. } => {
                 let spent = annotations.contains_key(names::ALLOWED_CONFIG);
                 for found in self.nodes.iter_mut().filter(|found| found.name == node && spent) {
                     found.allowed = None;
                 }
             }
-            Action::RecordRelease { record, .. } => {
+            Effect::RecordRelease { record, .. } => {
                 if let Some(update) = &mut self.update {
                     update.record = record;
                 }
@@ -310,19 +293,18 @@ impl Pool<'_> {
     }
 }
 
-/// Whether an action changes what machines are to get.
-fn brings_config(action: &Action<Supposed>) -> bool {
-    match action {
+/// Whether an effect changes what machines are to get.
+fn brings_config(effect: &Effect<Supposed>) -> bool {
+    match effect {
         // What was just recorded of a release lets masters go.
-        Action::CreateRendered(_)
-        | Action::RecordSources { .. }
-        | Action::SetConfiguration(_)
-        | Action::RecordRelease { .. } => true,
-        Action::FollowControlPlane(_)
-        | Action::WriteLedger { .. }
-        | Action::SetDesiredConfig { .. }
-        | Action::Adopt { .. }
-        | Action::Note { .. } => false,
+        Effect::CreateRendered(_)
+        | Effect::RecordSources { .. }
+        | Effect::SetConfiguration(_)
+        | Effect::RecordRelease { .. } => true,
+        Effect::WriteLedger { .. }
+        | Effect::SetDesiredConfig { .. }
+        | Effect::Adopt { .. }
+        | Effect::Note { .. } => false,
     }
 }
 

@@ -5,36 +5,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use api::machine::names::{self, MASTER, NodeState};
+use api::machine::names::{self, NodeState};
 use schedule::Instant;
 
 use super::{
-    Cluster, Settings,
+    Settings,
     course::{Arrival, Change},
     pool::{Pool, as_rendered},
 };
 use crate::{
     pool::{
-        membership::members,
         merge::Base,
         render::{Rendering, chosen, render},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, Source},
     },
     seen::SeenGated,
+    snapshot::Snapshot,
 };
 
 /// Every pool, by name, when the period begins.
-pub(super) fn pools<'a>(cluster: &'a Cluster, settings: &Settings) -> Vec<Pool<'a>> {
+pub(super) fn pools<'a>(cluster: &'a Snapshot, settings: &Settings) -> Vec<Pool<'a>> {
     let base = base(cluster);
-    let all: Vec<&SeenPool> = cluster.pools().collect();
-    let gated = cluster.world.gated();
+    let gated = cluster.gated();
     let pools = gated.filter_map(|gated| Some((&**gated, gated.pool.as_deref()?)));
     pools
         .map(|(gated, seen)| {
             let nodes = match settings.machines.get(&seen.name) {
                 Some(count) => (1..=*count).map(|place| made_up(&seen.name, place)).collect(),
-                None => members(&seen.name, &all, &cluster.nodes).into_iter().cloned().collect(),
+                None => cluster.members(&seen.name).into_iter().cloned().collect(),
             };
             pool(cluster, (gated, seen), nodes, &base, settings)
         })
@@ -42,28 +41,25 @@ pub(super) fn pools<'a>(cluster: &'a Cluster, settings: &Settings) -> Vec<Pool<'
 }
 
 fn pool<'a>(
-    cluster: &'a Cluster,
-    (gated, seen): (&'a SeenGated, &SeenPool),
+    cluster: &'a Snapshot,
+    (gated, seen): (&SeenGated, &SeenPool),
     nodes: Vec<SeenNode>,
     base: &Base,
     settings: &Settings,
 ) -> Pool<'a> {
     let mut seen = seen.clone();
     let mut rendered: Vec<Rendered> =
-        cluster.rendered.iter().filter(|config| config.pool == seen.name).cloned().collect();
-    let sources = chosen(&seen, &cluster.sources);
+        cluster.rendered().filter(|config| config.pool == seen.name).cloned().collect();
+    let sources = chosen(&seen, cluster.sources());
     let rendering = rendering(&mut seen, &mut rendered, (&sources, base));
-    let control_plane = cluster.control_plane().filter(|_| seen.name == MASTER);
-    let gated = control_plane.unwrap_or(gated);
     let mut pool = Pool {
-        gate: cluster.world.gate(gated).suppose(),
-        gated,
+        gate: cluster.gate(gated).suppose(),
         nodes,
         rendered,
         sources,
         rendering,
         base: base.clone(),
-        update: control_plane.and_then(|version| version.update.as_deref().cloned()),
+        update: cluster.control_plane_update().filter(|_| gated.is_the_master_pool()).cloned(),
         changes: Vec::new(),
         arrivals: Vec::new(),
         arrived: 0,
@@ -165,8 +161,8 @@ fn rendering(
 }
 
 /// What the release of the cluster brings, as far as it can be told: generated sources are of the controller that generated them.
-fn base(cluster: &Cluster) -> Base {
-    let generated = cluster.sources.iter().find_map(|source| source.generated_by.clone());
+fn base(cluster: &Snapshot) -> Base {
+    let generated = cluster.sources().find_map(|source| source.generated_by.clone());
     Base { controller_version: generated.unwrap_or_default(), ..Base::default() }
 }
 

@@ -1,9 +1,19 @@
 //! Small clusters, whole periods.
 
-use api::{kinds, machine::names};
-use serde_json::json;
+use std::sync::Arc;
+
+use api::{
+    kinds,
+    machine::names::{self, NodeState},
+};
+use serde_json::{Value, json};
 
 use super::{verdict::Obstacle, *};
+use crate::{
+    key::Key,
+    pool::seen::{Cordon, SeenNode},
+    seen::{Part, Seen, SeenPart},
+};
 
 fn instant(text: &str) -> Instant {
     Instant::parse(text).unwrap()
@@ -33,8 +43,8 @@ fn every(interval: i64, period: i64) -> Settings {
 }
 
 /// A policy `nights` that is open from 22:00 for so long, and nothing else.
-fn cluster(duration: &str) -> Cluster {
-    let mut cluster = Cluster::default();
+fn cluster(duration: &str) -> Snapshot {
+    let mut cluster = Snapshot::default();
     let policy = json!({
         "apiVersion": api::names::API_VERSION, "kind": "ChangeManagementPolicy", "metadata": {"name": "nights"},
         "spec": {"strategy": "MaintenanceSchedule",
@@ -49,7 +59,7 @@ fn nights() -> Value {
 }
 
 /// A pool of so many machines, with `rendered-NAME-b` pending on all of them.
-fn add_pool(cluster: &mut Cluster, name: &str, machines: usize, spec: &Value) {
+fn add_pool(cluster: &mut Snapshot, name: &str, machines: usize, spec: &Value) {
     let role = format!("node-role.kubernetes.io/{name}");
     let (old, new) = (format!("rendered-{name}-a"), format!("rendered-{name}-b"));
     let mut pool = json!({
@@ -69,13 +79,23 @@ fn add_pool(cluster: &mut Cluster, name: &str, machines: usize, spec: &Value) {
     }
 }
 
-fn worker(duration: &str, machines: usize, spec: &Value) -> Cluster {
+/// Something else is seen of a machine.
+fn change(cluster: &mut Snapshot, name: &str, change: impl FnOnce(&mut SeenNode)) {
+    let key = Key::new(&kinds::NODE, None, name);
+    let Some(Seen::Part(part)) = cluster.get(&key) else { panic!("{key}") };
+    let mut part = SeenPart::clone(part);
+    let Part::Node(machine) = &mut part.part else { panic!("{key}") };
+    change(&mut machine.node);
+    cluster.put(Seen::Part(Arc::new(part)));
+}
+
+fn worker(duration: &str, machines: usize, spec: &Value) -> Snapshot {
     let mut cluster = cluster(duration);
     add_pool(&mut cluster, "worker", machines, spec);
     cluster
 }
 
-fn course(cluster: &Cluster, settings: &Settings) -> Course {
+fn course(cluster: &Snapshot, settings: &Settings) -> Course {
     simulate(cluster, settings).pools.remove(0)
 }
 
@@ -197,7 +217,7 @@ fn what_is_in_the_way_is_told() {
 #[test]
 fn cordoned_machine_is_named_as_the_obstacle() {
     let mut cluster = worker("8h", 3, &json!({}));
-    cluster.nodes[1].cordon = crate::pool::seen::Cordon::Cordoned;
+    change(&mut cluster, "worker-1", |node| node.cordon = Cordon::Cordoned);
     let course = course(&cluster, &days(30));
     let Verdict::Never { waiting, obstacle } = course.verdict else { panic!() };
     assert_eq!(waiting.len(), 3);
@@ -233,7 +253,7 @@ fn masters_follow_the_cluster_version() {
 /// HOST-1: hosted machines ask a policy of their own namespace; only their start is told.
 #[test]
 fn hosted_machines_start_when_their_gate_opens() {
-    let mut cluster = Cluster::default();
+    let mut cluster = Snapshot::default();
     let policy = json!({"apiVersion": api::names::API_VERSION, "kind": "HostedChangeManagementPolicy",
         "metadata": {"name": "nights", "namespace": "clusters"},
         "spec": {"strategy": "MaintenanceSchedule",
@@ -254,7 +274,7 @@ fn hosted_machines_start_when_their_gate_opens() {
 /// Machines that only vote wait until the masters are through.
 #[test]
 fn voters_take_turns() {
-    let mut cluster = Cluster::default();
+    let mut cluster = Snapshot::default();
     for name in ["arbiter", "master"] {
         add_pool(&mut cluster, name, 2, &json!({"changeManagement": null}));
     }
@@ -293,7 +313,7 @@ fn an_edited_source_is_a_pending_change() {
         "machineConfigSelector": {"matchLabels": {names::ROLE: "worker"}},
         "nodeSelector": {"matchLabels": {"node-role.kubernetes.io/worker": ""}}}});
     let source = |arguments: Value| json!({"metadata": {"name": "50-x", "labels": {names::ROLE: "worker"}}, "spec": {"kernelArguments": arguments}});
-    let with = |cluster: &Cluster, arguments: Value| {
+    let with = |cluster: &Snapshot, arguments: Value| {
         let mut cluster = cluster.clone();
         cluster.add(&kinds::MACHINE_CONFIG, &source(arguments));
         cluster
@@ -303,11 +323,12 @@ fn an_edited_source_is_a_pending_change() {
     let settings = Settings { machines, ..days(3) };
     let first = with(&cluster, json!(["quiet"]));
     assert_eq!(course(&first, &settings).verdict, Verdict::Idle);
-    let stored = start::pools(&first, &settings).remove(0).rendered.remove(0);
+    let begun = start::pools(&first, &settings).remove(0);
+    let stored = begun.rendering.config.unwrap().document(&begun.seen, &begun.base);
     let mut named = pool.clone();
-    named["spec"]["configuration"] = json!({"name": stored.name});
+    named["spec"]["configuration"] = json!({"name": stored["metadata"]["name"]});
     cluster.add_written(&kinds::MACHINE_CONFIG_POOL, &named, noon());
-    cluster.rendered.push(stored);
+    cluster.add(&kinds::MACHINE_CONFIG, &stored);
     assert_eq!(course(&with(&cluster, json!(["quiet"])), &settings).verdict, Verdict::Idle);
     let edited = course(&with(&cluster, json!(["quiet", "nosmt"])), &settings);
     let [change] = edited.changes.as_slice() else { panic!("{:?}", edited.changes) };
@@ -319,8 +340,10 @@ fn an_edited_source_is_a_pending_change() {
 #[test]
 fn machine_under_way_finishes_outside_of_windows() {
     let mut cluster = worker("8h", 2, &json!({}));
-    cluster.nodes[0].desired = "rendered-worker-b".into();
-    cluster.nodes[0].state = api::machine::names::NodeState::Working;
+    change(&mut cluster, "worker-0", |node| {
+        node.desired = "rendered-worker-b".into();
+        node.state = NodeState::Working;
+    });
     let course = course(&cluster, &days(3));
     let runs = &course.changes[0].runs;
     assert_eq!((runs[0].start, runs[0].basis.as_deref()), (noon(), None));
@@ -331,11 +354,11 @@ fn machine_under_way_finishes_outside_of_windows() {
 /// What changes may disrupt is no configuration of machines, whatever its kind is called.
 #[test]
 fn only_machine_configs_are_sources() {
-    let mut cluster = Cluster::default();
+    let mut cluster = Snapshot::default();
     let document = json!({"metadata": {"name": "cluster"}});
     for kind in api::schema::MACHINES {
         cluster.add(kind, &document);
     }
-    let sources: Vec<&str> = cluster.sources.iter().map(|source| source.name.as_str()).collect();
-    assert_eq!((sources, cluster.machines()), (vec!["cluster"], 1));
+    let sources: Vec<&str> = cluster.sources().map(|source| source.name.as_str()).collect();
+    assert_eq!((sources, cluster.machines().count()), (vec!["cluster"], 1));
 }

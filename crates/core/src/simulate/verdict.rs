@@ -167,7 +167,7 @@ fn obstacle(last: &Change, after: &Pool<'_>, settings: &Settings) -> Option<Obst
     }
     let start = settings.range.start;
     if after.gate.set().spans(settings.range.clone()).next().is_none() {
-        let reason = explain::gate::sentence(after.gated, &after.gate, start);
+        let reason = explain::gate::sentence(&after.gate, start);
         let opens = after.gate.set().state(settings.range.end).until;
         return Some(Obstacle::Shut { reason, opens });
     }

@@ -14,7 +14,7 @@ use crate::{
     gauge::gauges,
     overview,
     seen::{SeenGated, SeenPolicy},
-    world::World,
+    snapshot::Snapshot,
 };
 
 // A Sunday.
@@ -96,7 +96,7 @@ fn every_surface_gives_the_same_verdict() {
         for (stanza, expected) in stanzas() {
             let expected = expected[class as usize];
             let row = format!("{stanza} with a policy that is {name}");
-            let mut world = World::default();
+            let mut world = Snapshot::default();
             if let Some(document) = &document {
                 world.add(&kinds::CHANGE_MANAGEMENT_POLICY, document);
             }

@@ -3,9 +3,8 @@
 //! Tokens of service accounts and of bootstrapping machines work alike, and who may do what stands in roles. Nothing is remembered here: a
 //! token that was withdrawn is refused as soon as the cluster refuses it. An answer that did not come is no answer, and nobody gets anything by it.
 
-use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
-use http_body_util::Full;
+use front::Answer;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use runtime::{
     call::{CallError, Cluster},
     path::{ACCESS_REVIEW, Resource, TOKEN_REVIEW},
@@ -166,7 +165,7 @@ impl Refusal {
     }
 
     /// What is answered.
-    pub(super) fn response(&self) -> Response<Full<Bytes>> {
+    pub(super) fn response(&self) -> Answer {
         match self {
             Self::Unknown(_) => {
                 let mut response = said(self.code(), &self.text());

@@ -9,11 +9,12 @@
 
 use api::{kinds, schema::Kind};
 use bytes::Bytes;
+use front::Answer;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use runtime::{call::CallError, path::Resource};
 use serde_json::{Value, json};
-use tidegate_core::pool::{entitled, membership::membership, seen::SeenNode, source::SeenConfig};
+use tidegate_core::pool::{entitled, seen::SeenNode, source::SeenConfig};
 
 use super::{NodeConfig, asker::Purpose, is_name};
 
@@ -28,7 +29,7 @@ pub(super) async fn answer(
     config: &str,
     headers: &HeaderMap,
     path: &str,
-) -> Response<Full<Bytes>> {
+) -> Answer {
     match given(service, config, headers, path).await {
         Ok(document) => document_of(StatusCode::OK, &document),
         Err(Refused(code, message)) => {
@@ -86,7 +87,7 @@ async fn given(
     let machine = SeenNode::new(&machine);
     let refusal = {
         let store = service.view.caches.store();
-        let home = membership(&machine, store.pools());
+        let home = store.snapshot().membership(&machine);
         entitled::refusal(&machine, &home, config, rendered.as_deref())
     };
     if let Some(refusal) = refusal {
@@ -99,7 +100,7 @@ async fn given(
     }))
 }
 
-fn document_of(code: StatusCode, document: &Value) -> Response<Full<Bytes>> {
+fn document_of(code: StatusCode, document: &Value) -> Answer {
     let mut response = Response::new(Full::new(Bytes::from(document.to_string())));
     *response.status_mut() = code;
     let kind = HeaderValue::from_static("application/json");

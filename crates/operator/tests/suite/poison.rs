@@ -17,7 +17,7 @@ use super::common::{
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_the_trouble_of_its_own_object() {
     fn poisoned(seen: &Seen, store: &Store, now: Instant) -> Plan {
-        assert_ne!(seen.identity().object.name.as_deref(), Some("poison"), "as a bug would");
+        assert_ne!(&*seen.identity().key.name, "poison", "as a bug would");
         (CONTROLLERS[3].decide)(seen, store, now)
     }
     static ROWS: &[Controller] =

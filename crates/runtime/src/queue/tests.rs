@@ -7,11 +7,11 @@ use api::kinds;
 use super::*;
 
 fn gated(name: &str) -> Key {
-    Key::new(&kinds::MACHINE_CONFIG_POOL, None, name).unwrap()
+    Key::new(&kinds::MACHINE_CONFIG_POOL, None, name)
 }
 
 fn policy(name: &str) -> Key {
-    Key::new(&kinds::CHANGE_MANAGEMENT_POLICY, None, name).unwrap()
+    Key::new(&kinds::CHANGE_MANAGEMENT_POLICY, None, name)
 }
 
 fn drain(queue: &mut Queue) -> Vec<String> {

@@ -1,32 +1,25 @@
-//! How is one thing done that a plan says?
+//! How is one write of a plan sent? As it stands, whatever it is about.
 //!
-//! - GATE-7, GATE-16: what starts a change is a server-side apply with the permit's end, its window's start and the record of the change beside it. The permit is looked at again right before,
-//!   and the request ends before the permit does.
+//! - GATE-7: the permit of what starts a change is looked at again right before, and the request ends before the permit does.
 //! - EXEC-1, EXEC-4: every write carries the version it was made from and is sent once.
 
 use std::time::Duration;
 
-use api::{kinds, machine::names, schema::Kind};
 use jiff::Timestamp;
-use schedule::Instant;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tidegate_core::{
-    gate::Permit,
-    pool::{Action, update::Record},
+    action::{Action, Initiation, Owner, Right, Write},
+    key::Key,
 };
 
-use super::execute::{FIELD_OWNER, Hands};
+use super::execute::Hands;
 use crate::{
     caches::read,
-    call::{CallError, Patch},
-    key::{Key, collection},
+    call::{CallError, Cluster, Patch},
+    key::{collection, path},
 };
 
-/// Who is named as the owner of what machines must go to. An owner of its own: the server stamps the time of a write on its owner's
-/// entry, and that stamp is what the permit is compared with.
-pub const ROLLOUT_OWNER: &str = "tidegate-rollout";
-
-/// What became of one thing.
+/// What became of one write.
 #[derive(Debug)]
 pub(super) enum Acted {
     /// It is done, and the answer is known.
@@ -37,133 +30,68 @@ pub(super) enum Acted {
     Failed { object: Key, error: CallError },
 }
 
-/// Does one thing about the pool of this key.
-pub(super) async fn act(hands: &Hands, pool: &Key, action: &Action) -> Acted {
-    match action {
-        Action::CreateRendered(document) => create(hands, pool, document).await,
-        Action::RecordSources { name, digests } => {
-            let change = json!({"metadata": {"annotations": {names::SOURCE_DIGESTS: digests}}});
-            merge(hands, pool, (&kinds::MACHINE_CONFIG, name), &change).await
-        }
-        Action::FollowControlPlane(operations)
-        | Action::SetConfiguration(operations)
-        | Action::WriteLedger { operations, .. } => {
-            let patch = Patch::json(FIELD_OWNER, operations);
-            known(hands, pool.clone(), hands.cluster.patch(&pool.path(), patch).await)
-        }
-        Action::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
-            let mut noted = json!({
-                names::DESIRED_CONFIG: config,
-                names::PERMIT_UNTIL: until.to_string(),
-                names::PERMIT_BASIS: permit.basis().to_string(),
-                names::PERMIT_CHANGE: config,
-            });
-            if let Some(opened) = permit.opened() {
-                noted[names::PERMIT_FROM] = opened.to_string().into();
+/// Sends one write of the plan about the object of this key.
+pub(super) async fn act(hands: &Hands, key: &Key, action: &Action) -> Acted {
+    let patience = match &action.right {
+        Right::Upkeep => hands.cluster.patience(),
+        Right::Initiates(initiation) => match time_left(hands, &action.target, initiation) {
+            Err(why) => return Acted::HeldBack(why),
+            Ok(left) => {
+                let Initiation { permit, until, .. } = &**initiation;
+                let (basis, object) = (permit.basis(), &action.target);
+                tracing::info!(pool = %key, %object, %basis, %until, "a change is initiated");
+                left.min(hands.cluster.patience())
             }
-            let mark = applied((node, uid, resource_version), &noted);
-            initiate(hands, pool, node, mark, (permit, *until)).await
-        }
-        Action::Adopt { node, uid, resource_version, config } => {
-            adopt(hands, pool, (node, uid, resource_version), config).await
-        }
-        Action::Note { node, uid, resource_version, annotations } => {
-            let change = json!({"metadata": {
-                "uid": uid,
-                "resourceVersion": resource_version,
-                "annotations": annotations,
-            }});
-            merge(hands, pool, (&kinds::NODE, node), &change).await
-        }
-        Action::RecordRelease { name, resource_version, record } => {
-            let change = json!({"metadata": {
-                "resourceVersion": resource_version,
-                "annotations": {names::BEGUN_RELEASE: record.as_ref().map(Record::text)},
-            }});
-            merge(hands, pool, (&kinds::CLUSTER_VERSION, name), &change).await
+        },
+    };
+    let cluster = hands.cluster.within(patience);
+    match (send(&cluster, &action.target, &action.write).await, &action.write) {
+        (Ok(_), Write::Create(_)) => Acted::Done,
+        (Err(error), Write::Create(_)) if error.code() == Some(409) => Acted::Done,
+        // What was not created cannot be read back.
+        (Err(error), Write::Create(_)) => Acted::Failed { object: key.clone(), error },
+        (Err(error), _) => Acted::Failed { object: action.target.clone(), error },
+        (Ok(document), _) => {
+            // What the server answered is known from here on.
+            if let Some((_, seen)) = read(action.target.kind(), &document) {
+                hands.caches.answered(&action.target, seen);
+            }
+            Acted::Done
         }
     }
 }
 
-/// The document that is applied to write these annotations to a machine, seen by this name, uid and version.
-fn applied((name, uid, resource_version): (&str, &str, &str), annotations: &Value) -> Value {
-    json!({
-        "apiVersion": kinds::NODE.api_version,
-        "kind": kinds::NODE.name,
-        "metadata": {
-            "name": name,
-            "uid": uid,
-            "resourceVersion": resource_version,
-            "annotations": annotations,
-        },
-    })
-}
-
-/// The commit point of a change to a machine.
-async fn initiate(
-    hands: &Hands,
-    pool: &Key,
-    node: &str,
-    mark: Value,
-    (permit, until): (&Permit, Instant),
-) -> Acted {
-    let Some(object) = Key::new(&kinds::NODE, None, node) else {
-        return Acted::HeldBack(format!("{node} is no name of a machine"));
-    };
+/// How long the server may take for the start of a change; why it is not to be tried, if it is not.
+fn time_left(hands: &Hands, object: &Key, initiation: &Initiation) -> Result<Duration, String> {
+    let Initiation { permit, until, .. } = initiation;
     let clock = hands.cluster.clock();
     let now = clock.now();
-    if !permit.is_live(now) || until <= now {
-        return Acted::HeldBack(format!("the permit for {object} ended at {until}"));
+    if !permit.is_live(now) || *until <= now {
+        return Err(format!("the permit for {object} ended at {until}"));
     }
     // The server would refuse it; why make a noise about a second?
     let there = now.saturating_add(-hands.cluster.seconds_ahead().max(0));
     if permit.opened().is_some_and(|opened| there < opened) {
-        return Acted::HeldBack(format!("by the clock of the server it is {there}, and too early"));
+        return Err(format!("by the clock of the server it is {there}, and too early"));
     }
-    let left = clock.exact().duration_until(Timestamp::from(until));
-    let left = Duration::try_from(left).unwrap_or(Duration::ZERO);
-    let basis = permit.basis();
-    tracing::info!(%pool, %object, %basis, %until, "a change is initiated");
-    let cluster = hands.cluster.within(left.min(hands.cluster.patience()));
-    let patch = Patch::apply_by_force(ROLLOUT_OWNER, &mark);
-    let answer = cluster.patch(&object.path(), patch).await;
-    known(hands, object, answer)
+    let left = clock.exact().duration_until(Timestamp::from(*until));
+    Ok(Duration::try_from(left).unwrap_or(Duration::ZERO))
 }
 
-/// A machine is told to stay where it is (GATE-16). Applied, and not patched: what is then ordered has another owner, to whom this one
-/// yields.
-async fn adopt(hands: &Hands, pool: &Key, machine: (&str, &str, &str), config: &str) -> Acted {
-    let object = Key::new(&kinds::NODE, None, machine.0).unwrap_or_else(|| pool.clone());
-    let stay = applied(machine, &json!({names::DESIRED_CONFIG: config}));
-    let answer = hands.cluster.patch(&object.path(), Patch::apply(FIELD_OWNER, &stay)).await;
-    known(hands, object, answer)
-}
-
-/// A rendered configuration that exists already is the same: its name tells its content.
-async fn create(hands: &Hands, pool: &Key, document: &Value) -> Acted {
-    let all = collection(&kinds::MACHINE_CONFIG, None);
-    match hands.cluster.create_as(FIELD_OWNER, &all, document).await {
-        Ok(_) => Acted::Done,
-        Err(error) if error.code() == Some(409) => Acted::Done,
-        Err(error) => Acted::Failed { object: pool.clone(), error },
-    }
-}
-
-async fn merge(hands: &Hands, pool: &Key, (kind, name): (&Kind, &str), change: &Value) -> Acted {
-    let object = Key::new(kind, None, name).unwrap_or_else(|| pool.clone());
-    let answer = hands.cluster.patch(&object.path(), Patch::merge(FIELD_OWNER, change)).await;
-    known(hands, object, answer)
-}
-
-/// What the server answered is known from here on.
-fn known(hands: &Hands, object: Key, answer: Result<Value, CallError>) -> Acted {
-    match answer {
-        Ok(document) => {
-            if let Some((_, seen)) = read(object.kind(), &document) {
-                hands.caches.answered(&object, seen);
-            }
-            Acted::Done
+/// Sends a write as it stands, in the name of its owner.
+async fn send(cluster: &Cluster, target: &Key, write: &Write) -> Result<Value, CallError> {
+    let upkeep = Owner::Upkeep.as_str();
+    let patch = match write {
+        Write::Create(document) => {
+            let all = collection(target.kind(), target.namespace.as_deref());
+            return cluster.create_as(upkeep, &all, document).await;
         }
-        Err(error) => Acted::Failed { object, error },
-    }
+        Write::JsonPatch(operations) => Patch::json(upkeep, operations),
+        Write::MergePatch(change) => Patch::merge(upkeep, change),
+        Write::Apply(Owner::Upkeep, document) => Patch::apply(upkeep, document),
+        Write::Apply(Owner::Initiator, document) => {
+            Patch::apply_by_force(Owner::Initiator.as_str(), document)
+        }
+    };
+    cluster.patch(&path(target), patch).await
 }

@@ -4,10 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use schedule::Instant;
-use tidegate_core::{plan::Plan, seen::Seen};
+use tidegate_core::{key::Key, plan::Plan, seen::Seen};
 
 use super::{Controller, hold::Terms};
-use crate::{call::Cluster, key::Key, store::Store};
+use crate::{call::Cluster, store::Store};
 
 /// A decision that ended badly. What it panicked with has been printed.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) fn known(
     (terms, cluster): (Terms, &Cluster),
     store: &mut Store,
 ) -> Option<Seen> {
-    let seen = store.get(key)?.clone();
+    let seen = store.snapshot().get(key)?.clone();
     store.set_seconds_ahead(cluster.seconds_ahead());
     let held = terms.held_back(row, &seen, store, cluster.skew());
     store.hold_back(key, held);

@@ -7,10 +7,7 @@
 use std::time::Duration;
 
 use api::schema::Role;
-use tidegate_core::{
-    plan::{Plan, StatusPatch},
-    seen::{Part, Seen},
-};
+use tidegate_core::{key::Key, patch::StatusPatch, plan::Plan, seen::Seen};
 
 use super::{
     Reconciler,
@@ -19,7 +16,6 @@ use super::{
 use crate::{
     backoff,
     call::{CallError, Outcome},
-    key::Key,
     telemetry::Verdict,
 };
 
@@ -83,7 +79,7 @@ impl Reconciler {
                 Verdict::Refused
             }
             Step::Read { object, seen } => {
-                self.say_mark(&key, seen.as_ref());
+                self.say_start(&key, seen.as_ref());
                 if let Some(seen) = seen {
                     self.caches.answered(&object, seen);
                 }
@@ -156,7 +152,8 @@ impl Reconciler {
 
     /// An object is left alone for a while.
     pub(super) fn fail(&mut self, key: &Key, at_most: Duration, at_least: Duration) {
-        let generation = self.caches.store().get(key).map_or(0, |seen| seen.identity().generation);
+        let generation =
+            self.caches.store().snapshot().get(key).map_or(0, |seen| seen.identity().generation);
         let trouble = self.troubles.entry(key.clone()).or_default();
         trouble.generation = generation;
         let seed = backoff::spread(key.to_string().as_bytes());
@@ -188,18 +185,16 @@ impl Reconciler {
         }
     }
 
-    /// Tells of a mark whose answer was lost, now that the machine itself tells what became of it (GATE-7).
-    fn say_mark(&mut self, key: &Key, machine: Option<&Seen>) {
+    /// Tells of a start whose answer was lost, now that the object itself tells what became of it (GATE-7).
+    fn say_start(&mut self, key: &Key, written: Option<&Seen>) {
         let Some(trouble) = self.troubles.get_mut(key) else { return };
-        let Unsaid::Mark { .. } = trouble.unsaid else { return };
-        let Unsaid::Mark { config, note } = std::mem::take(&mut trouble.unsaid) else { return };
-        let Some(Seen::Part(part)) = machine else { return };
-        let Part::Node(machine) = &part.part else { return };
-        if machine.node.desired != config {
+        let Unsaid::Start { .. } = trouble.unsaid else { return };
+        let Unsaid::Start { change, note } = std::mem::take(&mut trouble.unsaid) else { return };
+        if !written.is_some_and(|written| written.goes_to(&change)) {
             return;
         }
-        if let Some(pool) = self.caches.store().get(key) {
-            self.reports.say(key, pool.identity(), vec![note], self.clock.exact());
+        if let Some(planned) = self.caches.store().snapshot().get(key) {
+            self.reports.say(key, planned.identity(), vec![note], self.clock.exact());
         }
     }
 }

@@ -1,18 +1,23 @@
 //! How is a plan carried out? As it stands, in its order, once, under the versions it was made from.
 //!
-//! The first thing that fails ends it: what comes after was decided for a world in which that had worked. Machines are worlds of their
-//! own, so one that the server refuses to touch is passed over, and neither the others nor the status wait for it (LIVE-3).
+//! The first thing that fails ends it: what comes after was decided for a world in which that had worked. Some
+//! writes are the affair of their object alone: one that the server refuses is passed over, and neither the others nor the status wait for
+//! it (LIVE-3).
 //!
 //! GATE-11: what starts a change is asked about again right before ([`fresh`]).
 
 use std::sync::Arc;
 
-use api::machine::names::NODE;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use serde_json::Value;
 use tidegate_core::{
-    plan::{Note, Plan, StatusPatch},
-    pool::{Action, refusal::Refusal},
+    action::{Initiation, Owner, Refused, Right, Write},
+    change::ChangeId,
+    key::Key,
+    note::Note,
+    patch::StatusPatch,
+    plan::Plan,
+    refusal::Refusal,
     seen::Seen,
 };
 use tokio::{sync::watch, time::Instant};
@@ -27,13 +32,10 @@ use super::{
 use crate::{
     caches::{Caches, read},
     call::{CallError, Cluster, Outcome, Patch},
-    key::Key,
+    key::{path, status_path},
     lease::Leadership,
     report::Reports,
 };
-
-/// Who is named as the owner of the fields that are written.
-pub(crate) const FIELD_OWNER: &str = "tidegate";
 
 /// What carrying out needs.
 #[derive(Debug)]
@@ -88,8 +90,8 @@ pub(super) enum Unsaid {
     Nothing,
     /// Once the status reads as it should.
     Status(Vec<Note>),
-    /// Once the machine is seen with this configuration before it.
-    Mark { config: String, note: Note },
+    /// Once the object is seen with this change before it.
+    Start { change: ChangeId, note: Note },
 }
 
 /// When to look again after everything was done.
@@ -132,18 +134,19 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
     let mut created = false;
     let mut refused = None;
     let mut news = false;
-    let mut marks = Marks::Sent;
+    let mut starts = Starts::Sent;
     for action in actions {
-        let action = match action {
-            Action::SetDesiredConfig { .. } if marks == Marks::Stopped => continue,
-            Action::SetDesiredConfig { .. } => match fresh::ask_again(hands, key, &action).await {
+        let action = match action.right {
+            Right::Upkeep => action,
+            Right::Initiates(_) if starts == Starts::Stopped => continue,
+            Right::Initiates(_) => match fresh::ask_again(hands, key, &action).await {
                 Asked::Go(fresh) => *fresh,
                 Asked::PassOver => {
-                    marks = Marks::PassedOver;
+                    starts = Starts::PassedOver;
                     continue;
                 }
                 Asked::Stop => {
-                    marks = Marks::Stopped;
+                    starts = Starts::Stopped;
                     continue;
                 }
                 Asked::Lost { object, error } => {
@@ -151,48 +154,38 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
                     return Step::Failed { object, error, unsaid, phase: Phase::Reading };
                 }
             },
-            other => other,
         };
         match act::act(hands, key, &action).await {
             Acted::Done => {
-                let (told, at) = (action.note().into_iter(), hands.cluster.clock().exact());
-                hands.reports.say(key, before.identity(), told.collect(), at);
-                if let Action::SetDesiredConfig { node, .. } = &action {
-                    hands.caches.store().accept(node);
+                if let Some(started) = action.initiation() {
+                    let (told, at) = (vec![started.note.clone()], hands.cluster.clock().exact());
+                    hands.reports.say(key, before.identity(), told, at);
+                    hands.caches.store().accept(&action.target);
                 }
             }
             Acted::HeldBack(why) => return Step::HeldBack { why },
-            Acted::Failed { object, error } if is_passed_over(&object, &error) => {
-                if let Action::SetDesiredConfig { node, config, .. } = &action {
-                    let refusal = Refusal { config: config.clone(), said: said(&error) };
-                    news |= hands.caches.store().refuse(node, refusal);
+            Acted::Failed { object, error } if is_passed_over(action.refused, &error) => {
+                if let Some(Initiation { change, .. }) = action.initiation() {
+                    let refusal = Refusal { change: change.clone(), said: said(&error) };
+                    news |= hands.caches.store().refuse(&action.target, refusal);
                 }
                 refused = refused.or(Some((object, error)));
                 continue;
             }
             Acted::Failed { object, error } => {
-                let unsaid = match (&action, action.note()) {
-                    (Action::SetDesiredConfig { config, .. }, Some(note)) => {
-                        Unsaid::Mark { config: config.clone(), note }
-                    }
-                    _ => Unsaid::Nothing,
-                };
+                let unsaid = action.initiation().map_or(Unsaid::Nothing, |started| {
+                    let Initiation { change, note, .. } = started.clone();
+                    Unsaid::Start { change, note }
+                });
                 return Step::Failed { object, error, unsaid, phase: Phase::Writing };
             }
         }
-        match action {
-            Action::CreateRendered(_) => created = true,
-            Action::RecordSources { .. }
-            | Action::FollowControlPlane(_)
-            | Action::SetConfiguration(_)
-            | Action::WriteLedger { .. }
-            | Action::SetDesiredConfig { .. }
-            | Action::Adopt { .. }
-            | Action::Note { .. }
-            | Action::RecordRelease { .. } => again = Again::Now,
+        match action.write {
+            Write::Create(_) => created = true,
+            Write::JsonPatch(_) | Write::MergePatch(_) | Write::Apply(..) => again = Again::Now,
         }
     }
-    if marks != Marks::Sent {
+    if starts != Starts::Sent {
         // What was decided is not so any more; and what it would tell, the next decision tells too.
         let notes = if status.is_some() { Vec::new() } else { notes };
         return Step::Stopped { before, notes };
@@ -222,7 +215,7 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
 
 /// What became of the changes that a plan starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Marks {
+enum Starts {
     /// All were sent, as far as the plan was carried out.
     Sent,
     /// Some were not right any more.
@@ -231,10 +224,10 @@ enum Marks {
     Stopped,
 }
 
-/// Whether a failure is the trouble of one machine alone: the server said no to it, and would say so again.
-fn is_passed_over(object: &Key, error: &CallError) -> bool {
-    let refused = error.outcome() == Outcome::NotDone && !matches!(error.code(), Some(409 | 429));
-    object.kind().name == NODE && refused
+/// Whether a failure is the trouble of the written object alone: the server said no to it, and would say so again.
+fn is_passed_over(refused: Refused, error: &CallError) -> bool {
+    let said_no = error.outcome() == Outcome::NotDone && !matches!(error.code(), Some(409 | 429));
+    refused == Refused::ConcernsTheTargetAlone && said_no
 }
 
 /// What the server said when it refused, in one line.
@@ -255,8 +248,8 @@ async fn write_status(
     before: Seen,
     (patch, notes, again): (StatusPatch, Vec<Note>, Again),
 ) -> Step {
-    let change = Patch::json(FIELD_OWNER, &patch.operations);
-    match hands.cluster.patch(&key.status_path(), change).await {
+    let change = Patch::json(Owner::Upkeep.as_str(), &patch.operations);
+    match hands.cluster.patch(&status_path(key), change).await {
         Ok(document) => match read(key.kind(), &document) {
             Some((_, seen)) => Step::Written { seen, before, patch, notes, again },
             None => Step::Read { object: key.clone(), seen: None },
@@ -286,7 +279,7 @@ pub(super) fn read_back(
     let Unknown { object, since } = unknown;
     let span = tracing::info_span!("reconcile", object = %key, at = %object, verb = "observe");
     async move {
-        let read_it = hands.cluster.get::<Value>(&object.path()).await;
+        let read_it = hands.cluster.get::<Value>(&path(&object)).await;
         let step = match read_it {
             Ok(document) => {
                 let seen = read(object.kind(), &document).map(|(_, seen)| seen);
@@ -312,7 +305,7 @@ async fn tell(hands: &Hands, key: &Key, unread: String) {
     hands.caches.store().set_unread(key, unread);
     let Some((before, plan)) = fresh::decide_anew(hands, key) else { return };
     // Who would create something first tells nothing: see `steps`.
-    let creates = plan.actions.iter().any(|action| matches!(action, Action::CreateRendered(_)));
+    let creates = plan.actions.iter().any(|action| matches!(action.write, Write::Create(_)));
     let Some(patch) = plan.status.filter(|_| !creates && hands.still_leads()) else { return };
     let told = write_status(hands, key, before, (patch, plan.notes, Again::OnNews)).await;
     if let Step::Written { seen, before, notes, .. } = told {

@@ -9,10 +9,15 @@ use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use serde_json::Value;
-use tidegate_core::{plan::Plan, pool::Action, seen::Seen};
+use tidegate_core::{
+    action::{Action, Reserved},
+    key::Key,
+    plan::Plan,
+    seen::Seen,
+};
 
 use super::{decide, execute::Hands};
-use crate::{caches::read, call::CallError, key::Key};
+use crate::{caches::read, call::CallError, key::path};
 
 /// What came of asking again.
 #[derive(Debug)]
@@ -27,7 +32,7 @@ pub(super) enum Asked {
     Lost { object: Key, error: CallError },
 }
 
-/// Whether a machine is still to be given its desired configuration.
+/// Whether a change is still to be started.
 pub(super) async fn ask_again(hands: &Hands, key: &Key, action: &Action) -> Asked {
     if !hands.still_leads() {
         return Asked::Stop;
@@ -40,18 +45,19 @@ pub(super) async fn ask_again(hands: &Hands, key: &Key, action: &Action) -> Aske
         return Asked::Stop;
     }
     // The next turn of the loop meets the same panic, and deals with it.
-    let Some((seen, plan)) = decide_anew(hands, key) else { return Asked::Stop };
+    let Some((_, plan)) = decide_anew(hands, key) else { return Asked::Stop };
     if hands.caches.store().held_back(key).is_some() {
         return Asked::Stop;
     }
-    if !plan.actions.iter().any(|fresh| matches!(fresh, Action::SetDesiredConfig { .. })) {
+    if !plan.actions.iter().any(|fresh| fresh.initiation().is_some()) {
         return Asked::Stop;
     }
-    if !is_reserved(&seen, &plan, action) {
-        return Asked::PassOver;
-    }
-    let fresh = plan.actions.into_iter().find(|fresh| same(action, fresh));
-    fresh.map_or(Asked::PassOver, |fresh| Asked::Go(Box::new(fresh)))
+    // What the new decision would only reserve now has to be reserved first (POOL-2).
+    let reserved = |fresh: &Action| {
+        fresh.initiation().is_some_and(|started| started.reserved == Reserved::Written)
+    };
+    let fresh = plan.actions.into_iter().find(|fresh| fresh.starts_the_same(action));
+    fresh.filter(reserved).map_or(Asked::PassOver, |fresh| Asked::Go(Box::new(fresh)))
 }
 
 /// Decides anew, from what is known now; none if the object is gone, or if the decision panicked.
@@ -68,7 +74,8 @@ async fn read_anew(hands: &Hands, key: &Key) -> Result<(), (Key, CallError)> {
     loop {
         let resting = {
             let store = hands.caches.store();
-            store.get(key).map_or_else(Vec::new, |seen| (hands.row.rests_on)(seen, &store))
+            let seen = store.snapshot().get(key);
+            seen.map_or_else(Vec::new, |seen| (hands.row.rests_on)(seen, &store))
         };
         let missing: Vec<Key> =
             resting.into_iter().filter(|object| done.insert(object.clone())).collect();
@@ -83,7 +90,7 @@ async fn read_anew(hands: &Hands, key: &Key) -> Result<(), (Key, CallError)> {
 
 async fn look_up(hands: &Hands, object: &Key) -> Result<(), (Key, CallError)> {
     let known = hands.caches.store().version(object);
-    let found = hands.cluster.get::<Value>(&object.path()).await;
+    let found = hands.cluster.get::<Value>(&path(object)).await;
     let found = match found {
         Ok(document) => {
             let version = document.pointer("/metadata/resourceVersion").and_then(Value::as_str);
@@ -103,30 +110,4 @@ async fn look_up(hands: &Hands, object: &Key) -> Result<(), (Key, CallError)> {
     };
     hands.caches.looked_up(object, found, known);
     Ok(())
-}
-
-/// Whether both give the same machine the same configuration.
-fn same(action: &Action, fresh: &Action) -> bool {
-    let mark = |action: &Action| match action {
-        Action::SetDesiredConfig { node, uid, config, .. } => {
-            Some((node.clone(), uid.clone(), config.clone()))
-        }
-        _ => None,
-    };
-    mark(action) == mark(fresh)
-}
-
-/// Whether the room for a mark is written in the ledger already: what the new decision would only reserve now has to be reserved first
-/// (POOL-2).
-fn is_reserved(seen: &Seen, plan: &Plan, mark: &Action) -> bool {
-    let (Seen::Gated(gated), Action::SetDesiredConfig { node, .. }) = (seen, mark) else {
-        return false;
-    };
-    let Some(written) = gated.pool.as_ref().map(|pool| &pool.ledger) else { return false };
-    let planned = plan.actions.iter().find_map(|action| match action {
-        Action::WriteLedger { ledger, .. } => Some(ledger),
-        _ => None,
-    });
-    let entry = written.get(node);
-    entry.is_some() && planned.is_none_or(|planned| planned.get(node) == entry)
 }

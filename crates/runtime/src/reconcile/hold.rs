@@ -5,12 +5,14 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use api::kinds;
-use api::schema::Role;
-use tidegate_core::{enforced::Enforcement, seen::Seen};
+use api::{
+    kinds,
+    schema::{KindId, Role},
+};
+use tidegate_core::{enforced::Enforcement, key::Key, seen::Seen};
 
 use super::Controller;
-use crate::{key::Key, store::Store};
+use crate::store::Store;
 
 /// The furthest that a clock may be from the server's, in seconds. It is measured by headers that tell whole seconds, so it cannot be
 /// much less; and windows are minutes long.
@@ -55,8 +57,8 @@ impl Terms {
         if resting.is_empty() {
             return None;
         }
-        let key = Key::of(&seen.identity().object);
-        let before = key.as_ref().and_then(|key| store.held_back(key));
+        let key = &seen.identity().key;
+        let before = store.held_back(key);
         let off = before.is_some_and(|why| why.starts_with(CLOCK));
         let limit = if off { FURTHEST - JUMP } else { FURTHEST };
         let Some(skew) = skew else {
@@ -71,7 +73,7 @@ impl Terms {
         if self.proof == Proof::Required && store.enforcement() != Enforcement::Proven {
             return unproven(store);
         }
-        let unread = key.and_then(|key| store.unread(&key).map(str::to_owned));
+        let unread = store.unread(key).map(str::to_owned);
         let doubt = unread.or_else(|| store.doubt(needed(row, &resting), self.stale))?;
         Some(format!("{doubt}, so nothing is initiated"))
     }
@@ -80,7 +82,7 @@ impl Terms {
 /// Why an unproven refusal holds everything back.
 fn unproven(store: &Store) -> Option<String> {
     // Without machines there is nothing to try it on, and nothing to begin.
-    store.of_kind(&kinds::NODE).next()?;
+    store.snapshot().of_kind(&kinds::NODE).next()?;
     if !store.is_enforcement_tried() {
         return Some(String::new());
     }
@@ -90,7 +92,7 @@ fn unproven(store: &Store) -> Option<String> {
 }
 
 /// The kinds that a decision to initiate rests on: those of the gate's objects, and the machines and configurations that the row reads.
-fn needed(row: &Controller, resting: &[Key]) -> BTreeSet<&'static str> {
-    let parts = row.reads.iter().filter(|kind| kind.role == Role::Part).map(|kind| kind.name);
-    parts.chain(resting.iter().map(|key| key.kind().name)).collect()
+fn needed(row: &Controller, resting: &[Key]) -> BTreeSet<KindId> {
+    let parts = row.reads.iter().filter(|kind| kind.role == Role::Part).map(|kind| kind.id);
+    parts.chain(resting.iter().map(|key| key.id)).collect()
 }

@@ -3,14 +3,9 @@
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use tidegate_core::{
-    pool::{
-        merge::Base,
-        render::{self, Rendering},
-        seen::SeenPool,
-        selector::Selector,
-        source::SeenConfig,
-    },
+    pool::{merge::Base, render::Rendering, seen::SeenPool, selector::Selector},
     seen::{Part, Seen},
+    snapshot::Snapshot,
 };
 
 /// Renderings by the name of the pool.
@@ -27,29 +22,14 @@ struct Remembered {
 
 impl Renderings {
     /// What the sources of a pool come to.
-    pub(super) fn of<'a, C: Iterator<Item = &'a SeenConfig>>(
-        &self,
-        pool: &SeenPool,
-        base: &Base,
-        configs: impl Fn() -> C,
-    ) -> Arc<Rendering> {
+    pub(super) fn of(&self, pool: &SeenPool, base: &Base, snapshot: &Snapshot) -> Arc<Rendering> {
         if let Some(known) = self.0.borrow().get(&pool.name)
             && known.configs == pool.configs
             && known.newest == pool.newest
         {
             return Arc::clone(&known.rendering);
         }
-        let sources = configs().filter_map(|config| match config {
-            SeenConfig::Source(source) => Some(source),
-            SeenConfig::Rendered(_) => None,
-        });
-        let running = configs().find_map(|config| match config {
-            SeenConfig::Rendered(rendered) => {
-                (pool.newest.as_ref() == Some(&rendered.name)).then_some(rendered)
-            }
-            SeenConfig::Source(_) => None,
-        });
-        let rendering = Arc::new(render::render(pool, sources, base, running));
+        let rendering = Arc::new(snapshot.rendering(pool, base));
         let remembered = Remembered {
             configs: pool.configs.clone(),
             newest: pool.newest.clone(),

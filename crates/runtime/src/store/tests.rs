@@ -32,7 +32,7 @@ fn pool(name: &str, policy: &str, version: u64) -> (Key, Seen) {
 }
 
 fn version(store: &Store, key: &Key) -> String {
-    store.get(key).map_or("gone".into(), |seen| seen.identity().resource_version.clone())
+    store.snapshot().get(key).map_or("gone".into(), |seen| seen.identity().resource_version.clone())
 }
 
 #[test]
@@ -70,9 +70,9 @@ async fn a_list_takes_away_what_it_lacks_and_keeps_what_is_newer() {
         store.replace(&kinds::CHANGE_MANAGEMENT_POLICY, listed.clone(), "10", Trust::Newer);
     let names: Vec<String> = changed.iter().map(|key| key.name.to_string()).collect();
     assert_eq!(names, ["fresh", "gone"]);
-    assert_eq!(store.len(), 3, "the newer one was written after the list");
+    assert_eq!(store.snapshot().len(), 3, "the newer one was written after the list");
     store.replace(&kinds::CHANGE_MANAGEMENT_POLICY, listed, "10", Trust::Nothing);
-    assert_eq!(store.len(), 2, "unless versions went back");
+    assert_eq!(store.snapshot().len(), 2, "unless versions went back");
 }
 
 #[test]
@@ -81,14 +81,14 @@ fn the_index_follows_the_stanza() {
     let (a, b) = (policy("a", 1).0, policy("b", 1).0);
     let (key, seen) = pool("worker", "a", 1);
     store.learn(&key, seen);
-    assert_eq!(store.naming(&a).collect::<Vec<_>>(), [&key]);
+    assert_eq!(store.snapshot().naming(&a).collect::<Vec<_>>(), [&key]);
     store.learn(&key, pool("worker", "b", 2).1);
-    assert_eq!((store.naming(&a).count(), store.naming(&b).count()), (0, 1));
+    assert_eq!((store.snapshot().naming(&a).count(), store.snapshot().naming(&b).count()), (0, 1));
     store.learn(&key, pool("worker", "", 3).1);
-    assert_eq!(store.naming(&b).count(), 0);
+    assert_eq!(store.snapshot().naming(&b).count(), 0);
     store.learn(&key, pool("worker", "a", 4).1);
     store.forget(&key, "5");
-    assert_eq!(store.naming(&a).count(), 0);
+    assert_eq!(store.snapshot().naming(&a).count(), 0);
 }
 
 /// GATE-11: only the kinds that are asked about count, and the words do not change with the seconds.
@@ -96,7 +96,7 @@ fn the_index_follows_the_stanza() {
 async fn knowledge_that_is_too_old_is_doubted_kind_by_kind() {
     let stale = Duration::from_secs(90);
     let mut store = Store::default();
-    let (pools, policies) = (kinds::MACHINE_CONFIG_POOL.name, kinds::CHANGE_MANAGEMENT_POLICY.name);
+    let (pools, policies) = (KindId::MachineConfigPool, KindId::ChangeManagementPolicy);
     store.replace(&kinds::MACHINE_CONFIG_POOL, [pool("worker", "a", 1)].into(), "1", Trust::Newer);
     let doubt = |store: &Store| store.doubt([pools, policies], stale);
     assert_eq!(doubt(&store), Some("ChangeManagementPolicy has not been listed yet".into()));

@@ -33,7 +33,7 @@ pub(crate) fn run(kubeconfig: &Path, now: &str) {
         let mut out = tokio::io::stdout();
         out.write_all(format!("{}\n", listener.local_addr().unwrap()).as_bytes()).await.unwrap();
         out.flush().await.unwrap();
-        tokio::spawn(serve::serve(listener, view.clone()));
+        tokio::spawn(serve::serve(listener, view.clone(), std::future::pending()));
         let commands = async {
             let mut lines = tokio::io::BufReader::new(tokio::io::stdin()).lines();
             while let Some(line) = lines.next_line().await.unwrap() {

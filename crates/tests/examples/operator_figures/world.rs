@@ -18,11 +18,12 @@ use runtime::{
     call::{Cluster, Collection, Patch},
     client::{configuration, connect},
     clock::SystemClock,
-    key::{Key, collection},
+    key::{collection, status_path},
     store::{Store, Trust},
     telemetry::Telemetry,
 };
 use serde_json::{Value, json};
+use tidegate_core::key::Key;
 
 use crate::HANDS;
 
@@ -104,19 +105,20 @@ impl World {
             store.replace(kind, listed, &version, Trust::Newer);
         }
         let patches: Vec<(String, Patch)> = store
+            .snapshot()
             .all()
             .filter_map(|(key, seen)| {
-                let row = CONTROLLERS.iter().find(|row| row.kind.name == key.kind().name)?;
+                let row = CONTROLLERS.iter().find(|row| row.kind.id == key.id)?;
                 let patch = (row.decide)(seen, &store, now).status?;
-                Some((key.status_path(), Patch::json("tidegate", &patch.operations)))
+                Some((status_path(key), Patch::json("tidegate", &patch.operations)))
             })
             .collect();
-        assert_eq!(patches.len(), store.len(), "every status changes at {at}");
+        assert_eq!(patches.len(), store.snapshot().len(), "every status changes at {at}");
         drop(store);
         let began = Instant::now();
         stream::iter(patches)
-            .for_each_concurrent(HANDS, async |(path, patch)| {
-                self.cluster.patch(&path, patch).await.unwrap();
+            .for_each_concurrent(HANDS, async |(path, change)| {
+                self.cluster.patch(&path, change).await.unwrap();
             })
             .await;
         began.elapsed()

@@ -17,14 +17,8 @@ use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
     gate::{Supposed, WhatIf},
-    pool::{
-        Action, PoolPlan, PoolView, Topology, decide,
-        merge::Base,
-        refusal::Refusals,
-        render::{chosen, render},
-        seen::{SeenNode, SeenPool},
-        source::{Rendered, SeenConfig, Source},
-    },
+    pool::{Effect, PoolPlan, PoolView, Topology, decide, merge::Base},
+    snapshot::Snapshot,
 };
 
 #[test]
@@ -158,32 +152,14 @@ fn source(name: &str, text: &str) -> Value {
 /// Looks at the server and decides.
 async fn plan(client: &Client, gate: &WhatIf) -> PoolPlan<Supposed> {
     let (_, document) = send(client, &Method::GET, &format!("{POOLS}/worker"), &json!({})).await;
-    let pool = SeenPool::new(&document);
-    let (mut sources, mut rendered): (Vec<Source>, Vec<Rendered>) = (Vec::new(), Vec::new());
-    for document in list(client, CONFIGS).await {
-        match SeenConfig::new(&document) {
-            SeenConfig::Source(source) => sources.push(source),
-            SeenConfig::Rendered(config) => rendered.push(config),
-        }
+    let mut snapshot = Snapshot::default();
+    snapshot.add(&kinds::MACHINE_CONFIG_POOL, &document);
+    for (kind, path) in [(&kinds::MACHINE_CONFIG, CONFIGS), (&kinds::NODE, NODES)] {
+        list(client, path).await.iter().for_each(|document| snapshot.add(kind, document));
     }
-    let nodes: Vec<SeenNode> = list(client, NODES).await.iter().map(SeenNode::new).collect();
-    let running = rendered.iter().find(|config| Some(&config.name) == pool.newest.as_ref());
-    let rendering = render(&pool, &sources, &Base::default(), running);
-    let view = PoolView {
-        pool: &pool,
-        nodes: &nodes.iter().collect::<Vec<_>>(),
-        rendered: &rendered.iter().collect::<Vec<_>>(),
-        sources: &chosen(&pool, &sources),
-        rendering: &rendering,
-        base: &Base::default(),
-        operator_node: None,
-        refusals: &Refusals::new(),
-        held_back: None,
-        waits_for: None,
-        control_plane_update: None,
-        seconds_ahead: 0,
-        topology: Topology::Several,
-    };
+    let (pool, base) = (snapshot.pool("worker").unwrap(), Base::default());
+    let rendering = snapshot.rendering(pool, &base);
+    let view = PoolView { topology: Topology::Several, ..snapshot.view(pool, &rendering, &base) };
     decide(&view, gate, now())
 }
 
@@ -195,17 +171,15 @@ fn now() -> Instant {
 /// Does what a plan says, up to the first conflict; whether there was none.
 async fn execute(client: &Client, plan: &PoolPlan<Supposed>) -> bool {
     let pool = format!("{POOLS}/worker");
-    for action in &plan.actions {
-        let (status, body) = match action {
-            Action::CreateRendered(document) => {
+    for effect in &plan.effects {
+        let (status, body) = match effect {
+            Effect::CreateRendered(document) => {
                 send(client, &Method::POST, CONFIGS, document).await
             }
-            Action::FollowControlPlane(operations)
-            | Action::SetConfiguration(operations)
-            | Action::WriteLedger { operations, .. } => {
+            Effect::SetConfiguration(operations) | Effect::WriteLedger { operations, .. } => {
                 send(client, &Method::PATCH, &pool, &json!(operations)).await
             }
-            Action::SetDesiredConfig { node, uid, resource_version, config, until, .. } => {
+            Effect::SetDesiredConfig { node, uid, resource_version, config, until, .. } => {
                 let mark = json!({"apiVersion": "v1", "kind": "Node", "metadata": {
                 "name": node, "uid": uid, "resourceVersion": resource_version,
                 "annotations": {
@@ -215,17 +189,17 @@ async fn execute(client: &Client, plan: &PoolPlan<Supposed>) -> bool {
                 let path = format!("{NODES}/{node}?fieldManager=tidegate&force=true");
                 send(client, &Method::PATCH, &path, &mark).await
             }
-            Action::RecordSources { .. }
-            | Action::Adopt { .. }
-            | Action::Note { .. }
-            | Action::RecordRelease { .. } => {
-                panic!("nothing here asks for {action:?}")
+            Effect::RecordSources { .. }
+            | Effect::Adopt { .. }
+            | Effect::Note { .. }
+            | Effect::RecordRelease { .. } => {
+                panic!("nothing here asks for {effect:?}")
             }
         };
         if status == 409 {
             return false;
         }
-        assert!(status < 300, "{action:?}: {body}");
+        assert!(status < 300, "{effect:?}: {body}");
     }
     if let Some(patch) = &plan.status {
         let path = format!("{pool}/status");
@@ -239,7 +213,7 @@ async fn execute(client: &Client, plan: &PoolPlan<Supposed>) -> bool {
 async fn settle(client: &Client, gate: &WhatIf) -> String {
     for _ in 0..20 {
         let plan = plan(client, gate).await;
-        if plan.actions.is_empty() && plan.status.is_none() {
+        if plan.effects.is_empty() && plan.status.is_none() {
             let (_, pool) =
                 send(client, &Method::GET, &format!("{POOLS}/worker"), &json!({})).await;
             return pool["spec"]["configuration"]["name"].as_str().unwrap().to_owned();

@@ -9,7 +9,7 @@ use std::{fs, net::SocketAddr, path::Path, sync::Arc};
 use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, STATE};
 use operator::{
     Operator, Pools, Settings,
-    node_config::listen::{self, ListenError, Protection},
+    node_config::listen::{self, CertificateError, ListenError, Protection},
 };
 use rcgen::{CertificateParams, KeyPair};
 use rig::{
@@ -38,8 +38,8 @@ async fn start(cluster: &Cluster, protection: Protection) -> SocketAddr {
     let proof = operator::Proof::Waived;
     let settings = Settings { proof, ..Settings::alone("one").with(Pools::Managed) };
     let operator = Operator::new(client, Arc::new(SystemClock), settings);
-    let serving = listen::serve(listener, protection, operator.node_config());
-    tokio::spawn(async move { serving.await.unwrap() });
+    let ended = std::future::pending();
+    tokio::spawn(listen::serve(listener, protection, operator.node_config(), ended));
     tokio::spawn(async move { operator.run(std::future::pending()).await.unwrap() });
     address
 }
@@ -49,7 +49,7 @@ async fn start(cluster: &Cluster, protection: Protection) -> SocketAddr {
 fn real_scale_up_during_a_hold_gets_what_the_canary_rule_says() {
     suite::on_real("node-config", Controllers::Absent, async |cluster| {
         let world = World::new(cluster).await;
-        let address = start(cluster, Protection::Loopback).await;
+        let address = start(cluster, Protection::Clear).await;
         let (joiner, stranger) = (world.token("joiner").await, world.token("stranger").await);
         world.bind("joiner").await;
         let get = async |path: &str, token: Option<&str>, accept: &str| {
@@ -138,7 +138,7 @@ fn real_scale_up_during_a_hold_gets_what_the_canary_rule_says() {
 #[test]
 fn nothing_is_served_where_nobody_can_be_told_apart() {
     suite::on_embedded("node-config", Kubectl::Unused, async |cluster| {
-        let address = start(cluster, Protection::Loopback).await;
+        let address = start(cluster, Protection::Clear).await;
         let answer = ask(Connection::Plain(address), "GET", "/config/worker", Some("x"), "").await;
         assert_eq!(answer.code, 503);
         assert!(answer.body.contains("does not serve TokenReview"), "{}", answer.body);
@@ -154,8 +154,11 @@ fn certificate_is_read_again_when_it_changes_and_kept_when_it_cannot_be_used() {
         let folder = tempfile::tempdir().unwrap();
         let (chain, key) = (folder.path().join("tls.crt"), folder.path().join("tls.key"));
         let address: SocketAddr = ANY_PORT.parse().unwrap();
-        let open = || Protection::of(address, Some((&chain, &key)));
-        assert!(matches!(open(), Err(ListenError::File { .. })), "there are no files yet");
+        let open = || listen::protection(address, Some((&chain, &key)));
+        assert!(
+            matches!(open(), Err(ListenError::Certificate(CertificateError::File { .. }))),
+            "there are no files yet"
+        );
         let first = write_pair(&chain, &key);
         let address = start(cluster, open().unwrap()).await;
         let healthy = async |trusted: &CertificateDer<'static>| -> Option<Answer> {
@@ -177,7 +180,7 @@ fn certificate_is_read_again_when_it_changes_and_kept_when_it_cannot_be_used() {
 #[test]
 fn secrets_are_not_sent_in_the_clear() {
     let check = |address: &str, fine: bool| {
-        let protection = Protection::of(address.parse().unwrap(), None);
+        let protection = listen::protection(address.parse().unwrap(), None);
         assert_eq!(protection.is_ok(), fine, "{address}");
         if let Err(error) = protection {
             assert!(error.to_string().contains("hint: name the files"), "{error}");

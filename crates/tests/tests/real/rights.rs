@@ -18,7 +18,7 @@ use api::{
         PERMIT_CHANGE, ROLE, STATE,
     },
     metrics::METRICS,
-    schema::{Kind, Role, Scope},
+    schema::{GATED, KINDS, Kind, Role, Scope},
 };
 use http::{Method, Request, Response, StatusCode};
 use kube::{Client, client::Body};
@@ -28,10 +28,7 @@ use rig::{
     rights::{self, Difference, Recorder, Right},
     suite,
 };
-use runtime::{
-    clock::SystemClock,
-    key::{collection, kinds},
-};
+use runtime::{clock::SystemClock, key::collection};
 use serde_json::{Value, json};
 use tidegate_tests::{Tree, permits};
 use tokio::time::{Instant, sleep};
@@ -53,7 +50,7 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
         }
         kubectl(cluster, &["wait", "--for=condition=Established", "crd", "--all"]);
         let admin = cluster.client(User::Admin).await.unwrap();
-        for kind in kinds() {
+        for kind in KINDS.iter().chain(GATED) {
             send(&admin, Method::POST, &collection(kind, namespace(kind)), &object(kind)).await;
         }
 
@@ -73,7 +70,7 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
             })
             .await;
             // Something happens to everything that names a policy, so there is something to tell.
-            for kind in kinds().filter(|kind| kind.role == Role::Policy) {
+            for kind in KINDS {
                 let path = format!("{}/one", collection(kind, namespace(kind)));
                 let closed = json!({ "spec": { "strategy": "Restrictive" } });
                 send(&admin, Method::PATCH, &path, &closed).await;

@@ -3,9 +3,8 @@
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    key,
     overriding::{self, Wanted},
-    problem::Object,
-    world,
 };
 
 use super::{git, live::Live, machines, schedules, show, verbs, workloads};
@@ -127,7 +126,8 @@ pub(crate) fn stanza_of(words: &[&str]) -> Result<Value, String> {
 
 /// A resource with as little in it as its definition takes.
 pub(crate) fn resource(called: &str, stanza: &Value) -> Result<Value, String> {
-    let (kind, Object { namespace, name, .. }) = world::named(called, None)?;
+    let key = key::named(called, None)?;
+    let kind = key.kind();
     let mut spec = match kind.name {
         api::names::CLUSTER_VERSION => json!({"clusterID": "b2b6a1a5-0d4f-4e6e-9a53-3f4f6a5a3c1e"}),
         api::names::HOSTED_CLUSTER => json!({"release": {"image": "registry/release@a"}}),
@@ -138,7 +138,7 @@ pub(crate) fn resource(called: &str, stanza: &Value) -> Result<Value, String> {
     };
     spec["changeManagement"] = stanza.clone();
     Ok(json!({"apiVersion": kind.api_version, "kind": kind.name,
-        "metadata": {"name": name, "namespace": namespace}, "spec": spec}))
+        "metadata": {"name": &*key.name, "namespace": key.namespace.as_deref()}, "spec": spec}))
 }
 
 /// What `tidegate override` does.
@@ -155,8 +155,8 @@ async fn overridden(called: &str, words: &[&str], live: &mut Live) -> Result<(),
         ["clear"] => Wanted::Clear,
         _ => return Err(format!("{words:?} is no override")),
     };
-    let world = live.world().await?;
-    let (_, object) = world::named(called, None)?;
+    let world = live.snapshot().await;
+    let object = key::named(called, None)?;
     let seen = world.resource(&object).ok_or("there is no such resource")?;
     let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
     let change = overriding::change(seen, policy.as_ref(), wanted, reason, live.now())?;

@@ -23,9 +23,8 @@ use runtime::{
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    fleet::Fleet,
-    problem::Object,
-    world::{self, World},
+    key::{self, Key},
+    snapshot::Snapshot,
 };
 use tokio::task::JoinHandle;
 
@@ -206,10 +205,11 @@ impl Live {
     pub(crate) async fn delete(&mut self, called: &str) -> Result<(), String> {
         let (kind, path) = Self::called(called)?;
         self.ask("DELETE", &path, &Value::Null).await?;
-        let (_, object) = named(called)?;
+        let object = named(called)?;
         if let Some((view, _)) = &self.running {
-            let gone =
-                || view.caches.store().all().all(|(_, seen)| seen.identity().object != object);
+            let gone = || {
+                view.caches.store().snapshot().all().all(|(_, seen)| seen.identity().key != object)
+            };
             self.until(&format!("{} is forgotten", kind.name), async || gone()).await;
         }
         self.settle().await;
@@ -265,26 +265,14 @@ impl Live {
     }
 
     /// Pools, machines and rendered configurations, as somebody who asks sees them.
-    pub(crate) async fn fleet(&self) -> Fleet {
-        let mut fleet = Fleet::default();
-        self.list(&kinds::MACHINE_CONFIG_POOL).await.iter().for_each(|pool| fleet.add_pool(pool));
-        self.list(&kinds::NODE).await.iter().for_each(|node| fleet.add_node(node));
-        self.list(&kinds::MACHINE_CONFIG).await.iter().for_each(|config| fleet.add_config(config));
-        self.list(&kinds::CLUSTER_VERSION)
-            .await
-            .iter()
-            .for_each(|version| fleet.add_version(version));
-        fleet
-    }
-
-    pub(crate) async fn world(&self) -> Result<World, String> {
-        let mut world = World::default();
-        for kind in KINDS.iter().chain(GATED) {
+    pub(crate) async fn snapshot(&self) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        for kind in kinds() {
             for object in self.list(kind).await {
-                world.add(kind, &object);
+                snapshot.add(kind, &object);
             }
         }
-        Ok(world)
+        snapshot
     }
 
     /// The page of metrics.
@@ -361,10 +349,10 @@ impl Live {
         if let Some((view, _)) = &self.running {
             let known = || {
                 let store = view.caches.store();
-                let mut all = store.all().map(|(_, seen)| seen.identity());
+                let mut all = store.snapshot().all().map(|(_, seen)| seen.identity());
                 let name = answer["metadata"]["name"].as_str();
                 let found = all.find(|identity| {
-                    identity.object.kind == kind.name && identity.object.name.as_deref() == name
+                    identity.key.id == kind.id && Some(&*identity.key.name) == name
                 });
                 found.is_some_and(|identity| {
                     identity.resource_version.parse().is_ok_and(|known: u64| known >= version)
@@ -394,7 +382,7 @@ impl Live {
             // Asked first: it looks into the store too.
             let ready = view.ready().is_ok();
             let store = view.caches.store();
-            let idle = store.all().all(|(key, seen)| {
+            let idle = store.snapshot().all().all(|(key, seen)| {
                 let row = self.rows.iter().find(|row| row.kind.name == key.kind().name);
                 row.is_none_or(|row| {
                     let plan = (row.decide)(seen, &store, self.clock.now());
@@ -415,15 +403,8 @@ impl Live {
     }
 
     fn called(called: &str) -> Result<(&'static Kind, String), String> {
-        let (kind, object) = named(called)?;
-        Ok((
-            kind,
-            Self::path(
-                kind,
-                object.namespace.as_deref(),
-                object.name.as_deref().unwrap_or_default(),
-            ),
-        ))
+        let key = named(called)?;
+        Ok((key.kind(), Self::path(key.kind(), key.namespace.as_deref(), &key.name)))
     }
 
     pub(crate) async fn list(&self, kind: &Kind) -> Vec<Value> {
@@ -477,15 +458,14 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
 }
 
 /// What a script calls an object: as people do, and machines and their configurations besides.
-pub(crate) fn named(called: &str) -> Result<(&'static Kind, Object), String> {
+pub(crate) fn named(called: &str) -> Result<Key, String> {
     let part = called.split_once('/').and_then(|(word, name)| {
         let kind = MACHINES
             .iter()
             .find(|kind| kind.short_name == word || kind.name.eq_ignore_ascii_case(word))?;
-        let name = Some(name.to_owned());
-        Some((kind, Object { kind: kind.name.to_owned(), namespace: None, name }))
+        Some(Key::new(kind, None, name))
     });
-    part.map_or_else(|| world::named(called, None), Ok)
+    part.map_or_else(|| key::named(called, None), Ok)
 }
 
 fn patches(view: &View) -> u64 {

@@ -6,8 +6,8 @@ use schedule::Zone;
 use serde_json::Value;
 use tidegate_core::{
     explain::{Reason, change},
+    key,
     overview::{self, Overridden},
-    world,
 };
 
 use super::live::Live;
@@ -67,7 +67,7 @@ pub(crate) fn object(object: &Value) -> String {
 
 /// What waits and until when, one line for each resource: the table that `tidegate status` draws.
 pub(crate) async fn overview(live: &Live) -> Result<String, String> {
-    let world = live.world().await?;
+    let world = live.snapshot().await;
     let mut shown = String::new();
     for seen in world.gated() {
         let row = overview::resource(&world, seen, live.now());
@@ -96,8 +96,8 @@ pub(crate) async fn overview(live: &Live) -> Result<String, String> {
 
 /// When changes to a resource are permitted, from now on.
 pub(crate) async fn windows(live: &Live, called: &str, length: i64) -> Result<String, String> {
-    let world = live.world().await?;
-    let (_, object) = world::named(called, None)?;
+    let world = live.snapshot().await;
+    let object = key::named(called, None)?;
     let seen = world.resource(&object).ok_or("there is no such resource")?;
     let now = live.now();
     let mut shown = String::new();
@@ -114,8 +114,8 @@ pub(crate) async fn windows(live: &Live, called: &str, length: i64) -> Result<St
 
 /// The tree of reasons of a resource (GATE-9).
 pub(crate) async fn reasons(live: &Live, called: &str) -> Result<String, String> {
-    let world = live.world().await?;
-    let (_, object) = world::named(called, None)?;
+    let world = live.snapshot().await;
+    let object = key::named(called, None)?;
     let seen = world.resource(&object).ok_or("there is no such resource")?;
     let mut shown = String::new();
     draw(&world.explain(seen, live.now()), 0, &mut shown);
@@ -136,9 +136,9 @@ fn draw(reason: &Reason, depth: usize, shown: &mut String) {
 
 /// The five metrics of a resource (METR-1, METR-2).
 pub(crate) fn metrics(live: &Live, called: &str) -> Result<String, String> {
-    let (_, object) = world::named(called, None)?;
-    let name = format!("object=\"{}\"", object.name.unwrap_or_default());
-    let kind = format!("kind=\"{}\"", object.kind);
+    let object = key::named(called, None)?;
+    let name = format!("object=\"{}\"", object.name);
+    let kind = format!("kind=\"{}\"", object.kind().name);
     let page = live.page();
     let lines = page.lines().filter(|line| {
         line.starts_with("change_management_") && line.contains(&name) && line.contains(&kind)

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use tidegate_core::{
+    key,
     overriding::{self, Wanted},
+    phase,
     pool::{seen::SeenPool, steer},
     problem::{Object, Problem},
-    world,
 };
 
 use super::live::Live;
@@ -21,14 +22,14 @@ pub(crate) fn is_one(words: &[&str]) -> bool {
 pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, String> {
     match words {
         ["worker-nodes", "start", config @ ..] => {
-            let fleet = live.fleet().await;
+            let fleet = live.snapshot().await;
             let pool = fleet.pool("worker").ok_or("there is no pool worker")?;
             let wanted = config.first().copied();
             let patch = steer::start(pool, &fleet.shelf(pool), wanted);
             steered(pool, patch, "goes to", live).await
         }
         ["worker-nodes", "rollback"] => {
-            let fleet = live.fleet().await;
+            let fleet = live.snapshot().await;
             let pool = fleet.pool("worker").ok_or("there is no pool worker")?;
             let patch = steer::rollback(pool, &fleet.shelf(pool));
             steered(pool, patch, "goes back to", live).await
@@ -61,8 +62,8 @@ async fn steered(
 }
 
 async fn gated(wanted: Wanted, reason: Option<&str>, live: &mut Live) -> Result<String, String> {
-    let world = live.world().await?;
-    let (_, object) = world::named("mcp/worker", None)?;
+    let world = live.snapshot().await;
+    let object = key::named("mcp/worker", None)?;
     let seen = world.resource(&object).ok_or("there is no such resource")?;
     let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
     // As the verb does: a pool that names no policy has nothing to go back to but going on.
@@ -76,7 +77,7 @@ async fn gated(wanted: Wanted, reason: Option<&str>, live: &mut Live) -> Result<
 }
 
 async fn allow(name: &str, live: &mut Live) -> Result<String, String> {
-    let fleet = live.fleet().await;
+    let fleet = live.snapshot().await;
     let node = fleet.node(name).ok_or("there is no such machine")?;
     let pool = fleet.home(node).ok_or("it belongs to no pool")?;
     match steer::allow(node, pool, &fleet.shelf(pool)) {
@@ -96,7 +97,7 @@ fn refusal(problem: &Problem) -> String {
 }
 
 async fn machines(live: &Live) -> String {
-    let fleet = live.fleet().await;
+    let fleet = live.snapshot().await;
     let mut shown = String::new();
     for pool in fleet.pools() {
         let _ = writeln!(
@@ -105,7 +106,7 @@ async fn machines(live: &Live) -> String {
             pool.object(),
             fleet.target(pool).unwrap_or("nothing")
         );
-        for machine in fleet.machines(pool) {
+        for machine in phase::machines(&fleet, pool) {
             let (name, phase) = (&machine.node.name, &machine.phase);
             let detail = phase.detail().map_or_else(String::new, |detail| format!(": {detail}"));
             let _ = writeln!(shown, "  {name} {}{detail}", phase.as_str());
@@ -116,10 +117,10 @@ async fn machines(live: &Live) -> String {
 
 /// What may be deleted, and why the rest may not (POOL-9).
 async fn prune(live: &Live) -> String {
-    let fleet = live.fleet().await;
+    let fleet = live.snapshot().await;
     let mut verdicts = fleet.prune();
     // By age and not by name, which is a hash.
-    let age = |name: &str| fleet.pools().iter().map(|pool| fleet.shelf(pool).age(name)).max();
+    let age = |name: &str| fleet.pools().map(|pool| fleet.shelf(pool).age(name)).max();
     verdicts.sort_by_key(|verdict| age(verdict.config));
     let mut shown = String::new();
     for verdict in verdicts {

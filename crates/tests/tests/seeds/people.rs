@@ -164,7 +164,7 @@ impl People {
                 holder.and_then(|holder| holder.pointer("/spec/changeManagement/byPolicy/name"));
             named.and_then(Value::as_str).map(str::to_owned)
         };
-        match named.filter(|_| self.dice.percent(50)) {
+        match named.filter(|_| self.dice.percent(self.world.stops_by_policy())) {
             Some(policy) => replace_policy(stage, &policy, &restrictive),
             None => self.replace_stanza(stage, &pool, &restrictive),
         }

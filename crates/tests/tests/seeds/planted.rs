@@ -2,7 +2,7 @@
 //!
 //! Nothing in the product can be switched to misbehave: a line between operator and server bends what is said and what is heard, a row of
 //! the table of controllers decides wrongly, a clock is wrong, an admission policy has a hole. A checker that nobody has seen fail is no
-//! evidence. Where a second guard would catch a bug, both are planted, and the name says so.
+//! evidence. Where a second guard would catch a bug, both are planted, and the name says so; what is harmless alone is played too.
 
 use operator::{Proof, controllers::MANAGING_POOLS};
 use runtime::reconcile::Controller;
@@ -22,11 +22,11 @@ mod drains;
 
 pub(crate) use drains::Drainer;
 
-use bends::{date_ahead, dawdle, insist, keep_silent, stretch_permits};
+use bends::{date_ahead, dawdle, forget_versions, insist, keep_silent, stretch_permits};
 use decisions::{
     ALWAYS_OPEN, ASLEEP, BEGUN_BY_LOOKS, NAMED_FOR_ALL, NEWEST_FIRST, NOT_ASKING_AGAIN, ONE_MORE,
     OPEN_IF_UNREADABLE, OPEN_IF_UNUSABLE, PASSING_OVER, POOLS, RELEASE_COVERS_ALL, RESTLESS,
-    WITHOUT_EXCLUSIONS, WITHOUT_PIN, drowsy,
+    WITHOUT_EXCLUSIONS, WITHOUT_PIN, deaf, drowsy,
 };
 
 /// A bug, and the promise that it breaks.
@@ -34,6 +34,15 @@ pub(crate) struct Planted {
     pub(crate) name: &'static str,
     pub(crate) rule: &'static str,
     pub(crate) plot: Plot,
+    /// Parts of it: by each alone the promise is kept in the very story in which the bug breaks it.
+    pub(crate) parts: Vec<Plot>,
+}
+
+impl Planted {
+    fn unlike(mut self, part: Plot) -> Self {
+        self.parts.push(part);
+        self
+    }
 }
 
 /// A plot in which everybody is honest, in a world of a kind.
@@ -66,7 +75,7 @@ impl Plot {
     }
 
     fn breaks(self, rule: &'static str, name: &'static str) -> Planted {
-        Planted { name, rule, plot: Self { sought: Some(rule), ..self } }
+        Planted { name, rule, plot: Self { sought: Some(rule), ..self }, parts: Vec::new() }
     }
 }
 
@@ -79,9 +88,13 @@ pub(crate) fn planted() -> Vec<Planted> {
 
 /// What marks say, and when.
 fn marks() -> Vec<Planted> {
-    use World::{Brief, Fair, Rivals};
+    use World::{Brief, Fair, Late, Rivals};
     vec![
         a(Rivals).bent(insist).breaks("EXEC-4", "an operator sends a mark again by itself"),
+        // What it meant to empty, or to begin, is somewhere else by then.
+        a(Late)
+            .bent(forget_versions)
+            .breaks("DRAIN-2", "an operator forgets the version it planned from"),
         a(Fair)
             .hears(Ears::Secretive)
             .breaks("EXEC-1", "an operator keeps its reservations to itself, and believes them"),
@@ -151,17 +164,28 @@ fn records() -> Vec<Planted> {
 
 /// Stop stops, and silence closes (GATE-11).
 fn stops() -> Vec<Planted> {
-    use World::{Silent, Unguarded};
+    use World::{Hushed, Silent, Unguarded};
     vec![
         a(Silent).decides(NOT_ASKING_AGAIN).breaks("GATE-11", "an operator does not ask again"),
-        // Old answers alone stop nothing: what the watch has told is newer, and is believed.
-        a(Silent).hears(Ears::Believing).breaks(
-            "GATE-11",
-            "an operator believes a watch because it opened, and hears old answers",
-        ),
-        a(Silent)
+        a(Hushed)
+            .hears(Ears::Remembering)
+            .breaks("GATE-11", "an operator hears old answers when it asks again"),
+        // Old answers alone last until what can hold is looked at again, twenty seconds into a silence: too many marks follow a hold, and
+        // none later than 65 seconds (GATE-11). Whoever does not look, or looks at an old list, begins machines in a gate that has long
+        // been shut.
+        a(Hushed)
+            .hears(Ears::Believing)
+            .deaf()
+            .breaks(
+                "GATE-7",
+                "an operator believes a watch because it opened, does not look what it missed, and hears old answers",
+            )
+            .unlike(a(Hushed).hears(Ears::Believing))
+            .unlike(a(Hushed).hears(Ears::Remembering).deaf()),
+        a(Hushed)
             .hears(Ears::Listing)
-            .breaks("GATE-11", "an operator believes old lists, and hears old answers"),
+            .breaks("GATE-7", "an operator believes old lists, and hears old answers")
+            .unlike(a(Hushed).hears(Ears::Remembering)),
         a(Unguarded)
             .trusting()
             .breaks("GATE-13", "an operator does not try whether the server refuses"),
@@ -203,13 +227,13 @@ fn doors() -> Vec<Planted> {
 
 /// A request is a claim, and no order (DRAIN-2).
 fn drains() -> Vec<Planted> {
-    use World::{Fair, Lone};
+    use World::{Asking, Fair, Lone};
     vec![
         Plot { drainer: Drainer::Credulous, ..a(Fair) }
             .guarded(policies::without_records)
             .breaks("DRAIN-2", "an operator empties whatever asks"),
-        Plot { drainer: Drainer::Inattentive, ..a(Fair) }
-            .guarded(policies::without_records)
+        // By the one who may ask for it: nobody else writes what an agent says.
+        Plot { drainer: Drainer::Inattentive, ..a(Asking) }
             .breaks("DRAIN-2", "an operator empties a machine for another change than was begun"),
         Plot { drainer: Drainer::Heedless, ..a(Lone) }
             .breaks("DRAIN-2", "an operator empties a machine whose pods nobody else can take"),
@@ -222,6 +246,11 @@ fn drains() -> Vec<Planted> {
 impl Plot {
     fn drowsy(mut self) -> Self {
         self.make.tempo = drowsy;
+        self
+    }
+
+    fn deaf(mut self) -> Self {
+        self.make.tempo = deaf;
         self
     }
 

@@ -168,7 +168,11 @@ impl Story {
         let profile = plot.world.profile(self.bad.weather.profile(&mut self.dice));
         if self.bad.weather == Forecast::Foul {
             self.stage.server.draw_faults(profile, self.seed);
-            self.stage.weather.set(3, 3);
+            for scripted in plot.world.scripted() {
+                self.stage.server.script_fault(scripted);
+            }
+            let (holds, ends) = plot.world.storm();
+            self.stage.weather.set(holds, ends);
         }
         let next = self.stage.now() + self.people.rest();
         let end = self.stage.now() + plot.world.hours(self.dice.of(5..9)) * HOUR;
@@ -218,7 +222,8 @@ impl Story {
                 if let Some(strangers) = &mut self.strangers {
                     strangers.visit(&self.stage);
                 }
-                let strikes = self.bad.weather == Forecast::Foul;
+                let ends = self.people.world.storm().1 > 0;
+                let strikes = self.bad.weather == Forecast::Foul && ends;
                 if strikes && self.dice.percent(12) {
                     self.cast.strike(self.bad.clocks);
                 }

@@ -57,6 +57,8 @@ const WHO: [Who; 7] = [
     Who::Agent,
     Who::Tuner,
 ];
+/// The place of whoever has the token of an agent.
+const AGENT: usize = 5;
 const VERBS: [Verb; 9] = [
     Verb::Merge,
     Verb::Json,
@@ -86,7 +88,8 @@ impl Strangers {
     pub(crate) fn visit(&mut self, stage: &Stage) {
         let attempts = self.attempts.unwrap_or_else(|| self.dice.of(1..9));
         for _ in 0..attempts {
-            match *self.dice.pick(&WHO) {
+            let drawn = self.dice.of(0..WHO.len() as i64) as usize;
+            match WHO[self.world.stranger(drawn, AGENT)] {
                 Who::Tuner => self.tune(stage),
                 who => self.strike(stage, who),
             }

@@ -128,9 +128,11 @@ pub(crate) enum Ears {
     Honest,
     /// Whatever the server's clock says, it says what the own clock says.
     OwnTime,
-    /// What was read is read again as it was for five minutes, and a watch that opens has said something.
+    /// What was read is read again as it was for five minutes, unless it is written from here: as through a proxy that keeps answers.
+    Remembering,
+    /// That, and a watch that opens has said something.
     Believing,
-    /// What was read or listed is told again as it was for five minutes.
+    /// What was listed is listed again as it was, too.
     Listing,
     /// What it reserved in a ledger it keeps to itself, and reads it as if it had written it.
     Secretive,
@@ -247,6 +249,9 @@ impl Line {
             query.split('&').find_map(|part| part.strip_prefix("resourceVersion="))
         });
         let version = version.unwrap_or_default().to_owned();
+        // Names and versions alone are another answer than whole objects.
+        let form = request.headers().get(http::header::ACCEPT);
+        let form = form.and_then(|form| form.to_str().ok()).unwrap_or_default().to_owned();
         let found = Kind::found(&path).map(|(kind, name)| (kind, name.to_owned()));
         if let Some((Kind::Node, name)) = &found
             && !name.is_empty()
@@ -254,7 +259,7 @@ impl Line {
             self.stage.checker().read(self.sender, name);
         }
         let holds = |kind: &Kind| matches!(kind, Kind::Policy | Kind::Pool | Kind::Version);
-        let remembers = matches!(self.ears, Ears::Believing | Ears::Listing)
+        let remembers = matches!(self.ears, Ears::Remembering | Ears::Believing | Ears::Listing)
             && found.as_ref().is_some_and(|(kind, name)| !name.is_empty() && holds(kind));
         let now = self.stage.now();
         if remembers {
@@ -272,7 +277,7 @@ impl Line {
         }
         let policies = matches!(found, Some((Kind::Policy | Kind::Version, _)));
         if self.ears == Ears::Listing && policies && !watches && parts.status.is_success() {
-            let bytes = self.as_listed_before(&path, whole(body).await, now);
+            let bytes = self.as_listed_before(&format!("{path} {form}"), whole(body).await, now);
             return Ok(Response::from_parts(parts, Said::instead(bytes)));
         }
         if watches && self.ears == Ears::Believing && !version.is_empty() {
@@ -337,6 +342,9 @@ impl Line {
         (self.bend)(&mut packet);
         if self.ears == Ears::Secretive {
             self.keep_ledger(&mut packet);
+        } else {
+            let path = parts.uri.path();
+            self.remembered.lock().unwrap().remove(path.trim_end_matches("/status"));
         }
         loop {
             // On a task of its own: whoever asked may be gone before it arrives.

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use apiserver::Profile;
+use apiserver::{Fault, Profile, RequestMatch, Scripted};
 use serde_json::{Value, json};
 
 use super::{
@@ -41,10 +41,16 @@ pub(crate) enum World {
     Rivals,
     /// Watches fall silent and lists are old, many machines may go at once, and people stop them half-way.
     Silent,
+    /// Many machines may go at once, people stop them half-way, no watch of what can hold ever says anything, and nothing else goes wrong.
+    Hushed,
+    /// A busy one in which many writes are held up on their way, and what they were decided for has changed when they arrive.
+    Late,
     /// A busy one in which kubelets register anew and say what they would like to run.
     Joining,
     /// A busy one in which strangers forge stamps.
     Stamped,
+    /// A busy one in which whoever has the token of a machine's agent asks for that machine to be emptied.
+    Asking,
 }
 
 impl World {
@@ -55,7 +61,7 @@ impl World {
     pub(crate) fn weather(self, drawn: Forecast) -> Forecast {
         match self {
             Self::Any | Self::Busy => drawn,
-            Self::Rivals | Self::Silent => Forecast::Foul,
+            Self::Rivals | Self::Silent | Self::Hushed | Self::Late => Forecast::Foul,
             Self::Fair
             | Self::Brief
             | Self::Lone
@@ -64,7 +70,8 @@ impl World {
             | Self::Unguarded
             | Self::Masters
             | Self::Joining
-            | Self::Stamped => Forecast::Fair,
+            | Self::Stamped
+            | Self::Asking => Forecast::Fair,
         }
     }
 
@@ -85,13 +92,46 @@ impl World {
         match self {
             Self::Rivals => Profile { latency, ..drawn },
             Self::Silent => Profile { latency, silence_watch: 0.6, stale_list: 0.2, ..drawn },
+            Self::Hushed => Profile { latency, ..Profile::default() },
+            Self::Late => Profile::default(),
             _ => drawn,
+        }
+    }
+
+    /// What goes wrong beside that, each time.
+    pub(crate) fn scripted(self) -> Vec<Scripted> {
+        /// More watches than are opened in its hour.
+        const WATCHES: u32 = 200;
+        let holds = ["changemanagementpolicies", "machineconfigpools"];
+        let silence = |resource: &str, nth| Scripted {
+            matching: RequestMatch {
+                verb: Some("watch".into()),
+                resource: Some(resource.into()),
+                ..RequestMatch::default()
+            },
+            nth,
+            fault: Fault::SilenceWatch(0),
+        };
+        let each = |resource| (1..=WATCHES).map(move |nth| silence(resource, nth));
+        if self == Self::Hushed { holds.into_iter().flat_map(each).collect() } else { Vec::new() }
+    }
+
+    /// How many writes of a hundred are held up in foul weather, and how many are their sender's last.
+    pub(crate) fn storm(self) -> (u64, u64) {
+        match self {
+            Self::Hushed => (0, 0),
+            Self::Late => (40, 0),
+            _ => (3, 3),
         }
     }
 
     /// How many hours the faults last.
     pub(crate) fn hours(self, drawn: i64) -> i64 {
-        if self.is_small() { 2 } else { drawn }
+        match self {
+            Self::Any => drawn,
+            Self::Hushed => 1,
+            _ => 2,
+        }
     }
 
     /// How long people rest, in seconds.
@@ -106,7 +146,7 @@ impl World {
     pub(crate) fn machines(self, drawn: i64) -> i64 {
         match self {
             Self::Any => drawn,
-            Self::Silent => 6 + drawn / 3,
+            Self::Silent | Self::Hushed => 6 + drawn / 3,
             Self::Lone => 1,
             _ => 3 + drawn / 5,
         }
@@ -123,12 +163,17 @@ impl World {
 
     /// How many machines may be away.
     pub(crate) fn limit(self, drawn: Value) -> Value {
-        if self == Self::Silent { json!("80%") } else { drawn }
+        if matches!(self, Self::Silent | Self::Hushed) { json!("80%") } else { drawn }
     }
 
     /// How often of a hundred times somebody who sees machines go stops them.
     pub(crate) fn stops(self) -> u64 {
-        if matches!(self, Self::Silent | Self::Masters) { 40 } else { 6 }
+        if matches!(self, Self::Silent | Self::Hushed | Self::Masters) { 40 } else { 6 }
+    }
+
+    /// How often of a hundred times whoever stops them edits the policy, where the stanza names one.
+    pub(crate) fn stops_by_policy(self) -> u64 {
+        if self == Self::Hushed { 90 } else { 50 }
     }
 
     /// After how many minutes what a stanza says ends.
@@ -151,11 +196,12 @@ impl World {
         self == Self::Misspelt || now / 60 % 2 == 0
     }
 
-    /// Which of twelve forms a stanza has: the third permits nothing, the fourth everything for a while.
+    /// Which of twelve forms a stanza has: the third permits nothing, the fourth everything for a while, the last ask a policy.
     pub(crate) fn stanza(self, drawn: i64) -> i64 {
         match self {
             Self::Misspelt if drawn > 8 => 2,
             Self::Brief if drawn > 4 => 3,
+            Self::Hushed if drawn > 2 => 7,
             _ => drawn,
         }
     }
@@ -163,6 +209,11 @@ impl World {
     /// How many kubelets of a hundred that strike register anew.
     pub(crate) fn registers(self) -> u64 {
         if self == Self::Joining { 40 } else { 4 }
+    }
+
+    /// Who of so many strangers comes: the place of whoever has the token of an agent.
+    pub(crate) fn stranger(self, drawn: usize, agent: usize) -> usize {
+        if self == Self::Asking { agent } else { drawn }
     }
 
     /// What a stranger tries.
@@ -173,6 +224,8 @@ impl World {
             Self::Joining if drawn > 6 => 4,
             // Nothing but the stamps.
             Self::Stamped if drawn > 4 => 13,
+            // A machine is to be emptied, for what it runs.
+            Self::Asking if drawn > 4 => 10,
             _ => drawn,
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
-use tidegate_core::problem::Object;
+use tidegate_core::key::Key;
 
 use crate::{
     args::{Format, Formats},
@@ -43,7 +43,7 @@ pub(crate) struct Manner {
 /// A change of one object.
 pub(crate) struct Change<'a> {
     /// The object.
-    pub(crate) object: &'a Object,
+    pub(crate) object: &'a Key,
     /// What it will mean, in a sentence without its full stop.
     pub(crate) meaning: String,
     /// The merge patch.
@@ -75,9 +75,9 @@ impl Manner {
             cluster.patch(object, patch)?;
         }
         let report = Report {
-            kind: &object.kind,
+            kind: object.kind().name,
             namespace: object.namespace.as_deref(),
-            name: object.name.as_deref().unwrap_or_default(),
+            name: &object.name,
             applied: !self.dry_run,
             meaning,
             patch,
@@ -104,11 +104,11 @@ impl Manner {
 }
 
 /// The command that sends a patch.
-pub(crate) fn kubectl(object: &Object, patch: &Value) -> String {
-    let plural = api::names::plural(&object.kind);
+pub(crate) fn kubectl(object: &Key, patch: &Value) -> String {
+    let plural = api::names::plural(object.kind().name);
     let namespace =
         object.namespace.as_ref().map_or_else(String::new, |namespace| format!(" -n {namespace}"));
-    let name = object.name.as_deref().unwrap_or_default();
+    let name = &object.name;
     // A quote in a reason must not end the quoting of a shell.
     let patch = output::escaped(&patch.to_string()).replace('\'', r"'\''");
     format!("kubectl patch {plural} {name}{namespace} --type merge -p '{patch}'")

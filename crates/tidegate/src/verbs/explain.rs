@@ -10,17 +10,17 @@ use tidegate_core::{
     behavior::behavior,
     enforced::Enforcement,
     explain::{Fact, Reason, explain},
-    overview,
+    key, overview,
     problem::Object,
     read::Policy,
+    snapshot::Snapshot,
     verdict::Verdict,
-    world::{self, World},
 };
 
 use super::{Listed, Verb, next::headline};
 use crate::{
     args::{At, Format, Formats, Sources, load},
-    cluster::Reach,
+    cluster::{Extent, Reach},
     edge::Edge,
     output::{self, Colour, Exit, Items, Named, Output, Style},
     source::Reads,
@@ -102,7 +102,7 @@ fn run(args: &Explain, edge: &mut Edge) -> anyhow::Result<Output> {
         (answers, loaded)
     } else {
         // What is named is looked for in the files, if there are any, and not beside them.
-        let (world, loaded) = args.reach.world(&paths, edge, at)?;
+        let (world, loaded) = args.reach.snapshot(Extent::Gates, &paths, edge, at)?;
         let find = |name: &String| named(name, args.reach.namespace(), &world, at);
         (names.iter().map(find).collect::<anyhow::Result<Vec<_>>>()?, loaded)
     };
@@ -137,18 +137,19 @@ fn of_policy(policy: &Policy, at: Instant) -> Answer {
 fn named(
     name: &str,
     namespace: Option<&str>,
-    world: &World,
+    world: &Snapshot,
     at: Instant,
 ) -> anyhow::Result<Answer> {
-    let (_, object) = world::named(name, namespace).map_err(anyhow::Error::msg)?;
-    if let Some(seen) = world.resource(&object) {
+    let key = key::named(name, namespace).map_err(anyhow::Error::msg)?;
+    let object = key.object();
+    if let Some(seen) = world.resource(&key) {
         let gate = world.gate(seen);
         let zone = gate.lowered().map_or_else(Zone::utc, |lowered| lowered.scheduled.zone.clone());
         let behavior = world.behavior(seen, at);
         let (reason, enforced) = (world.explain(seen, at), seen.enforcement());
         return Ok(Answer { object, behavior, reason, zone, enforced });
     }
-    let Some(seen) = world.policy(&object) else {
+    let Some(seen) = world.policy(&key) else {
         anyhow::bail!("there is no {object} in this cluster");
     };
     let verdict = seen.verdict(at);

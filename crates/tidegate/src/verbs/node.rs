@@ -1,16 +1,19 @@
 //! `tidegate node allow`: how does one machine go while its pool is held? (POOL-7)
 
-use api::machine::names;
+use api::{kinds, machine::names};
 use clap::{Args, FromArgMatches as _, Subcommand};
 use serde_json::json;
-use tidegate_core::{pool::steer, problem::Object};
+use tidegate_core::{key::Key, pool::steer};
 
 use super::{
     Listed, Verb,
     change::{Change, Manner, on_what_is_so},
     worker_nodes::told,
 };
-use crate::{cluster::Reach, output::Output};
+use crate::{
+    cluster::{Extent, Reach},
+    output::Output,
+};
 
 pub(crate) fn verb() -> Verb {
     Verb {
@@ -52,16 +55,17 @@ enum Step {
 fn run(args: &Node) -> anyhow::Result<Output> {
     let Step::Allow { name, reach, manner } = &args.step;
     let cluster = reach.connect()?;
-    let fleet = cluster.fleet()?;
-    let Some(node) = fleet.node(name) else {
+    let snapshot = cluster.snapshot(Extent::Pools)?;
+    let Some(node) = snapshot.node(name) else {
         anyhow::bail!("there is no Node/{name} in this cluster")
     };
-    let Some(pool) = fleet.home(node) else {
+    let Some(pool) = snapshot.home(node) else {
         anyhow::bail!("Node/{name} belongs to no machine config pool, or to several");
     };
-    let patch = steer::allow(node, pool, &fleet.shelf(pool)).map_err(|refused| told(&refused))?;
-    let target = fleet.target(pool).unwrap_or_default();
-    let object = Object { kind: "Node".into(), namespace: None, name: Some(name.clone()) };
+    let patch =
+        steer::allow(node, pool, &snapshot.shelf(pool)).map_err(|refused| told(&refused))?;
+    let target = snapshot.target(pool).unwrap_or_default();
+    let object = Key::new(&kinds::NODE, None, name);
     let change = Change {
         object: &object,
         meaning: format!(

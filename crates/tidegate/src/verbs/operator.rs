@@ -2,14 +2,9 @@
 //!
 //! In a pod, or from a laptop by a kubeconfig. One line on standard output says where it listens; the rest is log.
 
-use std::{
-    io::{self, Write as _},
-    net::SocketAddr,
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{io::Write as _, net::SocketAddr, path::PathBuf, sync::Arc};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::{Args, FromArgMatches as _, ValueEnum};
 use operator::{
     Election, Operator, Pools, Proof, Settings,
@@ -23,6 +18,7 @@ use runtime::{
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
+    sync::watch,
 };
 use tracing::Level;
 
@@ -125,7 +121,7 @@ fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
 async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     let files = args.node_config_cert.as_deref().zip(args.node_config_key.as_deref());
     let protected =
-        |address| Protection::of(address, files).map(|protection| (address, protection));
+        |address| listen::protection(address, files).map(|protection| (address, protection));
     let for_machines = args.node_config.map(protected).transpose()?;
     let client = connect(configuration(args.kubeconfig.as_deref()).await?)?;
     let variable = |name| edge.variable(name);
@@ -150,28 +146,39 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     writeln!(edge.stdout, "listening: http://{}", listener.local_addr()?)?;
     edge.stdout.flush()?;
-    let serving = serve::serve(listener, operator.view());
-    let giving = node_config(for_machines, &operator, edge).await?;
-    let ended = async {
+    // Those who ask how it goes are answered until the operator has ended.
+    let (end, over) = watch::channel(());
+    let serving = serve::serve(listener, operator.view(), ended(over.clone()));
+    let giving = node_config(for_machines, &operator, edge, ended(over)).await?;
+    let mut answering = std::pin::pin!(async { tokio::join!(serving, giving) });
+    let told = async {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
         tracing::info!("ending");
     };
-    tokio::select! {
-        served = serving => served.context("cannot answer any more"),
-        gave = giving => gave.context("cannot answer new machines any more"),
-        ran = operator.run(ended) => ran.context("the operator failed"),
-    }
+    let ran = tokio::select! {
+        _ = &mut answering => bail!("cannot answer any more"),
+        ran = operator.run(told) => ran.context("the operator failed"),
+    };
+    drop(end);
+    answering.await;
+    ran
 }
 
-/// What answers new machines for ever; if nobody asked for that, it only waits.
-async fn node_config(
+/// Waits until nobody holds the other end.
+async fn ended(mut over: watch::Receiver<()>) {
+    while over.changed().await.is_ok() {}
+}
+
+/// What answers new machines until the end; if nobody asked for that, it only waits.
+async fn node_config<F: Future<Output = ()>>(
     wanted: Option<(SocketAddr, Protection)>,
     operator: &Operator,
     edge: &mut Edge,
-) -> anyhow::Result<impl Future<Output = io::Result<()>> + use<>> {
+    ended: F,
+) -> anyhow::Result<impl Future<Output = ()> + use<F>> {
     let service = operator.node_config();
     let mut open = None;
     if let Some((address, protection)) = wanted {
@@ -185,8 +192,10 @@ async fn node_config(
     }
     Ok(async move {
         match open {
-            Some((listener, protection)) => listen::serve(listener, protection, service).await,
-            None => std::future::pending().await,
+            Some((listener, protection)) => {
+                listen::serve(listener, protection, service, ended).await;
+            }
+            None => ended.await,
         }
     })
 }

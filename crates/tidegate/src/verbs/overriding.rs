@@ -4,15 +4,20 @@ use clap::{ArgGroup, Args, FromArgMatches as _};
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
+    key,
     overriding::{self, Wanted, change},
-    world,
 };
 
 use super::{
     Listed, Verb,
     change::{Change, Manner, on_what_is_so},
 };
-use crate::{args, cluster::Reach, edge::Edge, output::Output};
+use crate::{
+    args,
+    cluster::{Extent, Reach},
+    edge::Edge,
+    output::Output,
+};
 
 pub(crate) fn verb() -> Verb {
     Verb {
@@ -86,10 +91,9 @@ fn wanted(args: &Override, now: Instant) -> Wanted {
 }
 
 fn run(args: &Override, edge: &Edge) -> anyhow::Result<Output> {
-    let (_, object) =
-        world::named(&args.resource, args.reach.namespace()).map_err(anyhow::Error::msg)?;
+    let object = key::named(&args.resource, args.reach.namespace()).map_err(anyhow::Error::msg)?;
     let cluster = args.reach.connect()?;
-    let world = cluster.world()?;
+    let world = cluster.snapshot(Extent::Gates)?;
     let Some(seen) = world.resource(&object) else {
         if world.policy(&object).is_some() {
             anyhow::bail!(

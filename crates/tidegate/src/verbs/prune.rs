@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Listed, Verb};
 use crate::{
     args::{Format, Formats},
-    cluster::Reach,
+    cluster::{Extent, Reach},
     edge::Edge,
     output::{self, Items, Output},
     text,
@@ -45,8 +45,8 @@ struct Item {
 }
 
 fn run(args: &Prune, _: &mut Edge) -> anyhow::Result<Output> {
-    let fleet = args.reach.connect()?.fleet_and_update()?;
-    let items: Vec<Item> = fleet
+    let snapshot = args.reach.connect()?.snapshot(Extent::PoolsAndUpdate)?;
+    let items: Vec<Item> = snapshot
         .prune()
         .iter()
         .map(|verdict| Item {

@@ -9,12 +9,15 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::{Args, FromArgMatches as _, ValueEnum};
 use schedule::Instant;
-use tidegate_core::simulate::{Cluster, Lengths, Settings, simulate};
+use tidegate_core::{
+    simulate::{Lengths, Settings, simulate},
+    snapshot::Snapshot,
+};
 
 use super::{Listed, Verb};
 use crate::{
     args::{self, Ahead, At},
-    cluster::Reach,
+    cluster::{Extent, Reach},
     edge::Edge,
     output::{self, Exit, Output},
 };
@@ -112,8 +115,8 @@ enum ForecastFormat {
 fn run(args: &Simulate, edge: &mut Edge) -> anyhow::Result<Output> {
     let at = args.reach.instant(&args.at, &args.files, edge)?;
     let mut settings = settings(args, at)?;
-    let (cluster, loaded) = args.reach.cluster(&args.files, edge, at)?;
-    if cluster.is_empty() && !loaded.has_errors() {
+    let (cluster, loaded) = args.reach.snapshot(Extent::Everything, &args.files, edge, at)?;
+    if cluster.gated().next().is_none() && !loaded.has_errors() {
         bail!(
             "there is nothing that could change: no MachineConfigPool, ClusterVersion, HostedCluster or NodePool\n  \
              hint: name the files that hold them with -f"
@@ -121,7 +124,7 @@ fn run(args: &Simulate, edge: &mut Edge) -> anyhow::Result<Output> {
     }
     check_pools(&cluster, &settings)?;
     settings.arrivals = arrivals(args, &settings)?;
-    let machines = cluster.machines() + settings.machines.values().sum::<usize>();
+    let machines = cluster.machines().count() + settings.machines.values().sum::<usize>();
     if machines.saturating_mul(settings.arrivals.len()) > MOST_RUNS {
         bail!(
             "--change-every: {} changes to {machines} machines are more than can be kept\n  hint: let them arrive less often, or look less far ahead",
@@ -186,7 +189,7 @@ fn arrivals(args: &Simulate, settings: &Settings) -> anyhow::Result<Vec<Instant>
 }
 
 /// Every pool that was named must be there.
-fn check_pools(cluster: &Cluster, settings: &Settings) -> anyhow::Result<()> {
+fn check_pools(cluster: &Snapshot, settings: &Settings) -> anyhow::Result<()> {
     let known: Vec<&str> = cluster.pools().map(|pool| pool.name.as_str()).collect();
     let named = settings.pools.iter().map(|name| ("--change", name));
     for (argument, name) in named.chain(settings.machines.keys().map(|name| ("--nodes", name))) {

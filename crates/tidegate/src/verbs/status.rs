@@ -9,14 +9,14 @@ use tidegate_core::{
     enforced::Enforcement,
     explain::change::{each, joined},
     overview::{self, Overridden, Row},
+    snapshot::Snapshot,
     verdict::Verdict,
-    world::World,
 };
 
 use super::{Listed, Verb};
 use crate::{
     args::{At, Format, Formats},
-    cluster::{Reach, Shown},
+    cluster::{Extent, Reach, Shown},
     edge::Edge,
     output::{self, Colour, Items, Named, Output, Style},
     text,
@@ -83,14 +83,14 @@ fn run(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
         return follow(args, edge);
     }
     let at = args.reach.instant(&args.at, &args.files, edge)?;
-    let (world, loaded) = args.reach.world(&args.files, edge, at)?;
+    let (world, loaded) = args.reach.snapshot(Extent::Gates, &args.files, edge, at)?;
     let text = written(&rows(&world, at), args.formats.output, at, edge.colour)?;
     Ok(Output::done(text).with_problems(&loaded))
 }
 
 fn follow(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
     let (format, colour) = (args.formats.output, edge.colour);
-    args.reach.connect()?.follow(edge, |world, now| {
+    args.reach.connect()?.follow(Extent::Gates, edge, |world, now| {
         let rows = rows(world, now);
         let edges =
             rows.iter().flatten().filter_map(|row| row.behavior.current.end_time.as_deref());
@@ -105,7 +105,7 @@ fn follow(args: &Status, edge: &mut Edge) -> anyhow::Result<Output> {
     })
 }
 
-pub(crate) fn rows(world: &World, at: Instant) -> [Vec<Row>; 2] {
+pub(crate) fn rows(world: &Snapshot, at: Instant) -> [Vec<Row>; 2] {
     let resources = world.gated().map(|seen| overview::resource(world, seen, at));
     let policies = world.policies().map(|seen| overview::policy(seen, at));
     [resources.collect(), policies.collect()]
@@ -134,14 +134,13 @@ fn written(
 }
 
 fn item(row: &Row) -> Item {
-    let is_resource = row.object.kind != api::names::CHANGE_MANAGEMENT_POLICY
-        && row.object.kind != api::names::HOSTED_CHANGE_MANAGEMENT_POLICY;
+    let is_resource = !row.object.is_policy();
     Item {
         object: Named::from(&row.object),
         state: row.verdict.state(),
         verdict: row.verdict.as_str(),
         strategy: row.strategy,
-        policy: row.policy.as_ref().and_then(|policy| policy.name.clone()),
+        policy: row.policy.as_ref().map(|policy| policy.name.to_string()),
         overridden: is_resource.then_some(row.overridden == Overridden::Yes),
         behavior: row.behavior.clone(),
         pending: is_resource.then(|| each(&row.pending.waiting)),
@@ -185,7 +184,7 @@ fn notes(rows: &[Row]) -> String {
     for row in rows {
         let object = output::printable(&row.object.to_string());
         if let Some(kept) = row.enforced.filter(|kept| *kept != Enforcement::Proven) {
-            let note = format!("{}: {}", kept.reason(), kept.about(&row.object.kind));
+            let note = format!("{}: {}", kept.reason(), kept.about(row.object.kind().name));
             said.entry(note).or_default().push(object.clone());
         }
         if let Some(began) = row.outside {
@@ -229,7 +228,7 @@ fn by(row: &Row) -> String {
         Verdict::CannotTell => "unusable",
         Verdict::Permitted | Verdict::Held => "no stanza",
     });
-    match row.policy.as_ref().and_then(|policy| policy.name.as_deref()) {
+    match row.policy.as_ref().map(|policy| &*policy.name) {
         Some(policy) if row.overridden == Overridden::Yes => format!("{strategy}, not {policy}"),
         Some(policy) if strategy == "ByPolicy" => policy.to_owned(),
         Some(policy) => format!("{strategy}, {policy}"),

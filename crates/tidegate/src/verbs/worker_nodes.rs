@@ -2,20 +2,21 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use api::machine::names;
+use api::{kinds, machine::names};
 use clap::{Args, FromArgMatches as _, Subcommand};
 use schedule::Instant;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tidegate_core::{
     explain::change::each,
-    fleet::{Fleet, Machine, Phase},
+    key::Key,
     overriding::{self, Wanted},
     overview::{self, Row},
+    phase::{self, Machine, Phase},
     pool::{seen::SeenPool, steer},
-    problem::{Object, Problem},
+    problem::Problem,
+    snapshot::Snapshot,
     verdict::Verdict,
-    world::World,
 };
 
 use super::{
@@ -24,7 +25,7 @@ use super::{
 };
 use crate::{
     args::{At, Format, Formats},
-    cluster::{Cluster, Reach, Shown},
+    cluster::{Cluster, Extent, Reach, Shown},
     edge::Edge,
     output::{self, Colour, Items, Output, Style},
     text,
@@ -143,7 +144,7 @@ fn run(args: &WorkerNodes, edge: &mut Edge) -> anyhow::Result<Output> {
                 return follow(&cluster, pool, formats.output, edge);
             }
             let at = at.given().unwrap_or_else(|| cluster.now(edge));
-            let seen = seen(&cluster.world()?, &cluster.fleet()?, pool, at)?;
+            let seen = seen(&cluster.snapshot(Extent::Rollouts)?, pool, at)?;
             Ok(Output::done(written(&seen, formats.output, at, edge.colour)?))
         }
     }
@@ -151,14 +152,15 @@ fn run(args: &WorkerNodes, edge: &mut Edge) -> anyhow::Result<Output> {
 
 fn start(which: &Which, config: Option<&str>, manner: &Manner) -> anyhow::Result<Output> {
     let cluster = which.reach.connect()?;
-    let fleet = cluster.fleet()?;
-    let pool = found(&fleet, &which.pool)?;
-    let patch = steer::start(pool, &fleet.shelf(pool), config).map_err(|refused| told(&refused))?;
+    let snapshot = cluster.snapshot(Extent::Pools)?;
+    let pool = found(&snapshot, &which.pool)?;
+    let patch =
+        steer::start(pool, &snapshot.shelf(pool), config).map_err(|refused| told(&refused))?;
     let goes_to = pinned(&patch);
     let previous =
         patch.pointer("/metadata/annotations").and_then(|all| all.get(names::PREVIOUS_CONFIG));
     let change = Change {
-        object: &pool.object(),
+        object: &pool.key(),
         meaning: format!("{} goes to {goes_to}, as its gate permits", pool.object()),
         undo: as_it_was(pool),
         way_back: previous
@@ -171,11 +173,11 @@ fn start(which: &Which, config: Option<&str>, manner: &Manner) -> anyhow::Result
 
 fn rollback(which: &Which, manner: &Manner) -> anyhow::Result<Output> {
     let cluster = which.reach.connect()?;
-    let fleet = cluster.fleet()?;
-    let pool = found(&fleet, &which.pool)?;
-    let patch = steer::rollback(pool, &fleet.shelf(pool)).map_err(|refused| told(&refused))?;
+    let snapshot = cluster.snapshot(Extent::Pools)?;
+    let pool = found(&snapshot, &which.pool)?;
+    let patch = steer::rollback(pool, &snapshot.shelf(pool)).map_err(|refused| told(&refused))?;
     let change = Change {
-        object: &pool.object(),
+        object: &pool.key(),
         meaning: format!("{} goes back to {}, as its gate permits", pool.object(), pinned(&patch)),
         undo: as_it_was(pool),
         way_back: None,
@@ -193,15 +195,15 @@ fn steered(
     edge: &Edge,
 ) -> anyhow::Result<Output> {
     let cluster = which.reach.connect()?;
-    let world = cluster.world()?;
+    let snapshot = cluster.snapshot(Extent::Gates)?;
     let object = object_of(&which.pool);
-    let Some(seen) = world.resource(&object) else {
+    let Some(seen) = snapshot.resource(&object) else {
         anyhow::bail!("there is no {object} in this cluster");
     };
-    if let Some(why) = overriding::led_elsewhere(seen, &world) {
+    if let Some(why) = overriding::led_elsewhere(seen, &snapshot) {
         anyhow::bail!(why);
     }
-    let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
+    let policy = seen.policy().and_then(|named| snapshot.policy(&named).cloned());
     // A pool that names no policy has nothing to go back to but going on.
     let wanted = if wanted == Wanted::Clear && seen.policy().is_none() {
         Wanted::Permissive
@@ -218,10 +220,9 @@ fn steered(
     manner.make(&Change { object: &object, meaning, patch, undo, way_back }, &cluster)
 }
 
-fn found<'a>(fleet: &'a Fleet, name: &str) -> anyhow::Result<&'a SeenPool> {
-    let names =
-        || fleet.pools().iter().map(|pool| pool.name.as_str()).collect::<Vec<_>>().join(", ");
-    fleet.pool(name).ok_or_else(|| match names() {
+fn found<'a>(snapshot: &'a Snapshot, name: &str) -> anyhow::Result<&'a SeenPool> {
+    let names = || snapshot.pools().map(|pool| pool.name.as_str()).collect::<Vec<_>>().join(", ");
+    snapshot.pool(name).ok_or_else(|| match names() {
         none if none.is_empty() => anyhow::anyhow!("this cluster has no machine config pools"),
         names => anyhow::anyhow!("there is no {}; the pools are {names}", object_of(name)),
     })
@@ -233,12 +234,8 @@ pub(super) fn told(problem: &Problem) -> anyhow::Error {
     anyhow::anyhow!("{object}{}{hint}", problem.detail)
 }
 
-fn object_of(pool: &str) -> Object {
-    Object {
-        kind: api::names::MACHINE_CONFIG_POOL.to_owned(),
-        namespace: None,
-        name: Some(pool.to_owned()),
-    }
+fn object_of(pool: &str) -> Key {
+    Key::new(&kinds::MACHINE_CONFIG_POOL, None, pool)
 }
 
 fn pinned(patch: &Value) -> &str {
@@ -280,20 +277,19 @@ pub(crate) struct Seat {
 
 /// Every pool, or the one of a name.
 pub(crate) fn seen(
-    world: &World,
-    fleet: &Fleet,
+    snapshot: &Snapshot,
     pool: Option<&str>,
     at: Instant,
 ) -> anyhow::Result<Vec<Seen>> {
     if let Some(name) = pool {
-        found(fleet, name)?;
+        found(snapshot, name)?;
     }
-    let wanted = fleet.pools().iter().filter(|seen| pool.is_none_or(|name| seen.name == name));
-    Ok(wanted.map(|pool| look(pool, world, fleet, at)).collect())
+    let wanted = snapshot.pools().filter(|seen| pool.is_none_or(|name| seen.name == name));
+    Ok(wanted.map(|pool| look(pool, snapshot, at)).collect())
 }
 
-fn look(pool: &SeenPool, world: &World, fleet: &Fleet, at: Instant) -> Seen {
-    let row = world.resource(&pool.object()).map(|seen| overview::resource(world, seen, at));
+fn look(pool: &SeenPool, snapshot: &Snapshot, at: Instant) -> Seen {
+    let row = snapshot.resource(&pool.key()).map(|seen| overview::resource(snapshot, seen, at));
     let seat = |machine: Machine<'_>| Seat {
         name: machine.node.name.clone(),
         phase: machine.phase,
@@ -303,8 +299,8 @@ fn look(pool: &SeenPool, world: &World, fleet: &Fleet, at: Instant) -> Seen {
     Seen {
         name: pool.name.clone(),
         row,
-        target: fleet.target(pool).map(str::to_owned),
-        machines: fleet.machines(pool).into_iter().map(seat).collect(),
+        target: snapshot.target(pool).map(str::to_owned),
+        machines: phase::machines(snapshot, pool).into_iter().map(seat).collect(),
     }
 }
 
@@ -315,8 +311,8 @@ fn follow(
     edge: &mut Edge,
 ) -> anyhow::Result<Output> {
     let colour = edge.colour;
-    cluster.follow(edge, |world, now| {
-        let seen = seen(world, &cluster.fleet()?, pool, now)?;
+    cluster.follow(Extent::Rollouts, edge, |snapshot, now| {
+        let seen = seen(snapshot, pool, now)?;
         Ok(Shown {
             facts: written(&seen, Format::Json, now, Colour::Off)?,
             text: written(&seen, format, now, colour)?,

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::world::{World, file_source, later, noon, open, shut, touch, window};
 use crate::pool::{
-    Action, PoolPlan, Topology,
+    Effect, PoolPlan, Topology,
     ledger::{Entry, Ledger},
     seen::{Cordon, Order, SeenNode, SeenPool},
 };
 
 fn marked(plan: &PoolPlan) -> Vec<&str> {
-    let marks = plan.actions.iter().filter_map(|action| match action {
-        Action::SetDesiredConfig { node, .. } => Some(node.as_str()),
+    let marks = plan.effects.iter().filter_map(|action| match action {
+        Effect::SetDesiredConfig { node, .. } => Some(node.as_str()),
         _ => None,
     });
     marks.collect()
@@ -22,8 +22,8 @@ fn marked(plan: &PoolPlan) -> Vec<&str> {
 
 /// What is noted on a machine, and on which.
 fn notes(plan: &PoolPlan) -> Vec<(&str, BTreeMap<&'static str, Option<String>>)> {
-    let notes = plan.actions.iter().filter_map(|action| match action {
-        Action::Note { node, annotations, .. } => Some((node.as_str(), annotations.clone())),
+    let notes = plan.effects.iter().filter_map(|action| match action {
+        Effect::Note { node, annotations, .. } => Some((node.as_str(), annotations.clone())),
         _ => None,
     });
     notes.collect()
@@ -193,10 +193,10 @@ fn machine_is_told_once_to_stay_at_what_it_runs() {
         let before = joined.permit_change.is_some();
         let plan = world.plan(&shut(), noon());
         let current = world.node("n1").current.clone();
-        let adopted = plan.actions.iter().any(|action| {
-            matches!(action, Action::Adopt { node, config, .. } if node == "n1" && *config == current)
+        let adopted = plan.effects.iter().any(|action| {
+            matches!(action, Effect::Adopt { node, config, .. } if node == "n1" && *config == current)
         });
-        assert_eq!(adopted, expected, "{:?}", plan.actions);
+        assert_eq!(adopted, expected, "{:?}", plan.effects);
         world.settle(&shut(), noon());
         assert_eq!(world.node("n1").permit_change.is_some(), before);
     };
@@ -267,7 +267,7 @@ fn only_node_of_a_cluster_knows_that_it_is() {
     assert_eq!(notes(&world.plan(&shut(), noon())), noted(&None));
     world.settle(&shut(), noon());
     world.node("n0").topology = Some("HighlyAvailable".into());
-    assert!(world.plan(&shut(), noon()).actions.is_empty(), "what others wrote is theirs");
+    assert!(world.plan(&shut(), noon()).effects.is_empty(), "what others wrote is theirs");
     world.topology = Topology::Single;
     assert_eq!(notes(&world.plan(&shut(), noon())), noted(&single));
 }
@@ -282,7 +282,7 @@ fn machine_that_is_marked_is_not_noted_in_the_same_plan() {
     world.node("n0").order = Order::NotGiven;
     let plan = world.plan(&open(), noon());
     assert_eq!((marked(&plan), notes(&plan).len()), (vec!["n0"], 0));
-    assert!(!plan.actions.iter().any(|action| matches!(action, Action::Adopt { .. })));
+    assert!(!plan.effects.iter().any(|action| matches!(action, Effect::Adopt { .. })));
     world.settle(&open(), noon());
     assert_eq!(world.node("n0").topology.as_deref(), Some(SINGLE_REPLICA));
 }

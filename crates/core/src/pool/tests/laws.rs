@@ -8,7 +8,7 @@ use super::world::{World, file_source, later, noon, open, shut, touch, window};
 use crate::{
     gate::{Basis, Gate},
     pool::{
-        Action, PoolPlan,
+        Effect, PoolPlan,
         seen::{Cordon, Health},
     },
 };
@@ -32,8 +32,8 @@ enum Step {
     Plan { planner: usize },
     /// A planner looks at the pool alone; what it knows of machines is from its last look.
     PlanFromOldNodes { planner: usize },
-    /// A planner does so many of the actions it has left.
-    Execute { planner: usize, actions: usize },
+    /// A planner does so many of the effects it has left.
+    Execute { planner: usize, effects: usize },
     /// A machine finishes.
     Finish { node: usize },
     /// Time passes.
@@ -59,7 +59,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => planner.clone().prop_map(|planner| Step::Plan { planner }),
         3 => planner.clone().prop_map(|planner| Step::PlanFromOldNodes { planner }),
-        6 => (planner, 0..4_usize).prop_map(|(planner, actions)| Step::Execute { planner, actions }),
+        6 => (planner, 0..4_usize).prop_map(|(planner, effects)| Step::Execute { planner, effects }),
         3 => (0..6_usize).prop_map(|node| Step::Finish { node }),
         1 => (1..400_i64).prop_map(|seconds| Step::Wait { seconds }),
         1 => Just(Step::Change),
@@ -100,8 +100,8 @@ fn unavailable(world: &World) -> usize {
     world.nodes.iter().filter(|node| node.is_unavailable()).count()
 }
 
-fn marks(plan: &PoolPlan) -> impl Iterator<Item = &Action> {
-    plan.actions.iter().filter(|action| matches!(action, Action::SetDesiredConfig { .. }))
+fn marks(plan: &PoolPlan) -> impl Iterator<Item = &Effect> {
+    plan.effects.iter().filter(|action| matches!(action, Effect::SetDesiredConfig { .. }))
 }
 
 fn limits() -> impl Strategy<Value = serde_json::Value> {
@@ -137,9 +137,9 @@ proptest! {
                     let old = World { nodes: looks[*planner].clone(), ..world.clone() };
                     plans[*planner] = old.plan(&gate, now);
                 }
-                Step::Execute { planner, actions } => {
-                    let planned = &mut plans[*planner].actions;
-                    for action in planned.drain(..(*actions).min(planned.len())).collect::<Vec<_>>() {
+                Step::Execute { planner, effects } => {
+                    let planned = &mut plans[*planner].effects;
+                    for action in planned.drain(..(*effects).min(planned.len())).collect::<Vec<_>>() {
                         if world.act(&action, now).is_err() {
                             plans[*planner] = PoolPlan::default();
                             break;
@@ -177,12 +177,12 @@ proptest! {
     ) {
         let world = world(&starts, &limit);
         let plan = world.plan(&window(seconds), noon());
-        let ledger = plan.actions.iter().find_map(|action| match action {
-            Action::WriteLedger { ledger, .. } => Some(ledger),
+        let ledger = plan.effects.iter().find_map(|action| match action {
+            Effect::WriteLedger { ledger, .. } => Some(ledger),
             _ => None,
         });
         for action in marks(&plan) {
-            let Action::SetDesiredConfig { node, config, until, permit, .. } = action else { continue };
+            let Effect::SetDesiredConfig { node, config, until, permit, .. } = action else { continue };
             prop_assert!(permit.is_live(noon()));
             prop_assert!(*until <= permit.expires().unwrap() && noon() < *until);
             prop_assert_eq!(permit.basis(), &Basis::Window);
@@ -200,7 +200,7 @@ proptest! {
             prop_assert_eq!(format!("{:?}", world.plan(&gate, noon())), format!("{:?}", world.plan(&gate, noon())));
             world.settle(&gate, noon());
             let plan = world.plan(&gate, noon());
-            prop_assert!(plan.actions.is_empty() && plan.status.is_none() && plan.notes.is_empty());
+            prop_assert!(plan.effects.is_empty() && plan.status.is_none() && plan.notes.is_empty());
         }
     }
 }

@@ -7,9 +7,8 @@ use super::world::{World, file_source, instant, later, machine, noon, open, shut
 use crate::{
     gate::Gate,
     pool::{
-        Action, PoolPlan,
+        Effect, PoolPlan,
         ledger::{Change, Ledger},
-        prune::{Needs, prune},
         seen::Cordon,
         source::SeenConfig,
         update::{Record, SeenUpdate, Stage},
@@ -17,8 +16,8 @@ use crate::{
 };
 
 pub(super) fn marks(plan: &PoolPlan) -> Vec<(&str, String)> {
-    let marks = plan.actions.iter().filter_map(|action| match action {
-        Action::SetDesiredConfig { node, permit, .. } => {
+    let marks = plan.effects.iter().filter_map(|action| match action {
+        Effect::SetDesiredConfig { node, permit, .. } => {
             Some((node.as_str(), permit.basis().to_string()))
         }
         _ => None,
@@ -52,7 +51,7 @@ fn masters_finish_what_the_gate_let_begin() {
     let mut world = masters();
     let (begun, gate) = (world.newest(), window(600));
     let plan = world.plan(&gate, noon());
-    let Some(Action::WriteLedger { ledger, .. }) = plan.actions.first() else { panic!("{plan:?}") };
+    let Some(Effect::WriteLedger { ledger, .. }) = plan.effects.first() else { panic!("{plan:?}") };
     let change = Change { config: begun.clone(), basis: "window".into(), at: noon() };
     assert_eq!(ledger.change(), Some(&change));
     world.settle(&gate, noon());
@@ -155,7 +154,7 @@ fn reservation_without_its_mark_proves_nothing() {
     let mut world = masters();
     let (target, gate) = (world.newest(), window(60));
     let plan = world.plan(&gate, noon());
-    world.act(&plan.actions[0], noon()).unwrap();
+    world.act(&plan.effects[0], noon()).unwrap();
     assert_eq!(world.seen().ledger.change().map(|change| change.config.as_str()), Some(&*target));
     world.settle(&gate, later(90));
     assert_eq!(world.moving(), [""; 0]);
@@ -342,10 +341,8 @@ fn edit_after_the_update_began_waits() {
 
 /// Why a configuration is not deleted.
 fn kept(world: &World, config: &str) -> Vec<String> {
-    let (pools, update) = ([world.seen()], SeenUpdate::new(&world.version));
-    let (nodes, sources) = (&world.nodes, &world.sources);
-    let needs = Needs { pools: &pools, nodes, sources, update: Some(&update) };
-    let verdicts = prune(&world.rendered, needs);
+    let (pool, update) = (world.seen(), SeenUpdate::new(&world.version));
+    let verdicts = world.prune(&pool, Some(&update));
     let verdict = verdicts.into_iter().find(|verdict| verdict.config == config).unwrap();
     verdict.kept_by.iter().map(ToString::to_string).collect()
 }

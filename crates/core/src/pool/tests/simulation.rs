@@ -6,7 +6,7 @@ use api::machine::names::NodeState;
 use serde_json::json;
 
 use super::world::{World, file_source, later, noon, open, shut, touch, window};
-use crate::pool::Action;
+use crate::pool::Effect;
 
 /// POOL-3: each window has room for one machine, and before each window somebody changes the configuration again.
 #[test]
@@ -42,9 +42,9 @@ fn thousand_machines_keep_the_budget_full() {
     let (mut clock, mut finished, mut work) = (0, 0, 0);
     while finished < MACHINES {
         let plan = world.plan(&open(), later(clock));
-        for action in &plan.actions {
+        for action in &plan.effects {
             world.act(action, later(clock)).unwrap();
-            if let Action::SetDesiredConfig { node, .. } = action {
+            if let Effect::SetDesiredConfig { node, .. } = action {
                 let place = node.strip_prefix('n').unwrap().parse().unwrap();
                 work += length(place);
                 ends.insert((clock + length(place), place));

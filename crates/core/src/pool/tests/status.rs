@@ -1,6 +1,9 @@
 //! What the status of a pool reads, and what pending means.
 
-use api::machine::names::{self, NodeState};
+use api::{
+    kinds,
+    machine::names::{self, NodeState},
+};
 use serde_json::json;
 
 use super::world::{World, file_source, later, noon, open, shut, touch, window};
@@ -8,14 +11,10 @@ use crate::{
     change::ChangeId,
     explain::change::each,
     gate::Basis,
+    key::Key,
     pending::{Course, Stop},
-    pool::{
-        Action,
-        prune::{Needs, Reason, prune},
-        refusal::Refusal,
-        source::Rendered,
-        status::ROLLOUT_BLOCKED,
-    },
+    pool::{Effect, prune::Reason, source::Rendered, status::ROLLOUT_BLOCKED},
+    refusal::Refusal,
 };
 
 fn counts(world: &World) -> [i64; 5] {
@@ -71,7 +70,7 @@ fn pool_that_goes_is_left_in_peace() {
     let mut world = World::new("worker", 2);
     world.put(&file_source("50-change", "/etc/change", "1"));
     world.set("/metadata/deletionTimestamp", &json!("2026-11-15T11:00:00Z"));
-    assert!(world.plan(&open(), noon()).actions.is_empty());
+    assert!(world.plan(&open(), noon()).effects.is_empty());
 }
 
 #[test]
@@ -159,7 +158,7 @@ fn status_waits_until_the_newest_configuration_was_seen() {
     world.put(&file_source("50-change", "/etc/change", "1"));
     world.rendered.retain(unseen);
     let plan = world.plan(&shut(), later(120));
-    assert!(matches!(plan.actions.as_slice(), [Action::CreateRendered(_)]), "{:?}", plan.actions);
+    assert!(matches!(plan.effects.as_slice(), [Effect::CreateRendered(_)]), "{:?}", plan.effects);
     assert_eq!(plan.status, None, "a status would say that something waits, and not what");
 }
 
@@ -235,9 +234,8 @@ fn what_anything_names_is_never_pruned() {
             api::machine::names::PREVIOUS_CONFIG: configs[4],
         }),
     );
-    let pools = [world.seen()];
-    let (nodes, sources) = (&world.nodes, &world.sources);
-    let verdicts = prune(&world.rendered, Needs { pools: &pools, nodes, sources, update: None });
+    let pool = world.seen();
+    let verdicts = world.prune(&pool, None);
     let reasons = |name: &str| {
         let verdict = verdicts.iter().find(|verdict| verdict.config == name).unwrap();
         verdict.kept_by.clone()
@@ -268,7 +266,9 @@ fn a_machine_that_the_server_refuses_is_told_of_while_it_is_wanted_there() {
     world.put(&file_source("50-change", "/etc/change", "1"));
     world.settle(&shut(), noon());
     let target = world.newest();
-    let refusal = |config: &str| Refusal { config: config.into(), said: "not this one".into() };
+    let node = |name| Key::new(&kinds::NODE, None, name);
+    let refusal =
+        |config: &str| Refusal { change: ChangeId::rendered(config), said: "not this one".into() };
     let blocked = |world: &mut World| {
         world.settle(&shut(), noon());
         world
@@ -277,10 +277,10 @@ fn a_machine_that_the_server_refuses_is_told_of_while_it_is_wanted_there() {
             .condition(ROLLOUT_BLOCKED)
             .map(|it| (it.status.clone(), it.message.clone()))
     };
-    world.refusals.insert("n0".into(), refusal("rendered-worker-older"));
-    world.refusals.insert("n9".into(), refusal(&target));
+    world.refusals.insert(node("n0"), refusal("rendered-worker-older"));
+    world.refusals.insert(node("n9"), refusal(&target));
     assert_eq!(blocked(&mut world), None, "of another target, and of another pool");
-    world.refusals.insert("n0".into(), refusal(&target));
+    world.refusals.insert(node("n0"), refusal(&target));
     let message = format!("the server refuses to let Node/n0 go to {target}: not this one");
     assert_eq!(blocked(&mut world), Some(("True".into(), message)));
     world.node("n0").desired = target;

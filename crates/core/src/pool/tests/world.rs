@@ -7,14 +7,15 @@ use serde_json::{Value, json};
 use crate::{
     gate::{Form, Gate},
     pool::{
-        Action, PoolPlan, PoolView, Topology, decide,
+        Effect, PoolPlan, PoolView, Topology, decide,
         merge::Base,
-        refusal::Refusals,
+        prune::{Needs, Verdict, prune},
         render::{chosen, render},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
         update::{Record, SeenUpdate},
     },
+    refusal::Refusals,
 };
 
 #[derive(Clone)]
@@ -134,21 +135,15 @@ impl World {
 
     pub(super) fn plan(&self, gate: &Gate, now: Instant) -> PoolPlan {
         let pool = self.seen();
-        let nodes: Vec<&SeenNode> = self.nodes.iter().collect();
-        let rendered: Vec<&Rendered> = self.rendered.iter().collect();
         let running = pool
             .newest
             .as_ref()
             .and_then(|name| self.rendered.iter().find(|config| config.name == *name));
         let rendering = render(&pool, &self.sources, &self.base, running);
         let update = (!self.version.is_null()).then(|| SeenUpdate::new(&self.version));
+        let (nodes, rendered) = (self.nodes.iter().collect(), self.rendered.iter().collect());
+        let stock = (nodes, rendered, chosen(&pool, &self.sources));
         let view = PoolView {
-            pool: &pool,
-            nodes: &nodes,
-            rendered: &rendered,
-            sources: &chosen(&pool, &self.sources),
-            rendering: &rendering,
-            base: &self.base,
             waits_for: self.waits_for,
             operator_node: self.operator_node.as_deref(),
             refusals: &self.refusals,
@@ -156,21 +151,33 @@ impl World {
             control_plane_update: update.as_ref(),
             seconds_ahead: self.seconds_ahead,
             topology: self.topology,
+            ..PoolView::new(&pool, stock, &rendering, &self.base)
         };
         decide(&view, gate, now)
     }
 
+    /// What may be deleted, if this is the pool and this the update of the control plane.
+    pub(super) fn prune<'a>(
+        &'a self,
+        pool: &'a SeenPool,
+        update: Option<&'a SeenUpdate>,
+    ) -> Vec<Verdict<'a>> {
+        let (nodes, sources) = (self.nodes.iter().collect(), self.sources.iter().collect());
+        let rendered: Vec<&Rendered> = self.rendered.iter().collect();
+        prune(&rendered, &Needs { pools: vec![pool], nodes, sources, update })
+    }
+
     /// Executes a plan as its words demand: in order, and no further than the first conflict.
     pub(super) fn execute(&mut self, plan: &PoolPlan, now: Instant) -> Result<(), Conflict> {
-        for action in &plan.actions {
+        for action in &plan.effects {
             self.act(action, now)?;
         }
         plan.status.as_ref().map_or(Ok(()), |status| self.patch(&status.operations))
     }
 
-    pub(super) fn act(&mut self, action: &Action, now: Instant) -> Result<(), Conflict> {
+    pub(super) fn act(&mut self, action: &Effect, now: Instant) -> Result<(), Conflict> {
         match action {
-            Action::CreateRendered(document) => {
+            Effect::CreateRendered(document) => {
                 let mut document = document.as_ref().clone();
                 document["metadata"]["creationTimestamp"] = now.to_string().into();
                 let SeenConfig::Rendered(rendered) = SeenConfig::new(&document) else {
@@ -178,16 +185,14 @@ impl World {
                 };
                 self.rendered.push(rendered);
             }
-            Action::RecordSources { name, digests } => {
+            Effect::RecordSources { name, digests } => {
                 let stored = self.rendered.iter_mut().find(|config| config.name == *name).unwrap();
                 stored.digests = serde_json::from_str(digests).unwrap();
             }
-            Action::FollowControlPlane(operations)
-            | Action::SetConfiguration(operations)
-            | Action::WriteLedger { operations, .. } => {
+            Effect::SetConfiguration(operations) | Effect::WriteLedger { operations, .. } => {
                 self.patch(operations)?;
             }
-            Action::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
+            Effect::SetDesiredConfig { node, uid, resource_version, config, until, permit } => {
                 // The server's own check, and the executor's before it (GATE-7).
                 if now >= *until || !permit.is_live(now) {
                     return Err(Conflict);
@@ -207,13 +212,13 @@ impl World {
                 found.state = NodeState::Working;
                 touch(found);
             }
-            Action::Adopt { node, uid, resource_version, config } => {
+            Effect::Adopt { node, uid, resource_version, config } => {
                 let found = self.of_version(node, uid, resource_version)?;
                 assert!(found.order == Order::NotGiven && found.current == *config);
                 found.order = Order::Given;
                 touch(found);
             }
-            Action::Note { node, uid, resource_version, annotations } => {
+            Effect::Note { node, uid, resource_version, annotations } => {
                 let found = self.of_version(node, uid, resource_version)?;
                 for (name, value) in annotations {
                     let value = value.clone();
@@ -227,7 +232,7 @@ impl World {
                 }
                 touch(found);
             }
-            Action::RecordRelease { resource_version, record, .. } => {
+            Effect::RecordRelease { resource_version, record, .. } => {
                 let metadata = &mut self.version["metadata"];
                 if metadata["resourceVersion"] != *resource_version {
                     return Err(Conflict);
@@ -273,7 +278,7 @@ impl World {
     pub(super) fn settle(&mut self, gate: &Gate, now: Instant) {
         for _ in 0..20 {
             let plan = self.plan(gate, now);
-            if plan.actions.is_empty() && plan.status.is_none() {
+            if plan.effects.is_empty() && plan.status.is_none() {
                 return;
             }
             self.execute(&plan, now).unwrap();

@@ -15,10 +15,7 @@ use api::{
 use kube::Client;
 use operator::{
     Operator, Pools, Settings,
-    node_config::{
-        listen::{self, Protection},
-        own::AUDIENCE,
-    },
+    node_config::{listen, own::AUDIENCE},
 };
 use rig::{Cluster, Controllers, User, rights::Recorder, suite};
 use runtime::{call, clock::SystemClock, key::collection, telemetry::Telemetry};
@@ -85,9 +82,9 @@ fn real_agents_get_what_their_own_machine_needs_and_nothing_else() {
         stage
             .an_agent_waits_for_the_operator_and_says_so(agent, async || {
                 let listener = TcpListener::bind(address).await.unwrap();
-                let protection = Protection::of(address, Some((chain, key))).unwrap();
-                let serving = listen::serve(listener, protection, service.clone());
-                tokio::spawn(async move { serving.await.unwrap() });
+                let protection = listen::protection(address, Some((chain, key))).unwrap();
+                let ended = std::future::pending();
+                tokio::spawn(listen::serve(listener, protection, service.clone(), ended));
             })
             .await;
         stage.everybody_gets_their_own((address, &trusted)).await;

@@ -32,6 +32,17 @@ pub(super) fn insist(packet: &mut Packet) {
     }
 }
 
+/// What is written may come to something else than it was decided for.
+pub(super) fn forget_versions(packet: &mut Packet) {
+    let mut body = packet.json();
+    if let Some(operations) = body.as_array_mut() {
+        operations.retain(|operation| operation["path"] != "/metadata/resourceVersion");
+    } else if let Some(metadata) = body["metadata"].as_object_mut() {
+        metadata.remove("resourceVersion");
+    }
+    packet.body = body.to_string().into_bytes();
+}
+
 pub(super) fn dawdle(packet: &mut Packet) {
     if packet.is_mark() {
         packet.held = Duration::from_mins(7);

@@ -8,16 +8,26 @@ use runtime::{reconcile::Controller, store::Store, tempo::Tempo};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    action::{Action, Right, Write},
+    change::ChangeId,
     decide,
-    gate::{self, Form, Gate},
+    gate::{Form, Gate},
+    key::Key,
     plan::Plan,
-    pool::{Action, capacity::Limit, seen::SeenNode},
+    pool::{capacity::Limit, seen::SeenNode},
     seen::{Seen, SeenGated, SeenPolicy},
+    snapshot::Snapshot,
 };
 
 #[expect(clippy::large_types_passed_by_value, reason = "a hook of the cast")]
 pub(super) fn drowsy(tempo: Tempo) -> Tempo {
     Tempo { recompute: Duration::from_hours(1_000), ..tempo }
+}
+
+/// Nobody is asked which versions there are, however long a watch says nothing.
+#[expect(clippy::large_types_passed_by_value, reason = "a hook of the cast")]
+pub(super) fn deaf(tempo: Tempo) -> Tempo {
+    Tempo { silence: Duration::from_hours(1_000), ..tempo }
 }
 
 /// The place of the row of pools.
@@ -43,8 +53,8 @@ const fn not_asking_again() -> [Controller; ROWS] {
     rows
 }
 
-fn some_machine(_: &Seen, store: &Store) -> Vec<runtime::key::Key> {
-    let machines = store.of_kind(&kinds::NODE);
+fn some_machine(_: &Seen, store: &Store) -> Vec<Key> {
+    let machines = store.snapshot().of_kind(&kinds::NODE);
     machines.map(|(key, _)| key.clone()).take(1).collect()
 }
 
@@ -76,10 +86,10 @@ fn tampered(
     tamper: impl FnOnce(&mut SeenGated, &mut Gate),
 ) -> Plan {
     let Seen::Gated(gated) = seen else { return Plan::default() };
-    if let Some(follow) = rollout::follow(gated, store) {
+    if let Some(follow) = store.snapshot().follow(gated) {
         return Plan { actions: vec![follow], ..Plan::default() };
     }
-    let mut gate = rollout::gate_of_pool(seen, gated, store);
+    let mut gate = store.snapshot().gate(gated);
     let mut gated = SeenGated::clone(gated);
     tamper(&mut gated, &mut gate);
     let planned = rollout::planned(&gated, &gate, store, now).unwrap_or_default();
@@ -97,7 +107,7 @@ fn without_exclusions(seen: &Seen, store: &Store, now: Instant) -> Plan {
         let Some(read) = &mut policy.judged.policy else { return };
         let Some(windows) = read.lowered.scheduled.windows.clone() else { return };
         read.lowered.set = windows;
-        let name = &policy.identity.object.name;
+        let name = policy.identity.key.name.to_string();
         *gate = as_if(&json!({"strategy": "ByPolicy", "byPolicy": {"name": name}}), Some(policy));
     })
 }
@@ -123,9 +133,9 @@ fn without_pin(seen: &Seen, store: &Store, now: Instant) -> Plan {
 
 fn passing_over(seen: &Seen, store: &Store, now: Instant) -> Plan {
     let mut plan = honest(seen, store, now);
-    plan.actions.retain(
-        |action| !matches!(action, Action::SetDesiredConfig { node, .. } if node.ends_with('3')),
-    );
+    let passed =
+        |action: &Action| action.initiation().is_some() && action.target.name.ends_with('3');
+    plan.actions.retain(|action| !passed(action));
     plan
 }
 
@@ -136,7 +146,7 @@ fn asleep(seen: &Seen, store: &Store, now: Instant) -> Plan {
 /// The machines that carry the label of a pool.
 fn labelled<'a>(pool: &str, store: &'a Store) -> Vec<&'a SeenNode> {
     let label = format!("node-role.kubernetes.io/{pool}");
-    let nodes = store.machines().map(|machine| &machine.node);
+    let nodes = store.snapshot().machines().map(|machine| &machine.node);
     nodes.filter(|node| node.labels.contains_key(&label)).collect()
 }
 
@@ -147,22 +157,20 @@ fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
     let Some(pool) = gated.pool.as_deref() else { return plan };
     let mut chosen: Vec<String> = Vec::new();
     let mut swapped: Vec<(String, String)> = Vec::new();
-    for action in &plan.actions {
-        if let Action::SetDesiredConfig { node, .. } = action {
-            chosen.push(node.clone());
-        }
+    for action in plan.actions.iter().filter(|action| action.initiation().is_some()) {
+        chosen.push(action.target.name.to_string());
     }
     for action in &mut plan.actions {
-        let Action::SetDesiredConfig { node, uid, resource_version, config, .. } = action else {
-            continue;
-        };
-        if pool.ledger.get(node).is_some() {
+        let Right::Initiates(initiation) = &mut action.right else { continue };
+        let Write::Apply(_, document) = &mut action.write else { continue };
+        let node = action.target.name.to_string();
+        if pool.ledger.get(&node).is_some() {
             continue;
         }
         let waits = |other: &&&SeenNode| {
             other.is_done()
                 && other.is_ready()
-                && other.desired != *config
+                && initiation.change != ChangeId::rendered(&other.desired)
                 && !chosen.contains(&other.name)
                 && pool.ledger.get(&other.name).is_none()
         };
@@ -170,13 +178,16 @@ fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
         let Some(last) = nodes.iter().filter(waits).max_by_key(|other| &other.name) else {
             continue;
         };
-        swapped.push((node.clone(), last.name.clone()));
+        swapped.push((node, last.name.clone()));
         chosen.push(last.name.clone());
-        (*node, *uid) = (last.name.clone(), last.uid.clone());
-        resource_version.clone_from(&last.resource_version);
+        action.target.name = last.name.as_str().into();
+        initiation.uid.clone_from(&last.uid);
+        document["metadata"]["name"] = json!(last.name);
+        document["metadata"]["uid"] = json!(last.uid);
+        document["metadata"]["resourceVersion"] = json!(last.resource_version);
     }
     for action in &mut plan.actions {
-        if let Action::WriteLedger { operations, .. } = action {
+        if let Write::JsonPatch(operations) = &mut action.write {
             for value in operations.iter_mut().filter_map(|one| one.get_mut("value")) {
                 let Some(mut text) = value.as_str().map(str::to_owned) else { continue };
                 for (from, to) in &swapped {
@@ -195,9 +206,10 @@ fn open(gate: &mut Gate) {
 
 /// The gate of a pool that has this stanza. Nobody can bend a gate, so a bug is to have seen something else.
 fn as_if(stanza: &Value, policy: Option<SeenPolicy>) -> Gate {
-    let kind = api::schema::gated_named(api::names::MACHINE_CONFIG_POOL).unwrap();
-    let pool = SeenGated::new(kind, &json!({"spec": {"changeManagement": stanza}}));
-    gate::gate(&pool, policy.map(Arc::new).as_ref())
+    let mut snapshot = Snapshot::default();
+    snapshot.add(&kinds::MACHINE_CONFIG_POOL, &json!({"spec": {"changeManagement": stanza}}));
+    policy.map(|policy| snapshot.put(Seen::Policy(Arc::new(policy))));
+    snapshot.gate(snapshot.gated().next().unwrap())
 }
 
 /// A stanza that cannot be read is none.
@@ -241,11 +253,8 @@ fn named_for_all(seen: &Seen, store: &Store, now: Instant) -> Plan {
 
 /// While a release is installed, everything for masters belongs to it.
 fn release_covers_all(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    let kind = api::schema::gated_named(api::names::CLUSTER_VERSION);
-    let installing = kind
-        .into_iter()
-        .flat_map(|kind| store.of_kind(kind))
-        .any(|(_, seen)| matches!(seen, Seen::Gated(gated) if !gated.pending.begun.is_empty()));
+    let version = store.snapshot().control_plane();
+    let installing = version.is_some_and(|version| !version.pending.begun.is_empty());
     tampered(seen, store, now, |gated, gate| {
         if installing && gated.pool.as_ref().is_some_and(|pool| pool.name == "master") {
             open(gate);
@@ -258,7 +267,7 @@ fn restless(seen: &Seen, store: &Store, now: Instant) -> Plan {
     let mut plan = honest(seen, store, now);
     if plan.actions.is_empty() && plan.status.is_none() {
         let version = &seen.identity().resource_version;
-        plan.status = Some(tidegate_core::plan::StatusPatch {
+        plan.status = Some(tidegate_core::patch::StatusPatch {
             operations: vec![
                 json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version}),
                 json!({"op": "add", "path": "/status/observedGeneration", "value": now.unix()}),

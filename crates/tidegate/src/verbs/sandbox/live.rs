@@ -17,7 +17,7 @@ use sim::dial::Turn;
 use self::frame::Frame;
 use super::Open;
 use crate::{
-    cluster::{Cluster, Reach},
+    cluster::{Cluster, Extent, Reach},
     edge::Edge,
     verbs::{status, worker_nodes},
 };
@@ -94,8 +94,8 @@ fn watch(cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow::Result<()> 
 
 fn look(cluster: &Cluster, open: &Open, edge: &Edge) -> anyhow::Result<Frame> {
     let now: Instant = cluster.now(edge);
-    let world = cluster.world()?;
-    let pools = worker_nodes::seen(&world, &cluster.fleet()?, None, now)?;
+    let world = cluster.snapshot(Extent::Rollouts)?;
+    let pools = worker_nodes::seen(&world, None, now)?;
     let [resources, policies] = status::rows(&world, now);
     let ways = vec![
         format!("kubectl --kubeconfig {} get cmp,mcp,nodes", open.kubeconfig.display()),

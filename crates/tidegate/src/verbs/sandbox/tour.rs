@@ -18,17 +18,17 @@ use schedule::Instant;
 use serde_json::json;
 use sim::dial::Turn;
 use tidegate_core::{
-    fleet::{Fleet, Phase},
     overview,
+    phase::{self, Phase},
     pool::seen::SeenPool,
+    snapshot::Snapshot,
     verdict::Verdict,
-    world::World,
 };
 
 use self::steps::{Act, Goal, POOL, STEPS};
 use super::{Open, live};
 use crate::{
-    cluster::{Cluster, Reach},
+    cluster::{Cluster, Extent, Reach},
     edge::{Edge, Seat},
     output::{Output, Style},
     text,
@@ -124,8 +124,8 @@ fn perform(act: &Act, cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow
 
 /// Tries what people try who are in a hurry, and shows what the server says.
 fn order(machine: &str, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
-    let fleet = cluster.fleet()?;
-    let goal = fleet.pool(POOL).and_then(SeenPool::goal).context("the pool goes nowhere")?;
+    let snapshot = cluster.snapshot(Extent::Pools)?;
+    let goal = snapshot.pool(POOL).and_then(SeenPool::goal).context("the pool goes nowhere")?;
     type_in(&format!("kubectl annotate node {machine} --overwrite {DESIRED_CONFIG}={goal}"), edge)?;
     let change = json!({"metadata": {"annotations": {DESIRED_CONFIG: goal}}});
     match cluster.patch(&steps::machine(machine), &change) {
@@ -151,11 +151,8 @@ fn verb(words: &[&str], kubeconfig: &Path, edge: &mut Edge) -> anyhow::Result<St
 fn until(goal: Goal, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
     let deadline = (edge.clock)().saturating_add(PATIENCE);
     let clock = edge.clock;
-    let reached = cluster.until(
-        |world, fleet, now| reached(goal, world, fleet, now),
-        || clock() < deadline,
-        edge,
-    )?;
+    let reached =
+        cluster.until(|snapshot, now| reached(goal, snapshot, now), || clock() < deadline, edge)?;
     if !reached {
         bail!(
             "after {PATIENCE} s it is still not so that {}\n  hint: on a busy machine try again; `tidegate sandbox` without --tour shows what happens",
@@ -165,12 +162,12 @@ fn until(goal: Goal, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn reached(goal: Goal, world: &World, fleet: &Fleet, now: Instant) -> bool {
-    let Some(pool) = fleet.pool(POOL) else { return false };
-    let Some(seen) = world.resource(&pool.object()) else { return false };
-    let row = overview::resource(world, seen, now);
+fn reached(goal: Goal, snapshot: &Snapshot, now: Instant) -> bool {
+    let Some(pool) = snapshot.pool(POOL) else { return false };
+    let Some(seen) = snapshot.resource(&pool.key()) else { return false };
+    let row = overview::resource(snapshot, seen, now);
     let phases: Vec<Phase> =
-        fleet.machines(pool).into_iter().map(|machine| machine.phase).collect();
+        phase::machines(snapshot, pool).into_iter().map(|machine| machine.phase).collect();
     let done = phases.iter().filter(|phase| **phase == Phase::Done).count();
     match goal {
         Goal::Held => row.verdict == Verdict::Held,

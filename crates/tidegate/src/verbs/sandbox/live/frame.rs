@@ -1,7 +1,8 @@
 //! What is in the picture? Lines that fit the terminal, made from values alone.
 
+use api::schema::KindId;
 use schedule::Instant;
-use tidegate_core::{explain::change::joined, fleet::Phase, overview::Row, verdict::Verdict};
+use tidegate_core::{explain::change::joined, overview::Row, phase::Phase, verdict::Verdict};
 
 use crate::{
     output::{self, Colour, Style},
@@ -47,7 +48,7 @@ impl Frame {
             lines.extend(machines(pool));
         }
         lines.push(Vec::new());
-        let of_pools = |row: &&Row| row.object.kind != api::names::MACHINE_CONFIG_POOL;
+        let of_pools = |row: &&Row| row.object.id != KindId::MachineConfigPool;
         for row in self.resources.iter().filter(of_pools).chain(&self.policies) {
             let name = output::printable(&row.object.to_string());
             lines.push(vec![(Style::Plain, format!("{name:<47} ")), self.state(row)]);

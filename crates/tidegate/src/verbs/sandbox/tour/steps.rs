@@ -1,8 +1,8 @@
 //! What does the tour show? A window, a change that pends, why it waits, Saturday, a freeze, an override, and the way back.
 
-use api::{machine::names as machine, names};
+use api::{kinds, machine::names as machine, names};
 use serde_json::{Value, json};
-use tidegate_core::problem::Object;
+use tidegate_core::key::Key;
 
 /// The pool that the tour is about.
 pub(super) const POOL: &str = "worker";
@@ -141,13 +141,13 @@ pub(super) const STEPS: &[Step] = &[
 ];
 
 /// The pool as an object.
-pub(super) fn pool() -> Object {
-    Object { kind: names::MACHINE_CONFIG_POOL.into(), namespace: None, name: Some(POOL.into()) }
+pub(super) fn pool() -> Key {
+    Key::new(&kinds::MACHINE_CONFIG_POOL, None, POOL)
 }
 
 /// A machine as an object.
-pub(super) fn machine(name: &str) -> Object {
-    Object { kind: machine::NODE.into(), namespace: None, name: Some(name.into()) }
+pub(super) fn machine(name: &str) -> Key {
+    Key::new(&kinds::NODE, None, name)
 }
 
 /// Words as a shell takes them.

@@ -1,18 +1,17 @@
 //! Does the picture fit, and does it say what is so?
 
-use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_BLOCKED, STATE};
+use api::{
+    kinds,
+    machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_BLOCKED, STATE},
+};
 use serde_json::{Value, json};
-use tidegate_core::{fleet::Fleet, world::World};
+use tidegate_core::snapshot::Snapshot;
 
 use super::*;
 use crate::verbs::{status, worker_nodes};
 
 fn frame() -> Frame {
     let now = Instant::parse("2026-11-20T22:00:00Z").unwrap();
-    let kind = |name: &str| {
-        let mut kinds = api::schema::KINDS.iter().chain(api::schema::GATED);
-        kinds.find(|kind| kind.name == name).unwrap()
-    };
     let role = json!({"node-role.kubernetes.io/worker": ""});
     let pool = json!({
         "apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
@@ -29,27 +28,25 @@ fn frame() -> Frame {
         "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": {
             "recurrence": {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}}}},
     });
-    let mut world = World::default();
-    world.add_written(kind(api::names::CHANGE_MANAGEMENT_POLICY), &policy, now);
-    world.add_written(kind(api::names::MACHINE_CONFIG_POOL), &pool, now);
-    let mut fleet = Fleet::default();
-    fleet.add_pool(&pool);
+    let mut world = Snapshot::default();
+    world.add_written(&kinds::CHANGE_MANAGEMENT_POLICY, &policy, now);
+    world.add_written(&kinds::MACHINE_CONFIG_POOL, &pool, now);
     for name in ["rendered-worker-a", "rendered-worker-b"] {
-        fleet.add_config(&json!({"metadata": {"name": name, "ownerReferences": [
+        world.add(&kinds::MACHINE_CONFIG, &json!({"metadata": {"name": name, "ownerReferences": [
             {"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool", "name": "worker",
              "controller": true, "uid": "u"}]}, "spec": {}}));
     }
     let node = |name: &str, annotations: Value| json!({"metadata": {"name": name, "labels": role, "annotations": annotations}});
-    fleet.add_node(&node("worker-0", json!({CURRENT_CONFIG: "rendered-worker-b", DESIRED_CONFIG: "rendered-worker-b", STATE: "Done"})));
-    fleet.add_node(&node("worker-1", json!({CURRENT_CONFIG: "rendered-worker-a", DESIRED_CONFIG: "rendered-worker-b", STATE: "Working",
+    world.add(&kinds::NODE, &node("worker-0", json!({CURRENT_CONFIG: "rendered-worker-b", DESIRED_CONFIG: "rendered-worker-b", STATE: "Done"})));
+    world.add(&kinds::NODE, &node("worker-1", json!({CURRENT_CONFIG: "rendered-worker-a", DESIRED_CONFIG: "rendered-worker-b", STATE: "Working",
         DESIRED_DRAIN: "drain-rendered-worker-b", DRAIN_BLOCKED: "budget db/quorum: pod db/db-0"})));
-    fleet.add_node(&node("worker-2", json!({CURRENT_CONFIG: "rendered-worker-a", DESIRED_CONFIG: "rendered-worker-a", STATE: "Done"})));
+    world.add(&kinds::NODE, &node("worker-2", json!({CURRENT_CONFIG: "rendered-worker-a", DESIRED_CONFIG: "rendered-worker-a", STATE: "Done"})));
     let [resources, policies] = status::rows(&world, now);
     Frame {
         now,
         speed: 60,
         ways: vec!["kubectl --kubeconfig k get mcp".into(), "http://127.0.0.1:6080/metrics".into()],
-        pools: worker_nodes::seen(&world, &fleet, None, now).unwrap(),
+        pools: worker_nodes::seen(&world, None, now).unwrap(),
         resources,
         policies,
     }

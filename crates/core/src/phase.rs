@@ -1,29 +1,10 @@
-//! How far is each machine? Pools, their machines and their configurations, as somebody who asks sees them.
-
-use serde_json::Value;
+//! How far is each node of a pool?
 
 use crate::{
     drain::node::{self as drain, Request},
-    pool::{
-        membership::{Membership, membership},
-        prune::{self, Needs, Verdict},
-        seen::{SeenNode, SeenPool},
-        source::{Rendered, SeenConfig, Source},
-        target::{Shelf, Target},
-        update::SeenUpdate,
-    },
+    pool::seen::{SeenNode, SeenPool},
+    snapshot::Snapshot,
 };
-
-/// Every pool, machine and rendered configuration of a cluster.
-#[derive(Clone, Debug, Default)]
-pub struct Fleet {
-    pools: Vec<SeenPool>,
-    nodes: Vec<SeenNode>,
-    drains: Vec<drain::Node>,
-    rendered: Vec<Rendered>,
-    sources: Vec<Source>,
-    update: Option<SeenUpdate>,
-}
 
 /// How far a machine is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,85 +55,15 @@ pub struct Machine<'a> {
     pub phase: Phase,
 }
 
-impl Fleet {
-    /// Takes in a pool.
-    pub fn add_pool(&mut self, document: &Value) {
-        self.pools.push(SeenPool::new(document));
-    }
-
-    /// Takes in a machine.
-    pub fn add_node(&mut self, document: &Value) {
-        self.drains.push(drain::Node::of(document));
-        self.nodes.push(SeenNode::new(document));
-    }
-
-    /// Takes in a `MachineConfig`.
-    pub fn add_config(&mut self, document: &Value) {
-        match SeenConfig::new(document) {
-            SeenConfig::Rendered(rendered) => self.rendered.push(rendered),
-            SeenConfig::Source(source) => self.sources.push(source),
-        }
-    }
-
-    /// Takes in the `ClusterVersion`: an update of the control plane may need configurations that nothing names.
-    pub fn add_version(&mut self, document: &Value) {
-        self.update = Some(SeenUpdate::new(document));
-    }
-
-    /// Every pool, in the order they were added.
-    pub fn pools(&self) -> &[SeenPool] {
-        &self.pools
-    }
-
-    /// The pool of a name.
-    pub fn pool(&self, name: &str) -> Option<&SeenPool> {
-        self.pools.iter().find(|pool| pool.name == name)
-    }
-
-    /// The machine of a name.
-    pub fn node(&self, name: &str) -> Option<&SeenNode> {
-        self.nodes.iter().find(|node| node.name == name)
-    }
-
-    /// The rendered configurations of a pool.
-    pub fn shelf(&self, pool: &SeenPool) -> Shelf<'_> {
-        Shelf::new(pool, &self.rendered)
-    }
-
-    /// The name of the configuration that a pool goes to.
-    pub fn target(&self, pool: &SeenPool) -> Option<&str> {
-        let target = Target::of(pool, &self.shelf(pool), &mut Vec::new())?;
-        Some(&target.config.name)
-    }
-
-    /// The pool that a machine belongs to.
-    pub fn home(&self, node: &SeenNode) -> Option<&SeenPool> {
-        match membership(node, &self.pools) {
-            Membership::Of(name) => self.pool(name),
-            Membership::Nowhere | Membership::Disputed(_) => None,
-        }
-    }
-
-    /// The machines of a pool, by name.
-    pub fn machines(&self, pool: &SeenPool) -> Vec<Machine<'_>> {
-        let target = self.target(pool);
-        let own = self
-            .nodes
-            .iter()
-            .zip(&self.drains)
-            .filter(|(node, _)| self.home(node).is_some_and(|home| home.name == pool.name));
-        let mut machines: Vec<Machine<'_>> =
-            own.map(|(node, drain)| Machine { node, phase: phase(node, drain, target) }).collect();
-        machines.sort_by(|a, b| a.node.name.cmp(&b.node.name));
-        machines
-    }
-
-    /// What may be deleted, and why the rest may not (POOL-9).
-    pub fn prune(&self) -> Vec<Verdict<'_>> {
-        let Self { pools, nodes, sources, .. } = self;
-        let update = self.update.as_ref();
-        prune::prune(&self.rendered, Needs { pools, nodes, sources, update })
-    }
+/// The nodes of a pool, by name.
+pub fn machines<'a>(snapshot: &'a Snapshot, pool: &SeenPool) -> Vec<Machine<'a>> {
+    let target = snapshot.target(pool);
+    let own = snapshot.machines_of(&pool.name);
+    own.map(|machine| Machine {
+        node: &machine.node,
+        phase: phase(&machine.node, &machine.drain, target),
+    })
+    .collect()
 }
 
 fn phase(node: &SeenNode, drain: &drain::Node, target: Option<&str>) -> Phase {
@@ -175,25 +86,26 @@ fn phase(node: &SeenNode, drain: &drain::Node, target: Option<&str>) -> Phase {
 
 #[cfg(test)]
 mod tests {
-    use api::machine::names;
-    use serde_json::json;
+    use api::{kinds, machine::names};
+    use serde_json::{Value, json};
 
     use super::*;
 
-    fn fleet(annotations: &Value) -> Fleet {
-        let mut fleet = Fleet::default();
+    fn cluster(annotations: &Value) -> Snapshot {
+        let mut cluster = Snapshot::default();
         let role = json!({"node-role.kubernetes.io/worker": ""});
-        fleet.add_pool(&json!({"metadata": {"name": "worker"},
+        cluster.add(&kinds::MACHINE_CONFIG_POOL, &json!({"metadata": {"name": "worker"},
             "spec": {"nodeSelector": {"matchLabels": role}, "configuration": {"name": "rendered-worker-b"}}}));
         for name in ["rendered-worker-a", "rendered-worker-b"] {
-            fleet.add_config(&json!({"metadata": {"name": name, "ownerReferences": [
+            cluster.add(&kinds::MACHINE_CONFIG, &json!({"metadata": {"name": name, "ownerReferences": [
                 {"apiVersion": names::API_VERSION, "kind": "MachineConfigPool", "name": "worker", "controller": true, "uid": "u"}]},
                 "spec": {}}));
         }
-        fleet.add_node(
+        cluster.add(
+            &kinds::NODE,
             &json!({"metadata": {"name": "n", "labels": role, "annotations": annotations}}),
         );
-        fleet
+        cluster
     }
 
     #[test]
@@ -203,12 +115,12 @@ mod tests {
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), json!(value)))
                 .collect();
-            let fleet = fleet(&annotations.into());
-            let pool = fleet.pool("worker").unwrap();
-            assert_eq!(fleet.target(pool), Some("rendered-worker-b"));
-            let machines = fleet.machines(pool);
+            let cluster = cluster(&annotations.into());
+            let pool = cluster.pool("worker").unwrap();
+            assert_eq!(cluster.target(pool), Some("rendered-worker-b"));
+            let found = machines(&cluster, pool);
             assert_eq!(
-                machines.iter().map(|machine| machine.phase.clone()).collect::<Vec<_>>(),
+                found.iter().map(|machine| machine.phase.clone()).collect::<Vec<_>>(),
                 [expected]
             );
         };
