@@ -57,3 +57,6 @@ pub(super) fn fields(
     }
     (fields, windows::look_again(&ahead))
 }
+
+#[cfg(test)]
+mod tests;
