@@ -13,7 +13,7 @@ use api::{
     meta::Condition,
     policy::{Behavior, PolicyStatus},
     reach::PolicyKind,
-    schema::{self, Kind, KindId, Role},
+    schema::{self, Kind, KindId, Role, Scope},
     stanza::Stanza,
 };
 use schedule::Instant;
@@ -333,21 +333,24 @@ impl SeenGated {
         Enforcement::of_reason(&self.conditions.get(api::names::ENFORCED)?.reason)
     }
 
-    /// The policy that its stanza names, whatever the strategy (GATE-3); in its own namespace if it has one, and in no other
-    /// (GATE-5).
+    /// The policy that its stanza names, whatever the strategy (GATE-3); in its own namespace if such policies live in one, and in no
+    /// other (GATE-5).
     pub fn policy(&self) -> Option<Key> {
         let StanzaReading::Usable(stanza) = &self.stanza else { return None };
         let Role::Gated { policy, .. } = self.kind.role else { return None };
-        let own = self.identity.key.namespace.clone();
         // A gate says of which kind its policy is (RCH-11).
-        let (id, namespace) = match self.gate.as_ref().map(|gate| gate.policy) {
-            None => (policy, own),
-            Some(PolicyKind::HostedChangeManagementPolicy) => {
-                (KindId::HostedChangeManagementPolicy, own)
-            }
-            Some(PolicyKind::ChangeManagementPolicy | PolicyKind::Unknown) => (policy, None),
+        let id = match self.gate.as_ref().map(|gate| gate.policy) {
+            Some(PolicyKind::HostedChangeManagementPolicy) => KindId::HostedChangeManagementPolicy,
+            Some(PolicyKind::ChangeManagementPolicy | PolicyKind::Unknown) | None => policy,
         };
-        Some(Key { id, namespace, name: stanza.by_policy.as_ref()?.name.as_str().into() })
+        Some(Key {
+            id,
+            namespace: match id.kind().scope {
+                Scope::Cluster => None,
+                Scope::Namespaced => self.identity.key.namespace.clone(),
+            },
+            name: stanza.by_policy.as_ref()?.name.as_str().into(),
+        })
     }
 }
 
