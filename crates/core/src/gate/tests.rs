@@ -377,7 +377,11 @@ fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
         pool(json!({"strategy": "Permissive", "byPolicy": {"name": "weekend"}})).policy().unwrap();
     assert_eq!(named.to_string(), "ChangeManagementPolicy/weekend");
     // What lives in a namespace and asks a policy of the cluster finds it.
-    let named = SeenGated::new(&kinds::CHANGE_GATE, &document).policy().unwrap();
+    let mut gate_document = document;
+    gate_document["apiVersion"] = json!(api::names::API_VERSION);
+    gate_document["kind"] = json!(api::names::CHANGE_GATE);
+    gate_document["spec"]["holds"] = json!([{"what": "Deployments"}]);
+    let named = SeenGated::new(&kinds::CHANGE_GATE, &gate_document).policy().unwrap();
     assert_eq!(named.to_string(), "ChangeManagementPolicy/weekend");
     // A name that tries to leave its namespace is no name.
     let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
