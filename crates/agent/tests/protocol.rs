@@ -7,7 +7,14 @@
     reason = "the functions beside a test fail as it does"
 )]
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use agent::{
     host::{Entry, File, recording::Recording},
@@ -19,7 +26,7 @@ use agent::{
 };
 use api::machine::names::PERMIT_CHANGE;
 use apiserver::{Server, SetClock, Settings};
-use kube::Client;
+use kube::{Client, client::Body};
 use runtime::{call::Cluster, clock, telemetry::Telemetry};
 use serde_json::{Value, json};
 
@@ -124,7 +131,10 @@ impl Play {
 }
 
 fn cluster(server: &Server) -> Cluster {
-    let client = Client::new(server.service(), "default");
+    cluster_behind(Client::new(server.service(), "default"))
+}
+
+fn cluster_behind(client: Client) -> Cluster {
     let telemetry = Arc::new(Telemetry::default());
     // It follows tokio's clock, which the tests move.
     let clock = clock::SetClock::starting_at(schedule::Instant::EPOCH);
@@ -334,6 +344,41 @@ async fn a_memory_that_cannot_be_read_is_confessed() {
     let reason = play.says("reason");
     assert!(reason.contains("current.json cannot be read") && reason.contains("hint:"), "{reason}");
     assert!(!reason.contains('\n'), "one line: {reason}");
+}
+
+/// A server that forgets every version at once ends each watch with an event that says so.
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_refused_inside_its_stream_is_not_asked_for_in_a_circle() {
+    const ENOUGH: usize = 1_000;
+    let mut play = settled().await;
+    let watches = Arc::new(AtomicUsize::new(0));
+    let (server, counted) = (play.server.clone(), Arc::clone(&watches));
+    let service = tower::service_fn(move |request: http::Request<Body>| {
+        let (server, counted) = (server.clone(), Arc::clone(&counted));
+        async move {
+            let path = request.uri().to_string();
+            if !path.contains("watch=true") {
+                let (code, answer) = server.ask(request.method().clone(), &path, "", b"");
+                let answer = Body::from(answer.to_vec());
+                return Ok::<_, Infallible>(
+                    http::Response::builder().status(code).body(answer).unwrap(),
+                );
+            }
+            if counted.fetch_add(1, Ordering::SeqCst) > ENOUGH {
+                std::future::pending::<()>().await;
+            }
+            let status = json!({"kind": "Status", "code": 410, "reason": "Expired"});
+            let ended = json!({"type": "ERROR", "object": status}).to_string() + "\n";
+            Ok(http::Response::new(Body::from(ended.into_bytes())))
+        }
+    });
+    let host = std::mem::take(play.agent.host());
+    let cluster = cluster_behind(Client::new(service, "default"));
+    play.agent = Agent::new(host, cluster, "n1");
+    let living = tokio::time::timeout(Duration::from_mins(1), play.agent.run_until_restart()).await;
+    assert!(living.is_err(), "it goes on living");
+    let watches = watches.load(Ordering::SeqCst);
+    assert!((5..=20).contains(&watches), "{watches} in a minute");
 }
 
 /// STAT-3

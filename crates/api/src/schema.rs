@@ -151,11 +151,21 @@ static STANZA: LazyLock<Value> = LazyLock::new(schema_of::<stanza::Stanza>);
 pub const KINDS: &[Kind] =
     &[kinds::CHANGE_MANAGEMENT_POLICY, kinds::HOSTED_CHANGE_MANAGEMENT_POLICY];
 
-/// Every kind under change management, in the order they are shown. They belong to others, who install their definitions.
-pub const GATED: &[Kind] =
+/// Every kind under change management, in the order they are shown.
+pub const GATED: &[Kind] = &[
+    kinds::CLUSTER_VERSION,
+    kinds::MACHINE_CONFIG_POOL,
+    kinds::HOSTED_CLUSTER,
+    kinds::NODE_POOL,
+    kinds::CHANGE_GATE,
+    kinds::CLUSTER_CHANGE_GATE,
+];
+
+/// Those of them that belong to others, who install their definitions: they carry a stanza of ours.
+pub const STANZAS: &[Kind] =
     &[kinds::CLUSTER_VERSION, kinds::MACHINE_CONFIG_POOL, kinds::HOSTED_CLUSTER, kinds::NODE_POOL];
 
-/// The gates on what others own. Their definitions are ours; nobody writes their status yet, so they are no part of [`GATED`].
+/// Those of them that are ours: gates on what others own.
 pub const GATES: &[Kind] = &[kinds::CHANGE_GATE, kinds::CLUSTER_CHANGE_GATE];
 
 /// What pools are made of: configurations, machines, and what changes may disrupt. Read only by whoever rolls configurations out.

@@ -12,6 +12,7 @@ use schedule::Instant;
 use serde_json::{Value, json};
 
 pub mod disruption;
+mod gates;
 pub mod outside;
 mod writes;
 
@@ -179,10 +180,16 @@ fn about(
         });
     }
     notes.extend(outside.as_ref().and_then(|outside| outside::note(known, outside)));
+    let ready = seen.gate.is_some().then(|| gates::ready(seen, gate, now));
     let conditions: Vec<Condition> =
-        [Some(paused), Some(pending), enforced, outside].into_iter().flatten().collect();
-    let status = status_patch(seen, &behavior, &conditions);
+        [ready, Some(paused), Some(pending), enforced, outside].into_iter().flatten().collect();
+    let (fields, again) = match &seen.gate {
+        None => (stanza_fields(seen, &behavior), None),
+        Some(known) => gates::fields(seen, known, gate, &behavior, now),
+    };
+    let status = part_of_status(&seen.identity, &seen.conditions, fields, &conditions);
     let wake = explain::gate::explain(seen, gate, now).holds_until();
+    let wake = wake.into_iter().chain(again).min();
     Plan { status, notes, wake, ..Plan::default() }
 }
 
@@ -335,19 +342,14 @@ fn strategy_of_reason(condition: Option<&Condition>) -> Strategy {
     }
 }
 
-fn status_patch(
-    seen: &SeenGated,
-    behavior: &Behavior,
-    conditions: &[Condition],
-) -> Option<StatusPatch> {
-    let mut fields = Vec::new();
-    if seen.behavior.as_ref() != Some(behavior) {
-        fields.push(("changeManagement", json!({"behavior": behavior})));
+fn stanza_fields(seen: &SeenGated, behavior: &Behavior) -> Vec<(&'static str, Value)> {
+    if seen.behavior.as_ref() == Some(behavior) {
+        return Vec::new();
     }
-    part_of_status(&seen.identity, &seen.conditions, fields, conditions)
+    vec![("changeManagement", json!({"behavior": behavior}))]
 }
 
-/// A patch of some fields of a status and some of its conditions; everything else in it is others'.
+/// A patch of some fields of a status and some of its conditions; everything else in it is others'. A field of null was there, and goes.
 fn part_of_status(
     identity: &Identity,
     known: &Conditions,
@@ -359,7 +361,11 @@ fn part_of_status(
         operations.push(json!({"op": "add", "path": "/status", "value": {}}));
     }
     for (field, value) in fields {
-        operations.push(json!({"op": "add", "path": format!("/status/{field}"), "value": value}));
+        let path = format!("/status/{field}");
+        operations.push(match value {
+            Value::Null => json!({"op": "remove", "path": path}),
+            value => json!({"op": "add", "path": path, "value": value}),
+        });
     }
     let stale: Vec<&Condition> =
         conditions.iter().filter(|wanted| known.get(&wanted.kind) != Some(wanted)).collect();

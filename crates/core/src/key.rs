@@ -144,7 +144,7 @@ mod tests {
         check(
             "nodepools.karpenter.sh/pool-1",
             Some("clusters"),
-            "there is no kind \"nodepools.karpenter.sh\" here; the kinds are cmp, hcmp, cv, mcp, hc, np",
+            "there is no kind \"nodepools.karpenter.sh\" here; the kinds are cmp, hcmp, cv, mcp, hc, np, cg, ccg",
         );
         check("np/pool-1", None, "NodePool lives in a namespace: write np/NAMESPACE/pool-1");
         check("mcp/x/worker", None, "MachineConfigPool has no namespace: write mcp/worker");
@@ -153,12 +153,12 @@ mod tests {
         check(
             "pod/x",
             None,
-            "there is no kind \"pod\" here; the kinds are cmp, hcmp, cv, mcp, hc, np",
+            "there is no kind \"pod\" here; the kinds are cmp, hcmp, cv, mcp, hc, np, cg, ccg",
         );
         check(
             "machineconfigpools.example.com/worker",
             None,
-            "there is no kind \"machineconfigpools.example.com\" here; the kinds are cmp, hcmp, cv, mcp, hc, np",
+            "there is no kind \"machineconfigpools.example.com\" here; the kinds are cmp, hcmp, cv, mcp, hc, np, cg, ccg",
         );
     }
 }

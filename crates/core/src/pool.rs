@@ -96,15 +96,27 @@ pub struct PoolView<'a> {
     pub topology: Topology,
 }
 
+/// What a pool has.
+#[derive(Clone, Debug)]
+pub struct Stock<'a> {
+    /// The nodes that belong to it, and to it alone.
+    pub nodes: Vec<&'a SeenNode>,
+    /// Rendered configurations; those of other pools are passed over.
+    pub rendered: Vec<&'a Rendered>,
+    /// The sources that it selects.
+    pub sources: Vec<&'a Source>,
+}
+
 impl<'a> PoolView<'a> {
-    /// What is looked at of a pool with these nodes, rendered configurations and sources, where nothing else is in the way.
+    /// What is looked at of a pool that has these, where nothing else is in the way.
     pub fn new(
         pool: &'a SeenPool,
-        (nodes, rendered, sources): (Vec<&'a SeenNode>, Vec<&'a Rendered>, Vec<&'a Source>),
+        stock: Stock<'a>,
         rendering: &'a Rendering,
         base: &'a Base,
     ) -> Self {
         static NOBODY_REFUSES: Refusals = Refusals::new();
+        let Stock { nodes, rendered, sources } = stock;
         Self {
             pool,
             nodes,

@@ -9,4 +9,5 @@
 pub mod fresh;
 pub mod policies;
 pub mod rooms;
+pub mod seen;
 pub mod windows;

@@ -12,7 +12,8 @@ use api::{
     },
     meta::Condition,
     policy::{Behavior, PolicyStatus},
-    schema::{self, Kind, KindId, Role},
+    reach::PolicyKind,
+    schema::{self, Kind, KindId, Role, Scope},
     stanza::Stanza,
 };
 use schedule::Instant;
@@ -32,6 +33,7 @@ use crate::{
         update::SeenUpdate,
     },
     problem::{Code, FieldPath, Problem},
+    reach::seen::SeenGate,
     read::{self, Judged},
     shape,
 };
@@ -138,6 +140,8 @@ pub struct SeenGated {
     pub pool: Option<Box<SeenPool>>,
     /// What rollouts to masters read, if it is the control plane.
     pub update: Option<Box<SeenUpdate>>,
+    /// What is read of a gate on what others own, if it is one.
+    pub gate: Option<Box<SeenGate>>,
 }
 
 /// What came of a stanza.
@@ -287,10 +291,15 @@ impl SeenGated {
 
     /// Reads a resource under change management.
     pub fn new(kind: &'static Kind, document: &Value) -> Self {
+        let gate = matches!(kind.id, KindId::ChangeGate | KindId::ClusterChangeGate)
+            .then(|| Box::new(SeenGate::new(document)));
         Self {
             identity: Identity::new(kind, document),
             kind,
-            stanza: StanzaReading::new(document),
+            stanza: match gate {
+                Some(_) => StanzaReading::of_gate(kind, document),
+                None => StanzaReading::new(document),
+            },
             override_reason: document
                 .pointer("/metadata/annotations")
                 .and_then(|annotations| annotations.get(api::names::OVERRIDE_REASON))
@@ -298,10 +307,14 @@ impl SeenGated {
                 .map(str::to_owned),
             pending: pending::pending(kind, document),
             began: pending::began(kind, document),
-            behavior: decoded(document.pointer("/status/changeManagement/behavior")),
+            behavior: decoded(document.pointer(match gate {
+                Some(_) => "/status/behavior",
+                None => "/status/changeManagement/behavior",
+            })),
             conditions: Conditions::of(
                 document,
                 &[
+                    api::names::READY,
                     api::names::CHANGES_PAUSED,
                     api::names::CHANGES_PENDING,
                     api::names::ENFORCED,
@@ -311,6 +324,7 @@ impl SeenGated {
             pool: (kind.id == KindId::MachineConfigPool).then(|| Box::new(SeenPool::new(document))),
             update: (kind.id == KindId::ClusterVersion)
                 .then(|| Box::new(SeenUpdate::new(document))),
+            gate,
         }
     }
 
@@ -319,14 +333,22 @@ impl SeenGated {
         Enforcement::of_reason(&self.conditions.get(api::names::ENFORCED)?.reason)
     }
 
-    /// The policy that its stanza names, whatever the strategy (GATE-3); in its own namespace if it has one, and in no other
-    /// (GATE-5).
+    /// The policy that its stanza names, whatever the strategy (GATE-3); in its own namespace if such policies live in one, and in no
+    /// other (GATE-5).
     pub fn policy(&self) -> Option<Key> {
         let StanzaReading::Usable(stanza) = &self.stanza else { return None };
         let Role::Gated { policy, .. } = self.kind.role else { return None };
+        // A gate says of which kind its policy is (RCH-11).
+        let id = match self.gate.as_ref().map(|gate| gate.policy) {
+            Some(PolicyKind::HostedChangeManagementPolicy) => KindId::HostedChangeManagementPolicy,
+            Some(PolicyKind::ChangeManagementPolicy | PolicyKind::Unknown) | None => policy,
+        };
         Some(Key {
-            id: policy,
-            namespace: self.identity.key.namespace.clone(),
+            id,
+            namespace: match id.kind().scope {
+                Scope::Cluster => None,
+                Scope::Namespaced => self.identity.key.namespace.clone(),
+            },
             name: stanza.by_policy.as_ref()?.name.as_str().into(),
         })
     }
@@ -377,6 +399,27 @@ impl StanzaReading {
         match Stanza::deserialize(given) {
             Ok(stanza) => Self::Usable(stanza),
             Err(error) => {
+                Self::Unusable(vec![Problem::new(&path, Code::WrongType, error.to_string())])
+            }
+        }
+    }
+}
+
+impl StanzaReading {
+    /// A gate is judged as a whole, because what it holds is part of it: a field that nobody knows closes it (GATE-14).
+    fn of_gate(kind: &Kind, document: &Value) -> Self {
+        let path = FieldPath::of("spec");
+        let nothing = Value::Null;
+        let given = document.get("spec").unwrap_or(&nothing);
+        let schema = kind.schema().pointer("/properties/spec").unwrap_or(&nothing);
+        let problems = shape::check_part(schema, given, &path);
+        if problems.iter().any(Problem::is_error) {
+            return Self::Unusable(problems);
+        }
+        match Stanza::deserialize(&given["changeManagement"]) {
+            Ok(stanza) => Self::Usable(stanza),
+            Err(error) => {
+                let path = path.key("changeManagement");
                 Self::Unusable(vec![Problem::new(&path, Code::WrongType, error.to_string())])
             }
         }

@@ -24,6 +24,9 @@ pub const CONTROLLERS: &[Controller] = &[
     Controller { reads: &[&kinds::CLUSTER_VERSION], ..gated(&kinds::MACHINE_CONFIG_POOL) },
     gated(&kinds::HOSTED_CLUSTER),
     gated(&kinds::NODE_POOL),
+    // A team may go by a policy of its namespace too (RCH-11).
+    Controller { reads: &[&kinds::HOSTED_CHANGE_MANAGEMENT_POLICY], ..gate(&kinds::CHANGE_GATE) },
+    gate(&kinds::CLUSTER_CHANGE_GATE),
 ];
 
 /// The same, for a cluster in which nobody else rolls configurations out to machines.
@@ -45,6 +48,9 @@ pub const MANAGING_POOLS: &[Controller] = &[
     },
     gated(&kinds::HOSTED_CLUSTER),
     gated(&kinds::NODE_POOL),
+    // A team may go by a policy of its namespace too (RCH-11).
+    Controller { reads: &[&kinds::HOSTED_CHANGE_MANAGEMENT_POLICY], ..gate(&kinds::CHANGE_GATE) },
+    gate(&kinds::CLUSTER_CHANGE_GATE),
     Controller {
         kind: &kinds::MACHINE_CONFIGURATION,
         reads: &[],
@@ -61,6 +67,10 @@ const fn gated(kind: &'static Kind) -> Controller {
     Controller { kind, reads: &[], decide: of_gated, rests_on: no_gate }
 }
 
+const fn gate(kind: &'static Kind) -> Controller {
+    Controller { kind, reads: &[], decide: of_gate, rests_on: no_gate }
+}
+
 fn of_policy(seen: &Seen, _: &Store, now: Instant) -> Plan {
     match seen {
         Seen::Policy(policy) => decide::policy(policy, now),
@@ -74,6 +84,16 @@ fn of_gated(seen: &Seen, store: &Store, now: Instant) -> Plan {
         Seen::Gated(gated) => {
             // Nobody in the cluster asks these gates before they begin (GATE-13).
             decide::gated(gated, &store.snapshot().gate(gated), Enforcement::Advisory, now)
+        }
+    }
+}
+
+fn of_gate(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    match seen {
+        Seen::Policy(_) | Seen::Part(_) => Plan::default(),
+        Seen::Gated(gated) => {
+            // The server keeps these gates if its admission policies stand, which nobody here has tried (GATE-13).
+            decide::gated(gated, &store.snapshot().gate(gated), Enforcement::NotTried, now)
         }
     }
 }

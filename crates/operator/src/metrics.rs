@@ -147,6 +147,7 @@ fn system(key: &Key) -> &'static str {
     match key.kind().role {
         Role::Policy | Role::Part => "",
         Role::Gated { system: System::WorkerNodes, .. } if !masters => ",system=\"worker-nodes\"",
+        Role::Gated { system: System::Workloads, .. } => ",system=\"workloads\"",
         Role::Gated { .. } => ",system=\"control-plane\"",
     }
 }

@@ -1,4 +1,4 @@
-//! Where does the server keep an object? The path of a key, of its status and of its collection.
+//! Where does the server keep an object of ours? The path of a key, of its status and of its collection.
 
 use api::schema::Kind;
 use tidegate_core::key::Key;

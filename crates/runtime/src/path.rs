@@ -54,9 +54,7 @@ impl<'a> Resource<'a> {
 
     /// The path of what the server says of its group and version.
     pub fn group(&self) -> String {
-        // What Kubernetes began with has no group, and another root.
-        let root = if self.api_version.contains('/') { "apis" } else { "api" };
-        format!("/{root}/{}", self.api_version)
+        group(self.api_version)
     }
 
     /// The path of all its objects, in one namespace or in all.
@@ -82,6 +80,13 @@ impl<'a> Resource<'a> {
     pub fn plural(&self) -> String {
         names::plural(self.kind)
     }
+}
+
+/// The path of what the server says of a group and version.
+pub fn group(api_version: &str) -> String {
+    // What Kubernetes began with has no group, and another root.
+    let root = if api_version.contains('/') { "apis" } else { "api" };
+    format!("/{root}/{api_version}")
 }
 
 /// The path of a configuration at the operator, which gives a machine its own.

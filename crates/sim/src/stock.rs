@@ -10,7 +10,7 @@ use apiserver::Server;
 use http::Method;
 use runtime::{
     clock::{Clock as _, SetClock},
-    path::NAMESPACE,
+    path::{self, NAMESPACE},
 };
 use schedule::Instant;
 use serde_json::{Map, Value, json};
@@ -230,9 +230,8 @@ impl<'a> Taker<'a> {
 
     fn resource(&mut self, version: &str, kind: &str) -> Option<Resource> {
         if !self.served.contains_key(version) {
-            let root = if version.contains('/') { "apis" } else { "api" };
-            let path = format!("/{root}/{version}");
-            let listed = self.ask(&Method::GET, &path, "", &Value::Null).unwrap_or_default();
+            let group = path::group(version);
+            let listed = self.ask(&Method::GET, &group, "", &Value::Null).unwrap_or_default();
             self.served.insert(version.to_owned(), resources(&listed));
         }
         self.served.get(version)?.get(kind).cloned()
@@ -296,12 +295,12 @@ fn resources(listed: &Value) -> BTreeMap<String, Resource> {
 }
 
 fn collection(version: &str, resource: &Resource, namespace: &str) -> String {
-    let root = if version.contains('/') { "apis" } else { "api" };
+    let group = path::group(version);
     let Resource { plural, namespaced, .. } = resource;
     if *namespaced {
-        format!("/{root}/{version}/namespaces/{namespace}/{plural}")
+        format!("{group}/namespaces/{namespace}/{plural}")
     } else {
-        format!("/{root}/{version}/{plural}")
+        format!("{group}/{plural}")
     }
 }
 

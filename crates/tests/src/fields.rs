@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use api::{
     crds, names,
-    schema::{GATED, KINDS, Kind},
+    schema::{KINDS, Kind, STANZAS},
 };
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub fn template() -> String {
     );
     policy(&mut text, "policy-fields", KINDS, &["spec"]);
     text.push_str("---\n");
-    policy(&mut text, "stanza-fields", GATED, &["spec", "changeManagement"]);
+    policy(&mut text, "stanza-fields", STANZAS, &["spec", "changeManagement"]);
     text.push_str("{{- end }}\n");
     text
 }

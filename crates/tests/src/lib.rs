@@ -18,6 +18,7 @@ pub mod files;
 pub mod graph;
 pub mod layers;
 pub mod manifests;
+pub mod map;
 pub mod modules;
 pub mod permits;
 pub mod promql;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use tidegate_tests::graph::{self, Member};
 use tidegate_tests::{
-    Tree, calls, documents, files, layers, manifests, modules, purity, verify, words,
+    Tree, calls, documents, files, layers, manifests, map, modules, purity, verify, words,
 };
 
 fn tree() -> Tree {
@@ -64,6 +64,11 @@ fn crates_take_versions_and_lints_from_the_workspace() {
 #[test]
 fn tidegate_is_the_one_program() {
     verify(&manifests::check_binaries(&members()));
+}
+
+#[test]
+fn maps_name_what_is_there() {
+    verify(&map::check(&tree()));
 }
 
 #[test]

@@ -376,6 +376,9 @@ fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
     let named =
         pool(json!({"strategy": "Permissive", "byPolicy": {"name": "weekend"}})).policy().unwrap();
     assert_eq!(named.to_string(), "ChangeManagementPolicy/weekend");
+    // What lives in a namespace and asks a policy of the cluster finds it.
+    let named = SeenGated::new(&kinds::CHANGE_GATE, &document).policy().unwrap();
+    assert_eq!(named.to_string(), "ChangeManagementPolicy/weekend");
     // A name that tries to leave its namespace is no name.
     let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
         "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "../other/weekend"}}}});

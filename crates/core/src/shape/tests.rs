@@ -157,7 +157,7 @@ fn a_stanza_keeps_its_policy_and_has_no_instant_but_that_of_its_strategy() {
     let until = "2026-11-15T22:00:00Z";
     let named = json!({"name": "weekend"});
     let check = |stanza: &Value, expected: &[(&str, Code)]| {
-        for kind in api::schema::GATED {
+        for kind in api::schema::STANZAS {
             let object = json!({
                 "apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": "r"},
                 "spec": {"changeManagement": stanza, "somethingElse": true},

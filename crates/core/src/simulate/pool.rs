@@ -15,7 +15,7 @@ use super::{
 use crate::{
     gate::{Supposed, WhatIf},
     pool::{
-        Effect, PoolPlan, PoolView, decide,
+        Effect, PoolPlan, PoolView, Stock, decide,
         merge::Base,
         render::{Fresh, Rendering},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
@@ -129,8 +129,11 @@ impl Pool<'_> {
     }
 
     fn plan(&self, now: Instant) -> PoolPlan<Supposed> {
-        let stock =
-            (self.nodes.iter().collect(), self.rendered.iter().collect(), self.sources.clone());
+        let stock = Stock {
+            nodes: self.nodes.iter().collect(),
+            rendered: self.rendered.iter().collect(),
+            sources: self.sources.clone(),
+        };
         let view = PoolView {
             waits_for: self.waits_for,
             control_plane_update: self.update.as_ref(),

@@ -3,7 +3,7 @@
 
 use super::Snapshot;
 use crate::pool::{
-    PoolView, Topology,
+    PoolView, Stock, Topology,
     merge::Base,
     prune::{self, Needs, Verdict},
     render::{Rendering, chosen, render},
@@ -19,8 +19,11 @@ impl Snapshot {
         rendering: &'a Rendering,
         base: &'a Base,
     ) -> PoolView<'a> {
-        let sources = chosen(pool, self.sources());
-        let stock = (self.members(&pool.name), self.rendered().collect(), sources);
+        let stock = Stock {
+            nodes: self.members(&pool.name),
+            rendered: self.rendered().collect(),
+            sources: chosen(pool, self.sources()),
+        };
         PoolView {
             waits_for: self.waits_for(pool),
             control_plane_update: self.control_plane_update(),

@@ -6,6 +6,7 @@
 
 mod definitions;
 mod forged;
+mod kept;
 mod leaving;
 mod rollouts;
 mod rows;
@@ -76,6 +77,19 @@ fn real_server_refuses_what_a_room_does_not_know() {
 #[test]
 fn embedded_server_refuses_what_a_room_does_not_know() {
     on_embedded(async |world| definitions::refuse_what_a_room_does_not_know(world).await);
+}
+
+/// RCH-14, GATE-11
+#[test]
+fn real_operator_writes_the_windows_that_the_server_goes_by() {
+    suite::on_real("reach-kept", Controllers::Absent, async |cluster| {
+        kept::by_the_operator(&World::install(&writers::of_real(cluster).await).await).await;
+    });
+}
+
+#[test]
+fn embedded_operator_writes_the_windows_that_the_server_goes_by() {
+    on_embedded(async |world| kept::by_the_operator(world).await);
 }
 
 /// RCH-7

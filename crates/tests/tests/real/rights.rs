@@ -45,7 +45,9 @@ const PATIENCE: Duration = Duration::from_mins(2);
 #[test]
 fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
     suite::on_real("rights", Controllers::Absent, async |cluster| {
-        for folder in [MANIFESTS, "deploy/crds/upstream"] {
+        for folder in
+            [MANIFESTS, "deploy/crds/upstream", "deploy/manifests/change-gates/0-crds.yaml"]
+        {
             kubectl(cluster, &["apply", "--server-side", "-f", &folder_of(folder)]);
         }
         kubectl(cluster, &["wait", "--for=condition=Established", "crd", "--all"]);
@@ -66,7 +68,8 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
         let everything_was_used = async {
             let deadline = Instant::now() + PATIENCE;
             until(deadline, || {
-                recorder.used().iter().filter(|right| is_status_patch(right)).count() == 6
+                recorder.used().iter().filter(|right| is_status_patch(right)).count()
+                    == KINDS.len() + GATED.len()
             })
             .await;
             // Something happens to everything that names a policy, so there is something to tell.
@@ -286,7 +289,9 @@ fn object(kind: &Kind) -> Value {
     let spec = match kind.role {
         Role::Policy => json!({ "strategy": "Permissive" }),
         Role::Gated { .. } => {
-            json!({ "changeManagement": { "strategy": "ByPolicy", "byPolicy": { "name": "one" } } })
+            let stanza = json!({ "strategy": "ByPolicy", "byPolicy": { "name": "one" } });
+            // Gates hold something; what others own has fields of their own, and takes this one.
+            json!({ "changeManagement": stanza, "holds": [{ "what": "Deployments" }] })
         }
         Role::Part => json!({}),
     };

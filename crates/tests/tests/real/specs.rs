@@ -23,7 +23,7 @@ use std::{fs, path::PathBuf, time::Duration};
 use api::{
     crds,
     names::plural,
-    schema::{GATED, KINDS, Kind, Scope},
+    schema::{KINDS, Kind, STANZAS, Scope},
 };
 use http::{Method, Request};
 use kube::{Client, client::Body};
@@ -89,10 +89,10 @@ async fn all_tables(cluster: &Cluster) {
 }
 
 fn kinds(names: &str) -> Vec<&'static Kind> {
-    let all = KINDS.iter().chain(GATED);
+    let all = KINDS.iter().chain(STANZAS);
     match names {
         "policies" => KINDS.iter().collect(),
-        "gated" => GATED.iter().collect(),
+        "gated" => STANZAS.iter().collect(),
         name => all.filter(|kind| kind.name == name).collect(),
     }
 }
@@ -223,7 +223,7 @@ const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitio
 /// Creates the six kinds and the namespace, and waits until they are served. A kind that is there already belongs to somebody, and
 /// fails the suite instead of being changed.
 async fn define(client: &Client) {
-    for kind in KINDS.iter().chain(GATED) {
+    for kind in KINDS.iter().chain(STANZAS) {
         let (status, body) =
             send(client, &Method::POST, DEFINITIONS, &crds::definition(kind)).await;
         assert_eq!(status, 201, "{} is defined: {body}", kind.name);
@@ -232,14 +232,14 @@ async fn define(client: &Client) {
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}});
     let (status, body) = send(client, &Method::POST, "/api/v1/namespaces", &namespace).await;
     assert_eq!(status, 201, "{body}");
-    for kind in KINDS.iter().chain(GATED) {
+    for kind in KINDS.iter().chain(STANZAS) {
         served(client, kind).await;
     }
 }
 
 /// Takes away what [`define`] made, from a cluster that outlives the suite.
 async fn undefine(client: &Client) {
-    let kinds = KINDS.iter().chain(GATED);
+    let kinds = KINDS.iter().chain(STANZAS);
     let paths = kinds.map(|kind| format!("{DEFINITIONS}/{}.{}", plural(kind.name), kind.group()));
     for path in paths.chain([format!("/api/v1/namespaces/{NAMESPACE}")]) {
         let (status, body) = send(client, &Method::DELETE, &path, &json!({})).await;

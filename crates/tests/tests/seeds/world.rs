@@ -178,7 +178,9 @@ impl World {
     /// How often of a hundred times somebody who sees machines go stops them.
     pub(crate) fn stops(self) -> u64 {
         match self {
-            Self::Silent | Self::Hushed | Self::Masters => 40,
+            Self::Silent | Self::Masters => 40,
+            // Seldom enough that there is something left to begin.
+            Self::Hushed => 20,
             Self::Throng => 1,
             _ => 6,
         }
@@ -204,9 +206,13 @@ impl World {
         if self == Self::Excluding { 90 } else { 35 }
     }
 
-    /// Which of twenty forms a policy has: the third cannot be used.
+    /// Which of twenty forms a policy has: the first permits everything, the third cannot be used.
     pub(crate) fn policy(self, drawn: i64) -> i64 {
-        if self == Self::Misspelt && drawn > 12 { 2 } else { drawn }
+        match self {
+            Self::Misspelt if drawn > 12 => 2,
+            Self::Hushed if drawn > 9 => 0,
+            _ => drawn,
+        }
     }
 
     /// Whether what somebody writes at an instant, and nobody can use, is misspelt.
@@ -219,7 +225,7 @@ impl World {
         match self {
             Self::Misspelt if drawn > 8 => 2,
             Self::Brief | Self::Throng if drawn > 4 => 3,
-            Self::Hushed if drawn > 2 => 7,
+            Self::Hushed => 7,
             _ => drawn,
         }
     }

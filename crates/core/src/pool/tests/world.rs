@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     gate::{Form, Gate},
     pool::{
-        Effect, PoolPlan, PoolView, Topology, decide,
+        Effect, PoolPlan, PoolView, Stock, Topology, decide,
         merge::Base,
         prune::{Needs, Verdict, prune},
         render::{chosen, render},
@@ -142,7 +142,7 @@ impl World {
         let rendering = render(&pool, &self.sources, &self.base, running);
         let update = (!self.version.is_null()).then(|| SeenUpdate::new(&self.version));
         let (nodes, rendered) = (self.nodes.iter().collect(), self.rendered.iter().collect());
-        let stock = (nodes, rendered, chosen(&pool, &self.sources));
+        let stock = Stock { nodes, rendered, sources: chosen(&pool, &self.sources) };
         let view = PoolView {
             waits_for: self.waits_for,
             operator_node: self.operator_node.as_deref(),
