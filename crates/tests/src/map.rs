@@ -42,12 +42,11 @@ fn astray(tree: &Tree, line: &str) -> Vec<String> {
             wrong.push(format!("`{name}`: there is no such file"));
             continue;
         }
-        let (Some(&" "), Some(function)) = (pieces.get(place + 1), pieces.get(place + 2)) else {
-            continue;
-        };
+        let behind = (pieces.get(place + 1), pieces.get(place + 2));
+        let (Some(&" "), Some(function)) = behind else { continue };
         let declared = [format!("fn {function}("), format!("fn {function}<")];
         let holds = |text: &&str| declared.iter().any(|declared| text.contains(declared.as_str()));
-        if name.ends_with(".rs") && !found.iter().any(holds) {
+        if !found.iter().any(holds) {
             wrong.push(format!("`{name}` `{function}`: there is no such function in that file"));
         }
     }
