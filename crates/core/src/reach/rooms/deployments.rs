@@ -36,7 +36,7 @@ pub(super) const ROOM: Room = Room {
              !(has(oldObject.status) && has(oldObject.status.observedGeneration) && oldObject.status.observedGeneration == oldObject.metadata.generation && \
              (has(oldObject.status.updatedReplicas) ? oldObject.status.updatedReplicas : 0) == oldObject.spec.replicas))",
     name: "request.resource.resource == 'replicasets' ? object.metadata.ownerReferences.filter(owner, owner.kind == 'Deployment')[0].name : object.metadata.name",
-    // A change that takes the label away by which a Deployment is held is a change of what is held.
+    // RCH-12: by the labels of its pods. A change that takes the label away by which a Deployment is held is a change of what is held.
     labels: "[object.spec.template.metadata] + (oldObject == null ? [] : [oldObject.spec.template.metadata])",
     holds: "request.resource.resource == 'replicasets' ? {way} == 'Queue' : \
             {way} == 'Refuse' || object.spec.strategy.type == 'Recreate' || \
