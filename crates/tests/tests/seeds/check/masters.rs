@@ -60,9 +60,13 @@ impl Checker {
     }
 
     /// A master was given a configuration while the gate was open.
-    pub(super) fn begins(&mut self, at: i64, config: &str) {
-        self.masters.begun.values_mut().for_each(|over| *over = at.min(*over));
+    pub(super) fn begins(&mut self, config: &str) {
         self.masters.begun.insert(config.to_owned(), i64::MAX);
+    }
+
+    /// Whatever had begun is over, because something else begins.
+    pub(super) fn ends_others(&mut self, at: i64) {
+        self.masters.begun.values_mut().for_each(|over| *over = at.min(*over));
     }
 
     /// Whether a master that had a configuration may go to another although the gate is shut.
