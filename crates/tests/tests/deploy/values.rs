@@ -1,0 +1,264 @@
+//! What do the values of the chart do, and what do bad ones get?
+
+use rig::{Helm, suite};
+
+use crate::{chart, documents};
+
+#[test]
+fn bad_values_are_refused_by_name() {
+    #[track_caller]
+    fn check(helm: &Helm, value: &str, expect: &str) {
+        let said = helm.render(&chart(), "t", &[value]).unwrap_err().to_string();
+        assert!(said.contains(expect), "{value}: {said}");
+    }
+
+    suite::with_helm("chart-values", |helm| {
+        check(helm, "replcas=2", "additional properties 'replcas' not allowed");
+        check(helm, "replicas=two", "at '/replicas': got string, want integer");
+        check(helm, "replicas=-1", "at '/replicas': minimum");
+        check(helm, "image.digest=latest", "at '/image/digest': 'latest' does not match");
+        check(helm, "image.repository=", "at '/image/repository': minLength");
+        check(helm, "image.pullPolicy=Sometimes", "at '/image/pullPolicy': value must be one of");
+        check(helm, "listen.port=80", "at '/listen/port': minimum");
+        check(helm, "log.level=loud", "at '/log/level': value must be one of");
+        check(
+            helm,
+            "networkPolicy.apiServer.ports=null",
+            "at '/networkPolicy/apiServer': missing property 'ports'",
+        );
+        check(
+            helm,
+            "networkPolicy.apiServer.cidrs={10.0.0.1}",
+            "at '/networkPolicy/apiServer/cidrs/0'",
+        );
+        check(
+            helm,
+            "monitoring.alerts.enabled=maybe",
+            "at '/monitoring/alerts/enabled': value must be one of",
+        );
+        check(
+            helm,
+            "monitoring.serviceMonitor.interval=often",
+            "at '/monitoring/serviceMonitor/interval'",
+        );
+        check(
+            helm,
+            "monitoring.alerts.limits.noWindowSeconds=0",
+            "at '/monitoring/alerts/limits/noWindowSeconds'",
+        );
+        check(
+            helm,
+            "monitoring.alerts.limits.noWindowDays=9",
+            "additional properties 'noWindowDays' not allowed",
+        );
+        check(helm, "serviceAccount.create=false", "serviceAccount.name: name the account to use");
+        check(helm, "nodeConfig.enabled=true", "nodeConfig.enabled: set managePools too");
+        check(
+            helm,
+            "managePools=true,nodeConfig.enabled=true",
+            "nodeConfig.tlsSecret: name a secret with the certificate",
+        );
+        check(
+            helm,
+            "warnOfUnknownFields=no way",
+            "at '/warnOfUnknownFields': value must be one of",
+        );
+        check(helm, "agent.enabled=true", "agent.enabled: set managePools too");
+        check(
+            helm,
+            "managePools=true,agent.enabled=true",
+            "agent.enabled: set nodeConfig.enabled too",
+        );
+        check(
+            helm,
+            "managePools=true,agent.enabled=true,nodeConfig.enabled=true,nodeConfig.tlsSecret=cert",
+            "agent.authorityConfigMap: name a config map with the authority",
+        );
+        check(helm, "agent.maxUnavailable=some", "at '/agent/maxUnavailable'");
+        check(helm, "nodeConfig.port=443", "at '/nodeConfig/port': minimum");
+        check(helm, "changeGates.enabled=soon", "at '/changeGates/enabled': got string");
+        check(
+            helm,
+            "changeGates.enabled=true,crds.install=false",
+            "changeGates.enabled: install the definitions of ChangeGate",
+        );
+        check(
+            helm,
+            "monitoring.alerts.enabled=true,monitoring.alerts.rules.TidegateGateStack.for=8h",
+            "monitoring.alerts.rules.TidegateGateStack: there is no such alert; there are Tidegate",
+        );
+    });
+}
+
+/// What `path`, as in `Deployment/spec/replicas`, holds when the chart is rendered with `values`.
+#[track_caller]
+fn check_value(helm: &Helm, values: &[&str], path: &str, expect: &str) {
+    let rendered = helm.render(&chart(), "t", values).unwrap();
+    let (kind, pointer) = path.split_once('/').unwrap();
+    let objects = documents(&rendered);
+    let object = objects.iter().find(|object| object["kind"] == kind);
+    let found = object.and_then(|object| object.pointer(&format!("/{pointer}")));
+    let found = found.map_or("absent".to_owned(), ToString::to_string);
+    assert_eq!(found, expect, "{path} with {values:?}");
+}
+
+#[test]
+fn values_reach_what_they_name() {
+    let image = "Deployment/spec/template/spec/containers/0/image";
+    let digest = format!("image.digest=sha256:{}", "0".repeat(64));
+    suite::with_helm("chart-objects", |helm| {
+        check_value(helm, &[], "Deployment/spec/replicas", "2");
+        check_value(helm, &["replicas=1"], "Deployment/spec/replicas", "1");
+        check_value(helm, &["image.tag=a"], image, r#""ghcr.io/tidegate/tidegate:a""#);
+        let pinned = format!(r#""ghcr.io/tidegate/tidegate@sha256:{}""#, "0".repeat(64));
+        check_value(helm, &["image.tag=a", &digest], image, &pinned);
+        check_value(
+            helm,
+            &["listen.address=[::]"],
+            "Deployment/spec/template/spec/containers/0/args/1",
+            r#""--listen=[::]:8080""#,
+        );
+        check_value(
+            helm,
+            &["serviceAccount.name=x"],
+            "ClusterRoleBinding/subjects/0/name",
+            r#""x""#,
+        );
+        check_value(
+            helm,
+            &["serviceAccount.create=false", "serviceAccount.name=x"],
+            "ServiceAccount/kind",
+            "absent",
+        );
+        check_value(helm, &["rbac.create=false"], "ClusterRole/kind", "absent");
+        check_value(helm, &["crds.install=false"], "CustomResourceDefinition/kind", "absent");
+        check_value(
+            helm,
+            &["crds.keep=false"],
+            "CustomResourceDefinition/metadata/annotations",
+            "absent",
+        );
+        check_value(
+            helm,
+            &["podDisruptionBudget.enabled=false"],
+            "PodDisruptionBudget/kind",
+            "absent",
+        );
+        check_value(helm, &["networkPolicy.enabled=false"], "NetworkPolicy/kind", "absent");
+        check_value(
+            helm,
+            &["networkPolicy.metricsFromNamespaces=null"],
+            "NetworkPolicy/spec/ingress",
+            "[]",
+        );
+        check_value(
+            helm,
+            &["networkPolicy.apiServer.cidrs={10.0.0.1/32}"],
+            "NetworkPolicy/spec/egress/0/to/0/ipBlock/cidr",
+            r#""10.0.0.1/32""#,
+        );
+        check_value(helm, &["networkPolicy.dns=false"], "NetworkPolicy/spec/egress/1", "absent");
+        check_value(
+            helm,
+            &["affinity.nodeAffinity.a=b"],
+            "Deployment/spec/template/spec/affinity/podAntiAffinity",
+            "absent",
+        );
+        check_value(
+            helm,
+            &["imagePullSecrets={one}"],
+            "Deployment/spec/template/spec/imagePullSecrets/0/name",
+            r#""one""#,
+        );
+        check_value(helm, &[], "ServiceMonitor/kind", "absent");
+        // Policies that hold nothing, or a kind whose status nobody writes, are not there unasked.
+        let quiet = &["warnOfUnknownFields=false"][..];
+        check_value(helm, quiet, "ValidatingAdmissionPolicy/kind", "absent");
+        check_value(
+            helm,
+            &[quiet, &["changeGates.enabled=true"]].concat(),
+            "ValidatingAdmissionPolicyBinding/spec/paramRef/parameterNotFoundAction",
+            r#""Allow""#,
+        );
+        check_value(helm, &[], "PrometheusRule/kind", "absent");
+        check_value(
+            helm,
+            &[
+                "monitoring.serviceMonitor.enabled=true",
+                "monitoring.serviceMonitor.labels.release=p",
+            ],
+            "ServiceMonitor/metadata/labels/release",
+            r#""p""#,
+        );
+        check_value(
+            helm,
+            &["monitoring.dashboard.enabled=true"],
+            "ConfigMap/metadata/labels/grafana_dashboard",
+            r#""1""#,
+        );
+        check_value(
+            helm,
+            &["namespace.create=true"],
+            "Namespace/metadata/labels/pod-security.kubernetes.io~1enforce",
+            r#""restricted""#,
+        );
+    });
+}
+
+#[test]
+fn values_for_machines_reach_what_they_name() {
+    suite::with_helm("chart-machines", |helm| {
+        let served =
+            &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"][..];
+        check_value(
+            helm,
+            served,
+            "Deployment/spec/template/spec/volumes/0/secret/secretName",
+            r#""cert""#,
+        );
+        check_value(helm, served, "NetworkPolicy/spec/ingress/1/from", "absent");
+        check_value(
+            helm,
+            &[served, &["nodeConfig.fromCidrs={10.0.0.0/16}"]].concat(),
+            "NetworkPolicy/spec/ingress/1/from/0/ipBlock/cidr",
+            r#""10.0.0.0/16""#,
+        );
+        check_value(
+            helm,
+            &[served, &["networkPolicy.metricsFromNamespaces=null"]].concat(),
+            "NetworkPolicy/spec/ingress/0/ports/0/port",
+            r#""node-config""#,
+        );
+        check_value(helm, &["managePools=true"], "DaemonSet/kind", "absent");
+        let agents =
+            &[served, &["agent.enabled=true", "agent.authorityConfigMap=authority"]].concat()[..];
+        // Agents trust by a config map, and name no secret: a machine that was taken over reads each that a pod on it names.
+        check_value(
+            helm,
+            agents,
+            "DaemonSet/spec/template/spec/volumes/0/projected/sources/0/configMap/name",
+            r#""authority""#,
+        );
+        check_value(
+            helm,
+            &[agents, &["nodeConfig.port=9443"]].concat(),
+            "DaemonSet/spec/template/spec/containers/0/args/5",
+            r#""https://tidegate-node-config.t.svc:9443""#,
+        );
+        let strategy = "DaemonSet/spec/updateStrategy/rollingUpdate/maxUnavailable";
+        check_value(helm, agents, strategy, r#""10%""#);
+        check_value(helm, &[agents, &["agent.maxUnavailable=3"]].concat(), strategy, "3");
+        check_value(
+            helm,
+            &[agents, &["image.tag=a"]].concat(),
+            "DaemonSet/spec/template/spec/containers/0/image",
+            r#""ghcr.io/tidegate/tidegate:a""#,
+        );
+        check_value(
+            helm,
+            &[agents, &["namespace.create=true"]].concat(),
+            "Namespace/metadata/labels/pod-security.kubernetes.io~1enforce",
+            r#""privileged""#,
+        );
+    });
+}
