@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     meta::{Condition, ObjectMeta},
     policy::Behavior,
-    stanza::{INSTANT, StanzaStrategy},
+    stanza::Stanza,
 };
 
 /// How many windows a status holds at most: more would make each look at them dearer, and 64 of a nightly window last two months without
@@ -123,33 +123,7 @@ fn yes() -> bool {
 }
 
 /// When what a gate holds may change: the stanza of the other kinds, and the kind of its policy beside the name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-#[schemars(extend("x-tidegate-union" = {
-    "discriminator": "strategy",
-    "arms": { "PermissiveUntil": "permissiveUntil", "RestrictiveUntil": "restrictiveUntil" },
-    "kept": { "ByPolicy": "byPolicy" },
-}))]
-pub struct GateStanza {
-    /// How it is decided: `ByPolicy` (as the named policy says), `Permissive` (always), `Restrictive` (never), `PermissiveUntil`
-    /// (always until an instant, then as the policy says, or never without one) or `RestrictiveUntil` (never until an instant,
-    /// then as the policy says, or always without one).
-    pub strategy: StanzaStrategy,
-    /// The policy. Kept under every strategy, so that one can force another strategy and come back to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by_policy: Option<GatePolicyReference>,
-    /// Until when changes are permitted whatever the policy says, as in `2026-11-15T22:00:00Z`; required with strategy
-    /// `PermissiveUntil`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "date-time", "pattern" = INSTANT, "maxLength" = 64))]
-    pub permissive_until: Option<String>,
-    /// Until when changes are held whatever the policy says, as in `2026-11-15T22:00:00Z`; required with strategy
-    /// `RestrictiveUntil`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "date-time", "pattern" = INSTANT, "maxLength" = 64))]
-    pub restrictive_until: Option<String>,
-}
+pub type GateStanza = Stanza<GatePolicyReference>;
 
 /// A policy, by kind and name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -14,22 +14,23 @@ use crate::policy::Behavior;
 pub(crate) const INSTANT: &str = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$";
 
 /// When material changes to this resource may be initiated. Without this stanza they always may.
+// A gate names its policy by kind too, so how a policy is named is a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", bound(deserialize = "P: Deserialize<'de>"))]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-tidegate-union" = {
     "discriminator": "strategy",
     "arms": { "PermissiveUntil": "permissiveUntil", "RestrictiveUntil": "restrictiveUntil" },
     "kept": { "ByPolicy": "byPolicy" },
 }))]
-pub struct Stanza {
+pub struct Stanza<P = PolicyReference> {
     /// How it is decided: `ByPolicy` (as the named policy says), `Permissive` (always), `Restrictive` (never), `PermissiveUntil`
     /// (always until an instant, then as the policy says, or never without one) or `RestrictiveUntil` (never until an instant,
     /// then as the policy says, or always without one).
     pub strategy: StanzaStrategy,
     /// The policy. Kept under every strategy, so that one can force another strategy and come back to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by_policy: Option<PolicyReference>,
+    pub by_policy: Option<P>,
     /// Until when changes are permitted whatever the policy says, as in `2026-11-15T22:00:00Z`; required with strategy
     /// `PermissiveUntil`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
