@@ -1,7 +1,8 @@
 //! Was a machine sent away with every right? One rule after the other, at the instant of the commit.
 
 use api::machine::names::{
-    ALLOWED_CONFIG, BYPASS, DESIRED_CONFIG, PERMIT_BASIS, PERMIT_CHANGE, PERMIT_UNTIL, ROLE,
+    ALLOWED_CONFIG, BYPASS, CURRENT_CONFIG, DESIRED_CONFIG, PERMIT_BASIS, PERMIT_CHANGE,
+    PERMIT_UNTIL, ROLE,
 };
 use serde_json::Value;
 
@@ -41,7 +42,10 @@ impl Checker {
             wrong.push(("POOL-2", format!("{name} was not ready for workloads, and was begun")));
         }
         let open = self.is_open(&pool, (at, sent));
-        let began = pool == "master" && self.has_begun(sent, noted(old, DESIRED_CONFIG), &config);
+        // One that nobody has told anything yet is where it says (GATE-16).
+        let told = Some(noted(old, DESIRED_CONFIG)).filter(|told| !told.is_empty());
+        let had = told.unwrap_or_else(|| noted(old, CURRENT_CONFIG));
+        let began = pool == "master" && self.has_begun(sent, had, &config);
         self.towards(sent, (&pool, &config), began, &mut wrong);
         let paused = |pool: &Value| pool["spec"]["paused"] == true;
         let pools = self.recent(Kind::Pool, &pool, sent);

@@ -92,6 +92,7 @@ impl Checker {
 
     /// Where every master is, what had begun is over.
     pub(super) fn converge(&mut self, at: i64) {
+        self.resume(at);
         let goes_on = self.masters.begun.values().any(|over| *over == i64::MAX);
         if !goes_on && self.masters.update.is_none() {
             return;
@@ -115,6 +116,16 @@ impl Checker {
         }
         if updated {
             self.masters.ended = self.masters.update.take().map(|update| (at, update));
+        }
+    }
+
+    /// An update that ended goes on if a master without its release joins before anybody can have seen the end: the only one that lacked it
+    /// was deleted, and its kubelet came back at once. What stands in the record then is that the update is under way.
+    fn resume(&mut self, at: i64) {
+        let ended = self.masters.ended.as_ref().filter(|(ended, _)| at - ended <= self.slack);
+        let Some(release) = ended.map(|(_, update)| update.release.clone()) else { return };
+        if self.masters.update.is_none() && !self.has_release(&release) {
+            self.masters.update = self.masters.ended.take().map(|(_, update)| update);
         }
     }
 
