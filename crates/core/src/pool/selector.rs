@@ -52,8 +52,10 @@ impl Selector {
         }
         let labels = given.get("matchLabels").and_then(Value::as_object);
         for (key, value) in labels.into_iter().flatten() {
-            let wanted = value.as_str().unwrap_or_default().to_owned();
-            terms.push(Term { key: key.clone(), demand: Demand::In(vec![wanted]) });
+            // One that is no text was told of above.
+            if let Some(wanted) = value.as_str() {
+                terms.push(Term { key: key.clone(), demand: Demand::In(vec![wanted.to_owned()]) });
+            }
         }
         let expressions = given.get("matchExpressions").and_then(Value::as_array);
         for (place, expression) in expressions.into_iter().flatten().enumerate() {
