@@ -42,6 +42,7 @@ pub mod gate;
 pub mod gauge;
 pub mod key;
 pub mod lower;
+pub mod membership;
 pub mod nearest;
 pub mod node;
 pub mod note;

@@ -32,7 +32,7 @@ const KNOTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("apiserver", &["discovery", "route"]),
-    ("core", &["drain", "gate", "pending", "pool", "seen"]),
+    ("core", &["gate", "pending", "pool", "seen"]),
     ("operator", &["metrics", "node_config", "run", "serve"]),
     ("rig", &["cluster", "pki", "users"]),
     ("rig", &["module", "programs"]),
