@@ -8,12 +8,13 @@ use tidegate_core::{
     forecast,
     read::Policy,
 };
+use views::items::{Items, Named};
 
 use super::{Listed, Verb};
 use crate::{
     args::{Ahead, Sources, When},
     edge::Edge,
-    output::{self, Items, Named, Output},
+    output::{self, Output},
     source::Found,
 };
 

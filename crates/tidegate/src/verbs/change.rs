@@ -6,12 +6,15 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 use tidegate_core::key::Key;
+use views::{
+    safe::{escaped, printable},
+    text,
+};
 
 use crate::{
     args::{Format, Formats},
     cluster::{Cluster, Overtaken},
     output::{self, Output},
-    text,
 };
 
 /// How often a change is thought through because its object has changed meanwhile. The status of a busy pool does so all the time.
@@ -93,8 +96,8 @@ impl Manner {
     fn told(&self, change: &Change<'_>) -> anyhow::Result<String> {
         let mut told = String::new();
         let would = if self.dry_run { "nothing was changed; with this patch " } else { "" };
-        let _ = writeln!(told, "{would}{}", output::printable(&change.meaning));
-        let patch = output::escaped(&serde_json::to_string_pretty(&change.patch)?);
+        let _ = writeln!(told, "{would}{}", printable(&change.meaning));
+        let patch = escaped(&serde_json::to_string_pretty(&change.patch)?);
         let _ = writeln!(told, "\npatch:\n{}", text::indented(2, &patch));
         let way_back = change.way_back.clone();
         let way_back = way_back.unwrap_or_else(|| kubectl(change.object, &change.undo));
@@ -110,7 +113,7 @@ pub(crate) fn kubectl(object: &Key, patch: &Value) -> String {
         object.namespace.as_ref().map_or_else(String::new, |namespace| format!(" -n {namespace}"));
     let name = &object.name;
     // A quote in a reason must not end the quoting of a shell.
-    let patch = output::escaped(&patch.to_string()).replace('\'', r"'\''");
+    let patch = escaped(&patch.to_string()).replace('\'', r"'\''");
     format!("kubectl patch {plural} {name}{namespace} --type merge -p '{patch}'")
 }
 

@@ -10,14 +10,19 @@ use tidegate_core::{
     problem::Object,
     read::Policy,
 };
+use views::{
+    drawing::{Colour, Style},
+    items::Named,
+    safe::printable,
+    text,
+};
 
 use super::{Listed, Verb};
 use crate::{
     args::{Ahead, Format, Formats, When},
     edge::Edge,
-    output::{self, Colour, Exit, Named, Output, Style},
+    output::{self, Exit, Output},
     source::{self, Loaded},
-    text,
 };
 
 pub(crate) fn verb() -> Verb {
@@ -232,7 +237,7 @@ fn months(pair: &Pair, range: &Range<Instant>) -> Vec<(String, i64, i64)> {
 const SHOWN: usize = 10;
 
 fn table(pair: &Pair, range: &Range<Instant>, format: Format, colour: Colour) -> String {
-    let mut text = colour.paint(Style::Strong, &output::printable(&pair.object.to_string()));
+    let mut text = colour.paint(Style::Strong, &printable(&pair.object.to_string()));
     let _ = writeln!(text, "\n  from {} until {}", range.start, range.end);
     match pair.presence {
         Presence::Both => {}

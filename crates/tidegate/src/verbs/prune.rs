@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use clap::{Args, FromArgMatches as _};
 use serde::Serialize;
+use views::{items::Items, safe::printable, text};
 
 use super::{Listed, Verb};
 use crate::{
     args::{Format, Formats},
     cluster::{Extent, Reach},
     edge::Edge,
-    output::{self, Items, Output},
-    text,
+    output::{self, Output},
 };
 
 pub(crate) fn verb() -> Verb {
@@ -69,7 +69,7 @@ fn drawn(items: &[Item]) -> String {
     let mut rows = vec![vec!["CONFIG".to_owned(), "DELETABLE".to_owned(), "WHY NOT".to_owned()]];
     for item in items {
         let word = if item.deletable { "yes" } else { "no" };
-        rows.push(vec![output::printable(&item.name), word.to_owned(), item.reasons.join("; ")]);
+        rows.push(vec![printable(&item.name), word.to_owned(), item.reasons.join("; ")]);
     }
     let mut text = text::table(0, &rows);
     let free: Vec<&str> =

@@ -18,6 +18,12 @@ use tidegate_core::{
     snapshot::Snapshot,
     verdict::Verdict,
 };
+use views::{
+    drawing::{Colour, Style},
+    items::Items,
+    safe::printable,
+    text,
+};
 
 use super::{
     Listed, Verb,
@@ -27,8 +33,7 @@ use crate::{
     args::{At, Format, Formats},
     cluster::{Cluster, Extent, Reach, Shown},
     edge::Edge,
-    output::{self, Colour, Items, Output, Style},
-    text,
+    output::{self, Output},
 };
 
 /// How long a follower sleeps at most.
@@ -388,7 +393,7 @@ fn drawn(pool: &Seen, at: Instant, colour: Colour) -> String {
     let mut text = colour.paint(Style::Strong, &format!("{}", object_of(&pool.name)));
     let _ = write!(text, "  {}", bar(done(pool), pool.machines.len()));
     if let Some(target) = &pool.target {
-        let _ = write!(text, "  to {}", output::printable(target));
+        let _ = write!(text, "  to {}", printable(target));
     }
     text.push('\n');
     if let Some(row) = &pool.row {
@@ -401,9 +406,9 @@ fn drawn(pool: &Seen, at: Instant, colour: Colour) -> String {
         let until = until
             .map_or_else(String::new, |end| format!(" until {end}, {}", text::relative(end, at)));
         let word = colour.paint(style, row.verdict.state());
-        let _ = writeln!(text, "  {word}{until}: {}", output::printable(&current.reason));
+        let _ = writeln!(text, "  {word}{until}: {}", printable(&current.reason));
         for waiting in &row.pending.waiting {
-            let _ = writeln!(text, "  pending: {}", output::printable(&waiting.to_string()));
+            let _ = writeln!(text, "  pending: {}", printable(&waiting.to_string()));
         }
     }
     let mut rows =
@@ -415,10 +420,10 @@ fn drawn(pool: &Seen, at: Instant, colour: Colour) -> String {
             format!("{} -> {}", seat.current, seat.desired)
         };
         rows.push(vec![
-            output::printable(&seat.name),
+            printable(&seat.name),
             seat.phase.as_str().to_owned(),
-            output::printable(&config),
-            output::printable(seat.phase.detail().unwrap_or_default()),
+            printable(&config),
+            printable(seat.phase.detail().unwrap_or_default()),
         ]);
     }
     if rows.len() > 1 {

@@ -7,13 +7,14 @@ use std::fmt::Write as _;
 
 use schedule::{Date, Instant, Span, TimeOfDay, Weekday, Zone};
 use tidegate_core::calendar::{Cover, Day, Month};
+use views::{
+    drawing::{Colour, Style},
+    heading::heading,
+    safe::printable,
+    text,
+};
 
 use super::{Drawn, exclusion_days, month_name};
-use crate::{
-    output::{Colour, Style, printable},
-    text,
-    verbs::next::heading,
-};
 
 /// Draws the months of a policy.
 pub(super) fn draw(drawn: &Drawn<'_>, colour: Colour) -> String {

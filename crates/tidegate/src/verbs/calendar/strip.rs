@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 
 use schedule::Weekday;
 use tidegate_core::calendar::{Day, Month};
+use views::{
+    drawing::{Colour, Style},
+    heading::heading,
+    safe::printable,
+    text,
+};
 
 use super::{Drawn, exclusion_days, month_name};
-use crate::{
-    output::{Colour, Style, printable},
-    text,
-    verbs::next::heading,
-};
 
 /// Columns for a day.
 const COLUMNS: i64 = 48;

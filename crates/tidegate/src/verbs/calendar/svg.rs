@@ -11,12 +11,12 @@ use tidegate_core::{
     explain,
     forecast::length,
 };
-
-use super::{Drawn, exclusion_days, month_name};
-use crate::{
+use views::{
     svg::{self, safe},
     text,
 };
+
+use super::{Drawn, exclusion_days, month_name};
 
 const CELL: usize = 38;
 const CELL_HEIGHT: usize = 34;

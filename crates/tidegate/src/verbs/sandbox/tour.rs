@@ -24,14 +24,14 @@ use tidegate_core::{
     snapshot::Snapshot,
     verdict::Verdict,
 };
+use views::{drawing::Style, text};
 
 use self::steps::{Act, Goal, POOL, STEPS};
 use super::{Open, live};
 use crate::{
     cluster::{Cluster, Extent, Reach},
     edge::{Edge, Seat},
-    output::{Output, Style},
-    text,
+    output::Output,
     verbs::{self, change::kubectl},
     yaml,
 };

@@ -4,9 +4,9 @@ use serde::Serialize;
 use tidegate_core::simulate::{
     Arrival, Change, Course, Forecast, Settings, Single, verdict::Verdict,
 };
+use views::items::Named;
 
 use super::words;
-use crate::output::Named;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -10,12 +10,12 @@ use tidegate_core::{
     forecast::{clipped, first_of_month, length, midnight, next_month},
     simulate::{Arrival, Change, Course, Forecast, Settings, Single, verdict::Verdict},
 };
-
-use super::words;
-use crate::{
+use views::{
     svg::{self, safe},
     text,
 };
+
+use super::words;
 
 const MARGIN: usize = 32;
 /// Room for the names of machines, left of the chart.

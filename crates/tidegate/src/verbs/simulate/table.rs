@@ -6,12 +6,13 @@ use schedule::{Instant, Zone};
 use tidegate_core::simulate::{
     Arrival, Change, Course, Forecast, Settings, Single, verdict::Verdict,
 };
-
-use super::words;
-use crate::{
-    output::{Colour, Style, printable},
+use views::{
+    drawing::{Colour, Style},
+    safe::printable,
     text::{self, hours, length, relative},
 };
+
+use super::words;
 
 /// How wide the strip of the period is.
 const STRIP: usize = 72;

@@ -5,9 +5,8 @@ use tidegate_core::simulate::{
     Course, Settings,
     verdict::{MONTH, Obstacle, Verdict},
 };
-
-use crate::{
-    output::printable,
+use views::{
+    safe::printable,
     text::{hours, length},
 };
 

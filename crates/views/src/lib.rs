@@ -1,0 +1,15 @@
+//! What is shown of a decision? Rows, trees, tables, calendars and pictures, as functions of values.
+//!
+//! The command prints what these functions give, and a console can show the same: each view is a value with public fields, its items for
+//! programs (docs/reference/json.md), and its drawing for people. Nothing here reads a clock, a file, a cluster or a terminal
+//! (PURE-1): the instant is an argument, and a drawing is a text.
+
+pub mod drawing;
+pub mod explain;
+pub mod heading;
+pub mod items;
+pub mod safe;
+pub mod status;
+pub mod svg;
+pub mod text;
+pub mod windows;
