@@ -4,6 +4,7 @@
 //! the verbs are functions from arguments and an [`edge::Edge`] to an [`output::Output`].
 
 mod args;
+mod change;
 mod cluster;
 mod edge;
 mod output;

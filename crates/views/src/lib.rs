@@ -4,10 +4,13 @@
 //! programs (docs/reference/json.md), and its drawing for people. Nothing here reads a clock, a file, a cluster or a terminal
 //! (PURE-1): the instant is an argument, and a drawing is a text.
 
+pub mod change;
 pub mod drawing;
 pub mod explain;
 pub mod heading;
 pub mod items;
+pub mod pool;
+pub mod proposal;
 pub mod safe;
 pub mod status;
 pub mod svg;

@@ -24,7 +24,7 @@ use tidegate_core::{
     snapshot::Snapshot,
     verdict::Verdict,
 };
-use views::{drawing::Style, text};
+use views::{change::kubectl, drawing::Style, text};
 
 use self::steps::{Act, Goal, POOL, STEPS};
 use super::{Open, live};
@@ -32,8 +32,7 @@ use crate::{
     cluster::{Cluster, Extent, Reach},
     edge::{Edge, Seat},
     output::Output,
-    verbs::{self, change::kubectl},
-    yaml,
+    verbs, yaml,
 };
 
 /// When a tour begins unless it was told: a Wednesday morning, so that the weekend is some days away.

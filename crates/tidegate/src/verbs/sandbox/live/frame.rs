@@ -5,12 +5,11 @@ use schedule::Instant;
 use tidegate_core::{explain::change::joined, overview::Row, phase::Phase, verdict::Verdict};
 use views::{
     drawing::{Colour, Style},
+    pool::PoolProgress,
     safe::printable,
     status::{Rows, end},
     text,
 };
-
-use crate::verbs::worker_nodes::{Seen, bar, done};
 
 /// What a picture shows.
 pub(super) struct Frame {
@@ -21,7 +20,7 @@ pub(super) struct Frame {
     /// How else to look, a line each.
     pub(super) ways: Vec<String>,
     /// Every pool and its machines.
-    pub(super) pools: Vec<Seen>,
+    pub(super) pools: Vec<PoolProgress>,
     /// Every resource under change management, and every policy.
     pub(super) rows: Rows,
 }
@@ -70,8 +69,8 @@ impl Frame {
         format!("tidegate sandbox   {day} {}   {speed}", self.now)
     }
 
-    fn pool(&self, pool: &Seen) -> Vec<(Style, String)> {
-        let progress = bar(done(pool), pool.machines.len());
+    fn pool(&self, pool: &PoolProgress) -> Vec<(Style, String)> {
+        let progress = pool.bar();
         let name = printable(&pool.name);
         let mut line = vec![(Style::Plain, format!("{name:<10} {progress:<28} "))];
         if let Some(row) = &pool.row {
@@ -101,11 +100,11 @@ fn columns(pool: &str, progress: &str, state: &str, pending: &str) -> String {
 }
 
 /// A line of signs for the machines of a pool, and a line for each that is on its way or stuck.
-fn machines(pool: &Seen) -> Vec<Vec<(Style, String)>> {
+fn machines(pool: &PoolProgress) -> Vec<Vec<(Style, String)>> {
     let mut signs = vec![(Style::Plain, format!("{:<10} ", printable(&pool.name)))];
     let mut lines = Vec::new();
-    for seat in &pool.machines {
-        let (style, sign) = match &seat.phase {
+    for node in &pool.nodes {
+        let (style, sign) = match &node.phase {
             Phase::Done => (Style::Open, "●"),
             Phase::Waiting => (Style::Plain, "○"),
             Phase::Draining(_) => (Style::Excluded, "◔"),
@@ -114,9 +113,9 @@ fn machines(pool: &Seen) -> Vec<Vec<(Style, String)>> {
             Phase::Silent => (Style::Faint, "?"),
         };
         signs.push((style, format!("{sign} ")));
-        if !matches!(seat.phase, Phase::Done | Phase::Waiting) {
-            let detail = seat.phase.detail().unwrap_or_default();
-            let told = format!("{:<12} {:<9} {}", seat.name, seat.phase.as_str(), detail);
+        if !matches!(node.phase, Phase::Done | Phase::Waiting) {
+            let detail = node.phase.detail().unwrap_or_default();
+            let told = format!("{:<12} {:<9} {}", node.name, node.phase.as_str(), detail);
             lines.push(vec![(style, format!("{:11}{}", "", printable(told.trim_end())))]);
         }
     }

@@ -6,9 +6,9 @@ use api::{
 };
 use serde_json::{Value, json};
 use tidegate_core::snapshot::Snapshot;
+use views::pool;
 
 use super::*;
-use crate::verbs::worker_nodes;
 
 fn frame() -> Frame {
     let now = Instant::parse("2026-11-20T22:00:00Z").unwrap();
@@ -45,7 +45,7 @@ fn frame() -> Frame {
         now,
         speed: 60,
         ways: vec!["kubectl --kubeconfig k get mcp".into(), "http://127.0.0.1:6080/metrics".into()],
-        pools: worker_nodes::seen(&world, None, now).unwrap(),
+        pools: pool::all(&world, now).collect(),
         rows: Rows::new(&world, now),
     }
 }
