@@ -4,7 +4,9 @@
 //! programs (docs/reference/json.md), and its drawing for people. Nothing here reads a clock, a file, a cluster or a terminal
 //! (PURE-1): the instant is an argument, and a drawing is a text.
 
+pub mod calendar;
 pub mod change;
+pub mod diff;
 pub mod drawing;
 pub mod explain;
 pub mod heading;
