@@ -10,12 +10,12 @@ use tidegate_core::{
     forecast::{clipped, first_of_month, length, midnight, next_month},
     simulate::{Arrival, Change, Course, Forecast, Settings, Single, verdict::Verdict},
 };
-use views::{
+
+use super::words;
+use crate::{
     svg::{self, safe},
     text,
 };
-
-use super::words;
 
 const MARGIN: usize = 32;
 /// Room for the names of machines, left of the chart.
@@ -34,7 +34,7 @@ const STYLE: &str = "
   }";
 
 /// Draws a forecast.
-pub(super) fn picture(forecast: &Forecast, settings: &Settings) -> String {
+pub fn picture(forecast: &Forecast, settings: &Settings) -> String {
     let axis = Axis::new(forecast, settings);
     let mut body = String::new();
     let mut y = head(&axis, settings, &mut body);
