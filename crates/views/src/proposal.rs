@@ -133,3 +133,94 @@ fn as_it_was(pool: &SeenPool) -> Value {
         "spec": {"machineConfig": pin},
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Instant {
+        Instant::parse(text).unwrap()
+    }
+
+    /// A pool of one node that has what the pool goes to.
+    fn cluster(stanza: &Value) -> Snapshot {
+        let role = json!({"node-role.kubernetes.io/worker": ""});
+        let mut cluster = Snapshot::default();
+        let policy = json!({
+            "apiVersion": api::names::API_VERSION, "kind": api::names::CHANGE_MANAGEMENT_POLICY,
+            "metadata": {"name": "weekend", "generation": 1},
+            "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": {
+                "recurrence": {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}}}},
+        });
+        let pool = json!({"metadata": {"name": "worker", "uid": "u", "generation": 1}, "spec": {
+            "nodeSelector": {"matchLabels": role}, "configuration": {"name": "rendered-worker-a"},
+            "changeManagement": stanza}});
+        let config = json!({"metadata": {"name": "rendered-worker-a", "ownerReferences": [
+            {"apiVersion": names::API_VERSION, "kind": "MachineConfigPool", "name": "worker", "controller": true, "uid": "u"}]},
+            "spec": {}});
+        let node = json!({"metadata": {"name": "n", "labels": role, "annotations": {
+            names::CURRENT_CONFIG: "rendered-worker-a", names::DESIRED_CONFIG: "rendered-worker-a", names::STATE: "Done"}}});
+        cluster.add_written(&kinds::CHANGE_MANAGEMENT_POLICY, &policy, at("2026-11-20T00:00:00Z"));
+        cluster.add(&kinds::MACHINE_CONFIG_POOL, &pool);
+        cluster.add(&kinds::MACHINE_CONFIG, &config);
+        cluster.add(&kinds::NODE, &node);
+        cluster
+    }
+
+    fn by_policy() -> Value {
+        json!({"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}})
+    }
+
+    fn strategy(patch: &Value) -> Option<&str> {
+        patch.pointer("/spec/changeManagement/strategy").and_then(Value::as_str)
+    }
+
+    /// GATE-3
+    #[test]
+    fn a_pause_names_its_way_back_and_leaves_the_policy_named() {
+        let now = at("2026-11-20T12:00:00Z");
+        let paused = pause(&cluster(&by_policy()), "worker", Some("latency"), now).unwrap();
+        assert_eq!(strategy(&paused.patch), Some("Restrictive"));
+        assert_eq!(paused.patch.pointer("/spec/changeManagement/byPolicy"), None, "stays as it is");
+        assert_eq!(strategy(&paused.undo), Some("ByPolicy"));
+        let way_back = paused.way_back.as_deref();
+        assert_eq!(way_back, Some("tidegate worker-nodes resume --pool worker"));
+    }
+
+    #[test]
+    fn a_pool_without_a_policy_can_only_go_on() {
+        let now = at("2026-11-20T12:00:00Z");
+        let check = |stanza: Value, expected: &str| {
+            let resumed = resume(&cluster(&stanza), "worker", now).unwrap();
+            assert_eq!(strategy(&resumed.patch), Some(expected), "{stanza}");
+        };
+        let paused = json!({"strategy": "Restrictive", "byPolicy": {"name": "weekend"}});
+        check(paused, "ByPolicy");
+        check(json!({"strategy": "Restrictive"}), "Permissive");
+    }
+
+    #[test]
+    fn what_cannot_be_done_says_why() {
+        let cluster = cluster(&by_policy());
+        let now = at("2026-11-20T12:00:00Z");
+        let why = |proposed: Result<Change, String>| proposed.err().unwrap_or_default();
+        assert_eq!(
+            why(start(&cluster, "infra", None)),
+            "there is no MachineConfigPool/infra; the pools are worker"
+        );
+        assert_eq!(
+            why(rollback(&Snapshot::default(), "worker")),
+            "this cluster has no machine config pools"
+        );
+        assert_eq!(
+            why(pause(&cluster, "infra", None, now)),
+            "there is no MachineConfigPool/infra in this cluster"
+        );
+        assert_eq!(why(allow(&cluster, "gone")), "there is no Node/gone in this cluster");
+        let policy = Key::new(&kinds::CHANGE_MANAGEMENT_POLICY, None, "weekend");
+        assert_eq!(
+            why(set_aside(&cluster, &policy, Wanted::Restrictive, Some("x"), now)),
+            "ChangeManagementPolicy/weekend is a policy: override a resource that names it, or edit the policy"
+        );
+    }
+}
