@@ -8,15 +8,16 @@ use std::fmt::Write as _;
 use schedule::{Date, Instant, Span, TimeOfDay, Weekday, Zone};
 use tidegate_core::calendar::{Cover, Day, Month};
 
-use super::{Drawn, exclusion_days, month_name};
+use super::{PolicyMonths, exclusion_days, month_name};
 use crate::{
-    output::{Colour, Style, printable},
+    drawing::{Colour, Style},
+    heading::heading,
+    safe::printable,
     text,
-    verbs::next::heading,
 };
 
 /// Draws the months of a policy.
-pub(super) fn draw(drawn: &Drawn<'_>, colour: Colour) -> String {
+pub fn draw(drawn: &PolicyMonths<'_>, colour: Colour) -> String {
     let mut text = heading(drawn.policy, drawn.now, colour);
     let rule = if drawn.policy.lowered.strategy == api::policy::Strategy::MaintenanceSchedule {
         match &drawn.policy.lowered.scheduled.windows {
@@ -44,7 +45,7 @@ pub(super) fn draw(drawn: &Drawn<'_>, colour: Colour) -> String {
 }
 
 /// What the signs mean.
-pub(super) fn legend(colour: Colour) -> String {
+pub fn legend(colour: Colour) -> String {
     format!(
         "  {} all day   {} part of the day   {} excluded   {} today\n",
         colour.paint(Style::OpenDay, " 1█"),
@@ -54,7 +55,7 @@ pub(super) fn legend(colour: Colour) -> String {
     )
 }
 
-fn draw_month(month: &Month, drawn: &Drawn<'_>, colour: Colour) -> String {
+fn draw_month(month: &Month, drawn: &PolicyMonths<'_>, colour: Colour) -> String {
     let name = month_name(month.first);
     let hours = format!("{} permitted", text::hours(month.permitted()));
     let mut text = format!(
