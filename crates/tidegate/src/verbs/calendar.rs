@@ -86,7 +86,7 @@ fn run(args: &Calendar, edge: &mut Edge) -> anyhow::Result<Output> {
 
 /// The first and the last day that are shown of a policy.
 fn days(policy: &Policy, when: &When, range: &Range<Instant>) -> (Date, Date) {
-    let zone = &policy.lowered.scheduled.zone;
+    let zone = &policy.lowered.zone;
     // A date names a day of the policy's zone, whatever its midnight is in UTC.
     let start = when.start().and_then(|moment| moment.date);
     let first = start.unwrap_or_else(|| zone.date_of(range.start));

@@ -131,7 +131,7 @@ fn to_rules(args: &Convert, edge: &mut Edge) -> anyhow::Result<Output> {
 
 fn item(found: &Found) -> Item {
     let policy = &found.policy;
-    let (dtstart, rrule, notes) = match convert::to_rule(&policy.lowered.scheduled) {
+    let (dtstart, rrule, notes) = match convert::to_rule(&policy.lowered.schedule) {
         Some(rule) => (Some(rule.start), Some(rule.rule), rule.notes),
         None => (None, None, vec!["there are no recurring windows to write as a rule".to_owned()]),
     };
