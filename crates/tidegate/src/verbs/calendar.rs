@@ -21,7 +21,7 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "calendar",
         about: "Draw the months of a policy: permitted days and hours, exclusions, today",
-        more: "Days and hours are those of the policy's own time zone. -o wide draws every hour; -o ics writes a\n\
+        more: "Days and hours are those of the policy's own time zone. -o wide draws every hour; -o ics writes a \
                feed to subscribe to (a year ahead unless told otherwise); -o svg a picture.\n\n\
                Examples:\n  \
                tidegate calendar -f policy.yaml\n  \
