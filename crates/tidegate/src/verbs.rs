@@ -7,7 +7,6 @@ use clap::{Arg, ArgMatches, Command, builder::EnumValueParser};
 use crate::{args::ColourChoice, edge::Edge, output::Output};
 
 pub(crate) mod calendar;
-pub(crate) mod change;
 pub(crate) mod completion;
 pub(crate) mod convert;
 pub(crate) mod diff;
@@ -115,5 +114,28 @@ pub(crate) fn run(matches: &ArgMatches, edge: &mut Edge) -> anyhow::Result<Outpu
     match VERBS.iter().find(|verb| verb.name == name) {
         Some(verb) => (verb.run)(matches, edge),
         None => anyhow::bail!("there is no verb {name:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a paragraph of a help text breaks its lines itself: only lists of examples may.
+    fn breaks_lines(paragraph: &str) -> bool {
+        let mut lines = paragraph.lines();
+        let first = lines.next().unwrap_or_default();
+        !first.ends_with(':') && lines.next().is_some()
+    }
+
+    /// A terminal breaks lines where it is wide; whoever breaks them too breaks them twice.
+    #[test]
+    fn help_texts_leave_line_breaks_to_the_terminal() {
+        assert!(breaks_lines("one line\nand another"));
+        assert!(!breaks_lines("Examples:\n  tidegate next\n  tidegate status"));
+        for verb in VERBS.iter() {
+            let broken = verb.more.split("\n\n").find(|paragraph| breaks_lines(paragraph));
+            assert_eq!(broken, None, "tidegate {}", verb.name);
+        }
     }
 }

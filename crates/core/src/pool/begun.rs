@@ -13,11 +13,20 @@ use super::{
     source::Rendered,
     target::Shelf,
 };
-use crate::{change::ChangeId, gate::Basis};
+use crate::{
+    change::ChangeId,
+    gate::{Basis, Proof},
+};
 
 /// Proof that a change to the control plane has begun (CV-2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Begun(ChangeId);
+
+impl Proof for Begun {
+    fn basis(&self) -> Basis {
+        Basis::AlreadyInitiated(self.0.clone())
+    }
+}
 
 impl Begun {
     /// The change that has begun.

@@ -185,9 +185,9 @@ impl<'a, R: Clone> Ways<'a, R> {
     fn permit(&self, way: &Way<'_, '_, R>) -> Permit<R> {
         match way {
             Way::Gate(permit) => (*permit).clone(),
-            Way::Begun(proof, _) => Permit::already_initiated(proof, self.now),
-            Way::Bypass(proof) => Permit::bypass(proof, self.now),
-            Way::Consent(proof) => Permit::consent(proof, self.now),
+            Way::Begun(proof, _) => Permit::proven(*proof, self.now),
+            Way::Bypass(proof) => Permit::proven(*proof, self.now),
+            Way::Consent(proof) => Permit::proven(proof, self.now),
         }
     }
 

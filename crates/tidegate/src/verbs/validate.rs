@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use clap::{Args, FromArgMatches as _};
 use serde::Serialize;
 use tidegate_core::problem::Severity;
+use views::{items::Named, safe::printable};
 
 use super::{Listed, Verb};
 use crate::{
     args::{Format, Formats, Sources},
     edge::Edge,
-    output::{self, Exit, Named, Output},
+    output::{self, Exit, Output},
     source::{Finding, Loaded, Reads},
 };
 
@@ -18,9 +19,9 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "validate",
         about: "Check policies and stanzas: every problem of every file, with its place and a hint",
-        more: "Problems go to standard error as file:line:column: field: what. Exit code 1 if a policy cannot be\n\
-               used, or the stanza of a ClusterVersion, MachineConfigPool, HostedCluster or NodePool; warnings\n\
-               alone, such as a rule that never fires, are 0 unless --strict is given.\n\n\
+        more: "The command writes problems to standard error as file:line:column: field: what. It exits with 1 if a policy cannot be used, or the \
+               stanza of a ClusterVersion, MachineConfigPool, HostedCluster or NodePool; warnings alone, such as a rule that never fires, exit \
+               with 0 unless --strict is given.\n\n\
                Examples:\n  \
                tidegate validate policies/\n  \
                helm template . | tidegate validate -\n  \
@@ -108,8 +109,8 @@ fn summary(loaded: &Loaded) -> String {
 fn list(loaded: &Loaded) -> String {
     let mut text = String::new();
     for found in &loaded.usable {
-        let object = output::printable(&found.object.to_string());
-        let _ = writeln!(text, "{}:{}: {object}", output::printable(&found.file), found.place.line);
+        let object = printable(&found.object.to_string());
+        let _ = writeln!(text, "{}:{}: {object}", printable(&found.file), found.place.line);
     }
     text
 }

@@ -1,15 +1,14 @@
 //! Was a machine sent away with every right? One rule after the other, at the instant of the commit.
 
 use api::machine::names::{
-    ALLOWED_CONFIG, BYPASS, CURRENT_CONFIG, DESIRED_CONFIG, PERMIT_BASIS, PERMIT_CHANGE,
-    PERMIT_UNTIL, ROLE,
+    ALLOWED_CONFIG, BYPASS, DESIRED_CONFIG, PERMIT_BASIS, PERMIT_CHANGE, PERMIT_UNTIL, ROLE,
 };
 use serde_json::Value;
 
 use super::{
     super::{stage::Kind, windows},
     Checker, is_cordoned, is_cordoned_by_drain, is_done, is_failing, is_healthy, is_unavailable,
-    limit, noted, order, pool_of, target,
+    limit, noted, order, pool_of, target, told,
 };
 
 pub(super) const PERMIT: &str = PERMIT_UNTIL;
@@ -42,10 +41,7 @@ impl Checker {
             wrong.push(("POOL-2", format!("{name} was not ready for workloads, and was begun")));
         }
         let open = self.is_open(&pool, (at, sent));
-        // One that nobody has told anything yet is where it says (GATE-16).
-        let told = Some(noted(old, DESIRED_CONFIG)).filter(|told| !told.is_empty());
-        let had = told.unwrap_or_else(|| noted(old, CURRENT_CONFIG));
-        let began = pool == "master" && self.has_begun(sent, had, &config);
+        let began = pool == "master" && self.has_begun(sent, told(old), &config);
         self.towards(sent, (&pool, &config), began, &mut wrong);
         let paused = |pool: &Value| pool["spec"]["paused"] == true;
         let pools = self.recent(Kind::Pool, &pool, sent);
@@ -141,7 +137,7 @@ impl Checker {
     /// Whether a machine lacked what bypasses change management, and the new configuration has it (POOL-5). Sources here write one
     /// file each, so what a configuration holds of one is that file.
     fn bypasses(&self, pool: &str, old: &Value, config: &str, sent: i64) -> bool {
-        let before = self.get(Kind::Config, noted(old, DESIRED_CONFIG));
+        let before = self.get(Kind::Config, told(old));
         let after = self.get(Kind::Config, config);
         let names: Vec<String> = self
             .all(Kind::Config)

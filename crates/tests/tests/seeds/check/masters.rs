@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use api::machine::names::{DESIRED_CONFIG, ROLE};
+use api::machine::names::ROLE;
 use serde_json::Value;
 
-use super::{super::stage::Kind, Checker, is_done, noted};
+use super::{super::stage::Kind, Checker, is_done, told};
 
 /// Where a release writes which one it is.
 pub(crate) const RELEASE_FILE: &str = "/etc/tide/release";
@@ -99,15 +99,14 @@ impl Checker {
         }
         let masters: Vec<_> = self.members("master").collect();
         let at_rest = masters.iter().all(|(_, node)| is_done(node));
-        let all =
-            |config: &str| masters.iter().all(|(_, node)| noted(node, DESIRED_CONFIG) == config);
+        let all = |config: &str| masters.iter().all(|(_, node)| told(node) == config);
         let over: Vec<String> =
             self.masters.begun.keys().filter(|config| all(config)).cloned().collect();
         let updated = self.masters.update.as_ref().is_some_and(|update| {
             let source = format!("data:,{}", update.release);
             at_rest
                 && masters.iter().all(|(_, node)| {
-                    let config = self.get(Kind::Config, noted(node, DESIRED_CONFIG));
+                    let config = self.get(Kind::Config, told(node));
                     config.is_some_and(|config| files(config).get(RELEASE_FILE) == Some(&source))
                 })
         });
@@ -133,7 +132,7 @@ impl Checker {
     pub(crate) fn has_release(&self, release: &str) -> bool {
         let source = format!("data:,{release}");
         self.members("master").all(|(_, node)| {
-            let config = self.get(Kind::Config, noted(node, DESIRED_CONFIG));
+            let config = self.get(Kind::Config, told(node));
             is_done(node)
                 && config.is_some_and(|config| files(config).get(RELEASE_FILE) == Some(&source))
         })
