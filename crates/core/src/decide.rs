@@ -249,21 +249,15 @@ fn pending(seen: &SeenGated, behavior: &Behavior, verdict: Verdict) -> Said {
     (status, stage.reason(), Some(message))
 }
 
-/// Whether something refuses what the gate holds (GATE-13). What was not tried since this program started keeps what was seen
-/// before, so that a restart writes nothing (STAT-3).
+/// Whether something refuses what the gate holds (GATE-13).
 fn enforced(seen: &SeenGated, gate: &Gate, kept: Enforcement, now: Instant) -> Option<Condition> {
-    let known = seen.enforcement();
-    let found = match (kept, known) {
-        (Enforcement::NotTried, Some(known)) => known,
-        (found, _) => found,
-    };
     let said = if gate.form() == Form::NoStanza {
         // There is no gate that anybody could keep.
-        known?;
+        seen.enforcement()?;
         let message = "there is no spec.changeManagement, so nothing is held".to_owned();
         (ConditionStatus::Unknown, names::STANZA_REMOVED, Some(message))
     } else {
-        (found.status(), found.reason(), Some(found.about(seen.kind.name)))
+        (kept.status(), kept.reason(), Some(kept.about(seen.kind.name)))
     };
     Some(made(names::ENFORCED, said, None, seen.conditions.ours(), now))
 }

@@ -324,6 +324,12 @@ impl SeenGated {
         Enforcement::of_reason(&self.conditions.get(api::names::ENFORCED)?.reason)
     }
 
+    /// What is known of who keeps its gate, given what somebody tried since this program started: until then what was seen before stands,
+    /// so that a restart writes nothing (STAT-3). What could not be tried any more is not claimed any more.
+    pub fn kept(&self, tried: Option<Enforcement>) -> Enforcement {
+        tried.or(self.enforcement()).unwrap_or_default()
+    }
+
     /// The policy that its stanza names, whatever the strategy (GATE-3); in its own namespace if such policies live in one, and in no
     /// other (GATE-5).
     pub fn policy(&self) -> Option<Key> {

@@ -24,7 +24,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             at_once: 64,
-            from_one_address: 64,
+            from_one_address: 32,
             hello: Duration::from_secs(10),
             whole: Duration::from_mins(2),
             longest_request: 32 * 1024,

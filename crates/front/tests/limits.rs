@@ -132,6 +132,13 @@ async fn who_finds_no_room_waits_and_one_address_does_not_take_it_all() {
     assert!(heard(first).await.ends_with("/wait"));
 }
 
+/// Probes come by the same door: whoever takes all the room has the program killed.
+#[test]
+fn one_address_leaves_room_for_others_unless_told_otherwise() {
+    let Limits { at_once, from_one_address, .. } = Limits::default();
+    assert!(from_one_address < at_once, "{from_one_address} of {at_once}");
+}
+
 #[tokio::test]
 async fn an_answer_under_way_is_finished_when_the_front_ends() {
     let front = front(Limits::default()).await;

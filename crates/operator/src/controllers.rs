@@ -104,15 +104,16 @@ fn of_pool(seen: &Seen, store: &Store, now: Instant) -> Plan {
         return Plan { actions: vec![follow], ..Plan::default() };
     }
     let gate = store.snapshot().gate(gated);
+    let kept = gated.kept(store.enforcement_tried());
     match rollout::planned(gated, &gate, store, now) {
         Some(mut planned) => {
-            planned.enforcement = store.enforcement();
+            planned.enforcement = kept;
             planned.unrecorded = gated.pool.as_deref().map_or_else(Vec::new, |pool| {
                 outside::unrecorded(pool, store.snapshot().machines_of(&pool.name))
             });
             decide::pool(gated, planned, &gate, now)
         }
-        None => decide::gated(gated, &gate, store.enforcement(), now),
+        None => decide::gated(gated, &gate, kept, now),
     }
 }
 

@@ -59,19 +59,21 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
         let verdict = match verdict {
             Ok(verdict) => {
                 unanswered = 0;
-                verdict
+                Some(verdict)
             }
             Err(error) => {
                 tracing::warn!(%machine, %error, "it could not be tried whether the server refuses a change without a permit");
                 unanswered += 1;
-                if unanswered < PATIENCE { before } else { Enforcement::NotTried }
+                (unanswered >= PATIENCE).then_some(Enforcement::NotTried)
             }
         };
-        if verdict != before {
-            tracing::info!(verdict = verdict.reason(), "{}", verdict.sentence());
+        if let Some(verdict) = verdict {
+            if verdict != before {
+                tracing::info!(verdict = verdict.reason(), "{}", verdict.sentence());
+            }
+            caches.store().set_enforcement(verdict);
+            caches.nudge();
         }
-        caches.store().set_enforcement(verdict);
-        caches.nudge();
         sleep(tempo.policies).await;
     }
 }

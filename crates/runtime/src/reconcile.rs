@@ -47,7 +47,7 @@ mod standing;
 
 use decide::Panicked;
 use ended::{Trouble, digest};
-use execute::{Hands, Took};
+use execute::{Hands, Phase, Took, Unknown};
 pub use hold::Proof;
 use hold::Terms;
 use standing::Standing;
@@ -317,7 +317,7 @@ impl Reconciler {
     fn begin(&mut self, key: &Key) {
         let began = tokio::time::Instant::now();
         let Some(row) = self.row(key) else { return self.queue.release(key) };
-        if let Some(unknown) = self.troubles.get(key).and_then(|trouble| trouble.unknown.clone()) {
+        if let Some(unknown) = self.unknown(key, row) {
             // EXEC-4: nothing else before it is known what happened.
             self.writing.push(execute::read_back(self.hands(row), key.clone(), unknown, began));
             return;
@@ -349,6 +349,21 @@ impl Reconciler {
                 self.fail(key, self.tempo.refused_at_most, Duration::ZERO);
             }
         }
+    }
+
+    /// What has to be read before anything else is done about an object. What could not be read before a change, and is none of those that
+    /// the gate rests on any more, does not have to be (LIVE-1).
+    fn unknown(&mut self, key: &Key, row: &Controller) -> Option<Unknown> {
+        let trouble = self.troubles.get_mut(key)?;
+        let unknown = trouble.unknown.clone()?;
+        let mut store = self.caches.store();
+        let rests = |seen| (row.rests_on)(seen, &store).contains(&unknown.object);
+        if unknown.since == Phase::Writing || store.snapshot().get(key).is_some_and(rests) {
+            return Some(unknown);
+        }
+        store.set_read(key);
+        trouble.unknown = None;
+        None
     }
 
     fn hands(&self, row: &'static Controller) -> Hands {

@@ -136,9 +136,9 @@ impl Store {
         self.enforcement.unwrap_or_default()
     }
 
-    /// Whether anybody has tried, whatever came of it.
-    pub fn is_enforcement_tried(&self) -> bool {
-        self.enforcement.is_some()
+    /// The same; none if nobody has tried since this program started.
+    pub fn enforcement_tried(&self) -> Option<Enforcement> {
+        self.enforcement
     }
 
     /// Somebody tried.

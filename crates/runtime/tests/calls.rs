@@ -86,6 +86,8 @@ async fn what_is_no_list_is_not_taken_for_an_empty_one() {
     check("{}", false).await;
     check(r#"{"kind": "Status", "metadata": {}, "status": "Success"}"#, false).await;
     check(r#"{"items": []}"#, false).await;
+    check(r#"{"metadata": {}, "items": []}"#, false).await;
+    check(r#"{"metadata": {"resourceVersion": ""}, "items": []}"#, false).await;
     check("<html>", false).await;
 }
 
@@ -128,6 +130,17 @@ async fn a_watch_tells_events_bookmarks_refusals_and_its_end() {
     let mut follow = cluster.follow(&things, "4", None).await.unwrap();
     let error = follow.next().await.unwrap_err();
     assert_eq!((error.code(), error.told()), (Some(410), "too old".to_owned()));
+
+    // GATE-11: an event that has no version confirms nothing.
+    for line in [
+        r#"{"type":"MODIFIED","object":{}}"#,
+        r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":""}}}"#,
+    ] {
+        let (cluster, _) = server(move |_| (200, format!("{line}\n")));
+        let mut follow = cluster.follow(&things, "4", None).await.unwrap();
+        let error = follow.next().await.unwrap_err();
+        assert!(matches!(error, CallError::Garbled(_)), "{line}: {error}");
+    }
 
     let (cluster, _) = server(|_| (410, json!({"message": "too old"}).to_string()));
     let error = cluster.follow(&things, "4", None).await.unwrap_err();

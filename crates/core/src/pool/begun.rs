@@ -66,12 +66,13 @@ impl<'a> BegunChange<'a> {
     }
 }
 
-/// Whether a change takes a machine along: not one that is there, nor one that another right has sent elsewhere since.
+/// Whether a change takes a machine along: not one that is there, nor one that another right has sent elsewhere since, nor one whose agent
+/// never spoke, of which nobody knows where it is (NODE-3).
 fn takes(change: &Change, node: &SeenNode) -> bool {
     let since = node.permit_until.is_some_and(|until| until > change.at);
     let basis = node.permit_basis.as_deref().unwrap_or_default();
     let alone = node.permit_change.as_ref() == Some(&node.desired) && Basis::is_of_one(basis);
-    node.desired != change.config && !(alone && since)
+    node.desired != change.config && !(alone && since) && !node.is_silent()
 }
 
 /// Whether a change has ended: it takes no master along any more, or somebody chose another target.

@@ -105,6 +105,11 @@ mod tests {
         check(&pools, &["worker"], disputed());
         check(&pools, &["worker", "master"], Membership::Of("master"));
         check(&pools, &["storage"], Membership::Disputed(vec!["infra"]));
+        // What the server makes of a typo in `matchLabels`: nothing is left of it.
+        pools[2] =
+            SeenPool::new(&json!({"metadata": {"name": "infra"}, "spec": {"nodeSelector": {}}}));
+        check(&pools, &["worker", "infra"], disputed());
+        check(&pools, &["worker", "master"], Membership::Of("master"));
         // Masters that are workers too do not go through the gate of the workers either.
         pools = [pool("worker"), typo("master"), pool("infra")];
         check(&pools, &["worker", "master"], Membership::Disputed(vec!["master", "worker"]));

@@ -11,7 +11,8 @@ use crate::problem::{Code, FieldPath, Problem};
 pub enum Selector {
     /// Not given: chooses nothing.
     Nothing,
-    /// Given and empty. Kubernetes reads it as everything; for a pool nobody can mean that, so it chooses nothing and is reported.
+    /// Given and empty. Kubernetes reads it as everything; for a pool nobody can mean that, so it chooses nothing and is reported. What a
+    /// typo like `matchLabel` leaves is empty too, once the server has dropped the field, so nobody can tell what it should choose.
     Everything,
     /// All of these.
     Terms(Vec<Term>),
@@ -43,11 +44,18 @@ impl Selector {
     ) -> Self {
         let Some(given) = given.filter(|given| !given.is_null()) else { return Self::Nothing };
         let mut terms = Vec::new();
-        let mut is_doubtful = false;
+        let mut is_doubtful = !is_selector(given);
+        if is_doubtful {
+            let detail = "the selector cannot be understood";
+            let problem = Problem::new(path, Code::BadFormat, detail);
+            problems.push(problem.hint("use matchLabels and matchExpressions, and nothing else"));
+        }
         let labels = given.get("matchLabels").and_then(Value::as_object);
         for (key, value) in labels.into_iter().flatten() {
-            let wanted = value.as_str().unwrap_or_default().to_owned();
-            terms.push(Term { key: key.clone(), demand: Demand::In(vec![wanted]) });
+            // One that is no text was told of above.
+            if let Some(wanted) = value.as_str() {
+                terms.push(Term { key: key.clone(), demand: Demand::In(vec![wanted.to_owned()]) });
+            }
         }
         let expressions = given.get("matchExpressions").and_then(Value::as_array);
         for (place, expression) in expressions.into_iter().flatten().enumerate() {
@@ -80,10 +88,25 @@ impl Selector {
     /// Whether nobody can tell if it chooses an object with these labels: what can be read of it does.
     pub fn may_choose(&self, labels: &BTreeMap<String, String>) -> bool {
         match self {
-            Self::Nothing | Self::Everything | Self::Terms(_) => false,
+            Self::Nothing | Self::Terms(_) => false,
+            Self::Everything => true,
             Self::Doubtful(terms) => terms.iter().all(|term| term.holds(labels)),
         }
     }
+}
+
+/// Whether a selector has the two fields that Kubernetes knows, as it knows them, and no others: a server that keeps what it does not know
+/// keeps typos too.
+fn is_selector(given: &Value) -> bool {
+    let Some(fields) = given.as_object() else { return false };
+    fields.iter().all(|(field, value)| match field.as_str() {
+        "matchLabels" => {
+            let labels = value.as_object();
+            value.is_null() || labels.is_some_and(|labels| labels.values().all(Value::is_string))
+        }
+        "matchExpressions" => value.is_null() || value.is_array(),
+        _ => false,
+    })
 }
 
 impl Term {
@@ -163,5 +186,24 @@ mod tests {
             assert_eq!((read.chooses(&labels), read.may_choose(&labels)), (false, expected));
         }
         assert_eq!(problems[0].field.to_string(), "spec.nodeSelector.matchExpressions[0]");
+    }
+
+    /// GATE-12: nobody can tell what a typo should have chosen, whether the server has dropped it or kept it.
+    #[test]
+    fn what_a_typo_leaves_may_choose_anything() {
+        for given in [
+            json!({}),
+            json!({"matchLabels": {}}),
+            json!({"matchLabel": {"role": "infra"}}),
+            json!({"matchLabels": ["role"]}),
+            json!({"matchLabels": {"role": 1}}),
+            json!({"matchExpressions": {"key": "role"}}),
+            json!("role=infra"),
+        ] {
+            let read = Selector::read(Some(&given), &FieldPath::root(), &mut Vec::new());
+            let labels = BTreeMap::from([("role".to_owned(), "infra".to_owned())]);
+            let found = (read.chooses(&labels), read.may_choose(&labels));
+            assert_eq!(found, (false, true), "{given}");
+        }
     }
 }

@@ -1,6 +1,12 @@
 //! Does doubt about who decides, or about who belongs where, ever open a gate? (GATE-11, GATE-12, CV-2)
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use api::{
     kinds,
@@ -66,10 +72,19 @@ fn desired(world: &World, node: &str) -> String {
 
 /// Three masters that wait for a change, with this stanza on their pool.
 async fn waiting_masters(world: &World, stanza: &Value) -> (Running, String) {
+    waiting_masters_past(world, stanza, world.client()).await
+}
+
+/// The same, for an operator with a line to the server of its own.
+async fn waiting_masters_past(
+    world: &World,
+    stanza: &Value,
+    client: kube::Client,
+) -> (Running, String) {
     world.define(&kinds::MACHINE_CONFIG);
     world.create(CONFIGS, &config("master", "one"));
     add_pool(world, "master", stanza);
-    let operator = world.start_with(managing("one"));
+    let operator = World::start_on(client, &world.clock, managing("one"));
     settle().await;
     let first = newest(world, "master");
     for name in ["m1", "m2", "m3"] {
@@ -119,6 +134,59 @@ async fn a_cluster_version_that_nobody_tells_of_holds_the_masters() {
     pass(Duration::from_mins(5)).await;
     for master in ["m1", "m2", "m3"] {
         assert_eq!(desired(&world, master), first, "{master}");
+    }
+}
+
+/// GATE-11, GATE-12: a 404 of somebody who knows no path, and an answer about nothing, do not say that there is no `ClusterVersion`: they say
+/// nothing, so masters wait. Nobody tells of the hold on it, and their pool still has the stanza of before.
+#[tokio::test(start_paused = true)]
+async fn what_nobody_on_the_way_knows_is_not_gone() {
+    for junk in
+        [(404, "404 page not found"), (404, "{}"), (200, "{}"), (200, r#"{"kind":"Status"}"#)]
+    {
+        let world = World::new();
+        world.create(POLICIES, &weekend("weekend"));
+        if junk.0 == 404 {
+            let held = json!({"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion",
+                "metadata": {"name": "version"}, "spec": {"changeManagement": by_policy("weekend")}});
+            world.create(VERSIONS, &held);
+        }
+        let struck = Arc::new(AtomicBool::new(false));
+        let strikes = Arc::clone(&struck);
+        let client = world.client_past(move |request| {
+            let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
+            match path.strip_prefix(VERSIONS).filter(|_| strikes.load(Ordering::SeqCst)) {
+                // Neither watches nor lists tell of it.
+                Some("") if query.contains("watch=") => None,
+                Some("") => Some((503, "later")),
+                Some(_) => Some(junk),
+                None => None,
+            }
+        });
+        for nth in 1..=500 {
+            let matching = RequestMatch {
+                verb: Some("watch".into()),
+                resource: Some("clusterversions".into()),
+                ..RequestMatch::default()
+            };
+            let fault = Fault::SilenceWatch(1);
+            world.server.script_fault(Scripted { matching, nth, fault });
+        }
+        let (_operator, first) = waiting_masters_past(&world, &by_policy("weekend"), client).await;
+        // The window opens, and within the minute for which what is known may be relied on somebody closes the gate.
+        world.clock.step(3590);
+        settle().await;
+        struck.store(true, Ordering::SeqCst);
+        let held = version("version", "Restrictive");
+        if junk.0 == 404 {
+            world.merge(&format!("{VERSIONS}/version"), &held);
+        } else {
+            world.create(VERSIONS, &held);
+        }
+        pass(Duration::from_mins(5)).await;
+        for master in ["m1", "m2", "m3"] {
+            assert_eq!(desired(&world, master), first, "{master}: {junk:?}");
+        }
     }
 }
 

@@ -163,6 +163,39 @@ async fn who_cannot_look_tries_more_often() {
     assert_eq!(condition(&pool, "Enforced"), "False NotRefused");
 }
 
+/// What was refused once is not claimed for ever: after three tries without an answer nobody knows, and everybody is told so.
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_tried_any_more_is_not_claimed_any_more() {
+    let (world, operator) = unproven().await;
+    refuse_late_marks(&world);
+    pass(Duration::from_mins(10)).await;
+    let enforced = || condition(&world.get(&format!("{POOLS}/worker")), "Enforced");
+    assert_eq!(enforced(), "True Proven");
+    for nth in 1..=200 {
+        let matching = RequestMatch {
+            verb: Some("patch".into()),
+            resource: Some("nodes".into()),
+            ..RequestMatch::default()
+        };
+        let fault = Fault::ServerError(503);
+        world.server.script_fault(Scripted { matching, nth, fault });
+    }
+    pass(Duration::from_mins(10)).await;
+    assert!(operator.view.ready().is_err());
+    assert_eq!(enforced(), "Unknown NotTried");
+    world.server.heal();
+    pass(Duration::from_mins(1)).await;
+    assert_eq!(enforced(), "True Proven");
+    // Who starts anew has tried nothing yet, and takes nothing back.
+    drop(operator);
+    world.writes();
+    let _operator = world.start_with(Settings { proof: Proof::Required, ..managing("three") });
+    settle().await;
+    let written: Vec<String> =
+        world.writes().into_iter().filter(|line| line.contains("/status")).collect();
+    assert_eq!((written, enforced()), (vec![], "True Proven".to_owned()));
+}
+
 /// A proof is a dry run: nothing is stored, and nobody is told of a machine that goes nowhere.
 #[tokio::test(start_paused = true)]
 async fn trying_leaves_no_trace() {

@@ -186,6 +186,32 @@ async fn a_mark_that_conflicts_is_planned_again() {
     }
 }
 
+/// LIVE-3: a machine that somebody writes all the time, its own kubelet for one, keeps neither the others nor the status waiting.
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_is_written_all_the_time_keeps_nobody_else_waiting() {
+    let (world, _operator) = waiting_machines(3).await;
+    world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": 3}}));
+    for nth in 1..=2000 {
+        let matching = RequestMatch {
+            verb: Some("patch".into()),
+            resource: Some("nodes".into()),
+            name: Some("n1".into()),
+            ..RequestMatch::default()
+        };
+        world.server.script_fault(Scripted { matching, nth, fault: Fault::Conflict });
+    }
+    pass(Duration::from_mins(62)).await;
+    assert_eq!(marked(&world), ["n2", "n3"]);
+    let pool = world.get(&format!("{POOLS}/worker"));
+    assert_eq!(state(&pool), "ChangesUnpaused");
+    let (marks, told) = (marks(&world), told(&world, "SetDesiredConfig"));
+    assert!((3..20).contains(&marks), "{marks} tries: not in a circle");
+    assert_eq!(told.len(), 2, "{told:?}");
+    world.server.heal();
+    pass(Duration::from_mins(2)).await;
+    assert_eq!(marked(&world), ["n1", "n2", "n3"]);
+}
+
 /// GATE-7: the request ends before the permit does.
 #[tokio::test(start_paused = true)]
 async fn a_mark_that_travels_too_long_is_given_up_before_the_window_closes() {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use apiserver::{Fault, RequestMatch, Scripted};
+use serde_json::json;
 
 use super::{
     common::{POLICIES, POOLS, World, pass},
@@ -54,6 +55,22 @@ async fn what_cannot_be_read_before_a_change_is_told_and_tried_again() {
         assert_eq!(blocked(&world.get(&format!("{POOLS}/worker")))[0]["status"], "False");
         assert_eq!(operator.view.ready(), Ok(()));
     }
+}
+
+/// LIVE-1: what cannot be read holds up a pool only for as long as its gate rests on it.
+#[tokio::test(start_paused = true)]
+async fn who_names_another_policy_does_not_wait_for_the_one_that_cannot_be_read() {
+    let (world, _operator) = waiting().await;
+    fail_reads(&world, "changemanagementpolicies", "weekend", 2_000);
+    pass(Duration::from_mins(65)).await;
+    assert!(marked(&world).is_empty());
+    let another =
+        json!({"spec": {"changeManagement": {"strategy": "Permissive", "byPolicy": null}}});
+    world.merge(&format!("{POOLS}/worker"), &another);
+    pass(Duration::from_mins(2)).await;
+    let why = blocked(&world.get(&format!("{POOLS}/worker")));
+    assert_eq!(marked(&world), ["n1"], "{why:?}");
+    assert_eq!(why[0]["status"], "False", "{why:?}");
 }
 
 /// Once is nothing: it is read again at once, and nobody has to know.

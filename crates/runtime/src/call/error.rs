@@ -60,6 +60,11 @@ pub enum Outcome {
 }
 
 impl CallError {
+    /// An answer that can be read, and is not what was asked for.
+    pub(crate) fn garbled(what: &str) -> Self {
+        Self::Garbled(serde::de::Error::custom(what))
+    }
+
     /// Whether the request may have been carried out. A server that failed inside may have failed after the commit.
     pub fn outcome(&self) -> Outcome {
         match self {
@@ -81,6 +86,11 @@ impl CallError {
             | Self::Late(_)
             | Self::Garbled(_) => None,
         }
+    }
+
+    /// Whether the server says that it has no such object; a 404 without that word is somebody's who does not know the path.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Refused { code: 404, reason, .. } if reason == "NotFound")
     }
 
     /// How long the server wants to be left alone. It may ask for a minute at most: an hour would be a gate that nobody closed.

@@ -87,6 +87,10 @@ impl Event {
             _ => What::Changed,
         };
         let Metadata { name, namespace, resource_version: version } = glimpse.object.metadata;
+        if version.is_empty() {
+            // Every event has one. What nobody knows the place of says neither what happened nor that nothing else did (GATE-11).
+            return Err(CallError::garbled("an event without a version"));
+        }
         Ok(Self { what, name, namespace, version, line })
     }
 

@@ -1,6 +1,9 @@
 //! What does a collection hold? All of it, however many pages that takes: the one pager.
 
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error as _},
+};
 
 use super::{Ask, CallError, Cluster, JSON, METADATA, Verb};
 use crate::path::encoded;
@@ -122,7 +125,8 @@ impl Cluster {
     }
 }
 
-/// An answer that lacks one of these is no list: taking it for an empty one would empty a cache, or a node.
+/// An answer that lacks one of these is no list: taking it for an empty one would empty a cache, or a node. So is one without the version
+/// that it was read at, which servers give to every list, and without which nobody could tell that it is old (GATE-11).
 #[derive(Deserialize)]
 struct Page<T> {
     metadata: PageMetadata,
@@ -132,10 +136,18 @@ struct Page<T> {
 
 #[derive(Deserialize)]
 struct PageMetadata {
-    #[serde(rename = "resourceVersion", default)]
+    #[serde(rename = "resourceVersion", deserialize_with = "version")]
     resource_version: String,
     #[serde(rename = "continue")]
     continues: Option<String>,
+}
+
+fn version<'de, D: Deserializer<'de>>(read: D) -> Result<String, D::Error> {
+    let version = String::deserialize(read)?;
+    if version.is_empty() {
+        return Err(D::Error::custom("a list without a version"));
+    }
+    Ok(version)
 }
 
 /// Servers write `null` for a list without items.

@@ -9,7 +9,6 @@
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
-use serde_json::Value;
 use tidegate_core::{
     action::{Initiation, Owner, Refused, Right, Write},
     change::ChangeId,
@@ -32,7 +31,7 @@ use super::{
 use crate::{
     caches::{Caches, read},
     call::{CallError, Cluster, Outcome, Patch},
-    key::{path, status_path},
+    key::status_path,
     lease::Leadership,
     report::Reports,
 };
@@ -165,7 +164,9 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
             }
             Acted::HeldBack(why) => return Step::HeldBack { why },
             Acted::Failed { object, error } if is_passed_over(action.refused, &error) => {
-                if let Some(Initiation { change, .. }) = action.initiation() {
+                if let Some(Initiation { change, .. }) = action.initiation()
+                    && error.code() != Some(409)
+                {
                     let refusal = Refusal { change: change.clone(), said: said(&error) };
                     news |= hands.caches.store().refuse(&action.target, refusal);
                 }
@@ -224,9 +225,10 @@ enum Starts {
     Stopped,
 }
 
-/// Whether a failure is the trouble of the written object alone: the server said no to it, and would say so again.
+/// Whether a failure is the trouble of the written object alone: the server said no to it, or somebody else writes it all the time, as a
+/// kubelet may. It is read again, and the others do not wait for that.
 fn is_passed_over(refused: Refused, error: &CallError) -> bool {
-    let said_no = error.outcome() == Outcome::NotDone && !matches!(error.code(), Some(409 | 429));
+    let said_no = error.outcome() == Outcome::NotDone && error.code() != Some(429);
     refused == Refused::ConcernsTheTargetAlone && said_no
 }
 
@@ -252,7 +254,11 @@ async fn write_status(
     match hands.cluster.patch(&status_path(key), change).await {
         Ok(document) => match read(key.kind(), &document) {
             Some((_, seen)) => Step::Written { seen, before, patch, notes, again },
-            None => Step::Read { object: key.clone(), seen: None },
+            None => {
+                let (object, error) = (key.clone(), CallError::garbled("an answer about nothing"));
+                let unsaid = Unsaid::Status(notes);
+                Step::Failed { object, error, unsaid, phase: Phase::Writing }
+            }
         },
         Err(error) => {
             let unsaid = Unsaid::Status(notes);
@@ -279,13 +285,8 @@ pub(super) fn read_back(
     let Unknown { object, since } = unknown;
     let span = tracing::info_span!("reconcile", object = %key, at = %object, verb = "observe");
     async move {
-        let read_it = hands.cluster.get::<Value>(&path(&object)).await;
-        let step = match read_it {
-            Ok(document) => {
-                let seen = read(object.kind(), &document).map(|(_, seen)| seen);
-                Step::Read { object, seen }
-            }
-            Err(error) if error.code() == Some(404) => Step::Read { object, seen: None },
+        let step = match fresh::read_by_name(&hands, &object).await {
+            Ok(seen) => Step::Read { object, seen },
             Err(error) => {
                 if since == Phase::Reading {
                     tell(&hands, &key, format!("{object} cannot be read: {}", said(&error))).await;

@@ -17,7 +17,7 @@ use tidegate_core::{
 };
 
 use super::{decide, execute::Hands};
-use crate::{caches::read, call::CallError, key::path};
+use crate::{caches::read, call::CallError, key::path, store::State};
 
 /// What came of asking again.
 #[derive(Debug)]
@@ -90,24 +90,36 @@ async fn read_anew(hands: &Hands, key: &Key) -> Result<(), (Key, CallError)> {
 
 async fn look_up(hands: &Hands, object: &Key) -> Result<(), (Key, CallError)> {
     let known = hands.caches.store().version(object);
-    let found = hands.cluster.get::<Value>(&path(object)).await;
-    let found = match found {
-        Ok(document) => {
-            let version = document.pointer("/metadata/resourceVersion").and_then(Value::as_str);
-            let version = version.and_then(|version| version.parse::<u64>().ok());
-            if version < known {
-                // What is known was never written, as far as the server goes: nothing can be relied on.
-                hands.caches.went_back();
-                let error =
-                    CallError::Stale { found: version.unwrap_or(0), known: known.unwrap_or(0) };
-                return Err((object.clone(), error));
-            }
-            // One that cannot be read any more means nothing any more.
-            read(object.kind(), &document).map(|(_, seen)| seen)
+    let found = read_by_name(hands, object).await.map_err(|error| (object.clone(), error))?;
+    if let Some(seen) = &found {
+        let version = seen.identity().resource_version.parse::<u64>().ok();
+        if version < known {
+            // What is known was never written, as far as the server goes: nothing can be relied on.
+            hands.caches.went_back();
+            let error = CallError::Stale { found: version.unwrap_or(0), known: known.unwrap_or(0) };
+            return Err((object.clone(), error));
         }
-        Err(error) if error.code() == Some(404) => None,
-        Err(error) => return Err((object.clone(), error)),
-    };
+    }
     hands.caches.looked_up(object, found, known);
     Ok(())
+}
+
+/// Reads an object from the store behind the server; none if it is gone. Only a server that has the kind says that there is no such object:
+/// whoever starts, or stands before the server, answers 404 to every path. What they say, and what an answer about something else says,
+/// nobody can tell, and that is not what the absence of an object says (GATE-12).
+pub(super) async fn read_by_name(hands: &Hands, object: &Key) -> Result<Option<Seen>, CallError> {
+    match hands.cluster.get::<Value>(&path(object)).await {
+        Ok(document) => match read(object.kind(), &document) {
+            Some((key, seen)) if key == *object => Ok(Some(seen)),
+            _ => Err(CallError::garbled("an answer about something else")),
+        },
+        Err(error) if error.is_not_found() || is_absent(hands, object, &error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the server has said, when it was last asked, that it does not have the kind at all.
+fn is_absent(hands: &Hands, object: &Key, error: &CallError) -> bool {
+    let about = hands.caches.store().on(object.id);
+    error.code() == Some(404) && about.is_some_and(|about| about.state == State::Absent)
 }

@@ -83,10 +83,7 @@ impl Terms {
 fn unproven(store: &Store) -> Option<String> {
     // Without machines there is nothing to try it on, and nothing to begin.
     store.snapshot().of_kind(&kinds::NODE).next()?;
-    if !store.is_enforcement_tried() {
-        return Some(String::new());
-    }
-    let enforcement = store.enforcement();
+    let Some(enforcement) = store.enforcement_tried() else { return Some(String::new()) };
     let (reason, sentence) = (enforcement.reason(), enforcement.sentence());
     Some(format!("{sentence} ({reason}), so nothing is initiated"))
 }

@@ -1,13 +1,13 @@
 //! What does the record of an update let the masters get? Row by row (GATE-10, CV-1).
 
-use api::machine::names;
+use api::machine::names::{self, NodeState};
 use serde_json::{Value, json};
 
 use super::{
     records::{at, finish_all, generated, marks, updating},
     world::{World, file_source, later, open, shut, touch},
 };
-use crate::pool::{source::Rendered, update::SeenUpdate};
+use crate::pool::{seen::Order, source::Rendered, update::SeenUpdate};
 
 /// What a plan would mark.
 fn marked(world: &World, seconds: i64) -> Vec<String> {
@@ -281,4 +281,28 @@ fn master_that_went_elsewhere_keeps_no_change_open() {
     world.put(&file_source("50-user", "/etc/user", "1"));
     orders(&mut world, 70);
     assert_eq!(at(&world), [&*world.newest(); 3]);
+}
+
+/// CV-1, NODE-3: a master whose agent never spoke holds up no release: nobody knows where it is, and nothing is begun there.
+#[test]
+fn master_whose_agent_never_spoke_keeps_no_change_open() {
+    let mut world = updating();
+    world.put(&file_source("50-user", "/etc/user", "2"));
+    let silent = world.node("n2");
+    (silent.current, silent.desired) = (String::new(), String::new());
+    (silent.order, silent.state) = (Order::NotGiven, NodeState::Unknown);
+    for second in [60, 61] {
+        world.settle(&open(), later(second));
+        world.finish();
+    }
+    world.settle(&shut(), later(62));
+    assert_eq!(world.seen().ledger.change(), None, "those who can be told are there");
+    world.put(&generated("00-release", "4.21.3"));
+    world.put(&file_source("50-user", "/etc/user", "1"));
+    for second in [70, 71, 72] {
+        world.settle(&shut(), later(second));
+        world.finish();
+    }
+    let newest = world.newest();
+    assert_eq!(at(&world), [&*newest, &*newest, ""]);
 }
