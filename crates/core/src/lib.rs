@@ -48,6 +48,7 @@ pub mod node;
 pub mod note;
 pub mod overriding;
 pub mod overview;
+pub mod part;
 pub mod patch;
 pub mod pending;
 pub mod phase;

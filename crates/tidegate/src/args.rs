@@ -22,7 +22,7 @@ pub(crate) struct Sources {
     #[arg(short = 'f', long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
 
-    /// The same without the -f
+    /// Policy files or folders, as with -f
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 }
@@ -68,7 +68,7 @@ pub(crate) fn load(paths: &[PathBuf], reads: Reads, edge: &mut Edge) -> anyhow::
 /// When a verb looks.
 #[derive(Args, Debug)]
 pub(crate) struct At {
-    /// Pretend it is this instant: RFC 3339, or a date for its midnight in UTC
+    /// Answer for this instant instead of now: RFC 3339, or a date for its midnight in UTC
     #[arg(long, value_name = "TIME", value_parser = moment)]
     at: Option<Moment>,
 }
@@ -91,15 +91,15 @@ pub(crate) struct When {
     #[command(flatten)]
     at: At,
 
-    /// Look from this instant on [default: now]
+    /// Start of the range [default: now]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     from: Option<Moment>,
 
-    /// Look until before this instant
+    /// End of the range, which is not part of it
     #[arg(long, value_name = "TIME", value_parser = moment, conflicts_with = "length")]
     until: Option<Moment>,
 
-    /// Look so far ahead, such as 30d, 12h, 2w, 6mo or 1y
+    /// Length of the range, such as 30d, 12h, 2w, 6mo or 1y
     #[arg(long = "for", id = "length", value_name = "LENGTH", value_parser = ahead)]
     length: Option<Ahead>,
 }

@@ -10,11 +10,11 @@ use crate::{
     output::{self, Output},
 };
 
-/// How often a change is thought through because its object has changed meanwhile. The status of a busy pool does so all the time.
+/// How often the command decides anew because its object has changed meanwhile. The status of a busy pool changes all the time.
 const ATTEMPTS: usize = 5;
 
-/// Looks and changes, and looks again if what was looked at is no longer so: a patch names the version that it was made from.
-pub(crate) fn on_what_is_so(
+/// Reads, decides and patches, and starts over if the API server answers with a conflict: a patch names the version that it was made from.
+pub(crate) fn retry_on_conflict(
     mut change: impl FnMut() -> anyhow::Result<Output>,
 ) -> anyhow::Result<Output> {
     for _ in 1..ATTEMPTS {
@@ -66,7 +66,7 @@ mod tests {
                      expected: Result<&str, &str>,
                      looks: usize| {
             let mut seen = 0;
-            let outcome = on_what_is_so(|| {
+            let outcome = retry_on_conflict(|| {
                 seen += 1;
                 if seen <= overtaken {
                     return Err(Overtaken("changed meanwhile".into()).into());

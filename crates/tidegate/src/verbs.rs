@@ -116,3 +116,26 @@ pub(crate) fn run(matches: &ArgMatches, edge: &mut Edge) -> anyhow::Result<Outpu
         None => anyhow::bail!("there is no verb {name:?}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a paragraph of a help text breaks its lines itself: only lists of examples may.
+    fn breaks_lines(paragraph: &str) -> bool {
+        let mut lines = paragraph.lines();
+        let first = lines.next().unwrap_or_default();
+        !first.ends_with(':') && lines.next().is_some()
+    }
+
+    /// A terminal breaks lines where it is wide; whoever breaks them too breaks them twice.
+    #[test]
+    fn help_texts_leave_line_breaks_to_the_terminal() {
+        assert!(breaks_lines("one line\nand another"));
+        assert!(!breaks_lines("Examples:\n  tidegate next\n  tidegate status"));
+        for verb in VERBS.iter() {
+            let broken = verb.more.split("\n\n").find(|paragraph| breaks_lines(paragraph));
+            assert_eq!(broken, None, "tidegate {}", verb.name);
+        }
+    }
+}

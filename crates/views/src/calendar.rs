@@ -32,12 +32,12 @@ impl<'a> PolicyMonths<'a> {
     /// The months from that of one day to that of another.
     pub fn new(policy: &'a Policy, first: Date, last: Date, now: Instant) -> Self {
         let months = calendar::months(&policy.lowered, first, last.max(first));
-        Self { policy, months, now, today: policy.lowered.scheduled.zone.date_of(now) }
+        Self { policy, months, now, today: policy.lowered.zone.date_of(now) }
     }
 
     /// The exclusions that meet the months shown, in order.
     pub fn exclusions(&self) -> Vec<&schedule::Exclusion> {
-        let all = &self.policy.lowered.scheduled.exclusions;
+        let all: Vec<_> = self.policy.lowered.parts.exclusions().collect();
         let mut shown: Vec<usize> = self
             .months
             .iter()
@@ -46,7 +46,8 @@ impl<'a> PolicyMonths<'a> {
             .collect();
         shown.sort_unstable();
         shown.dedup();
-        let mut shown: Vec<_> = shown.into_iter().filter_map(|place| all.get(place)).collect();
+        let mut shown: Vec<_> =
+            shown.into_iter().filter_map(|place| all.get(place).copied()).collect();
         shown.sort_by_key(|exclusion| exclusion.from);
         shown
     }
@@ -106,7 +107,7 @@ pub fn items(drawings: &[PolicyMonths<'_>]) -> Items<Item> {
         let Policy { object, lowered, .. } = drawn.policy;
         Item {
             object: Named::from(object),
-            time_zone: lowered.scheduled.zone.name().to_owned(),
+            time_zone: lowered.zone.name().to_owned(),
             months: drawn.months.iter().map(|month| month_item(month, drawn)).collect(),
         }
     };
@@ -114,7 +115,7 @@ pub fn items(drawings: &[PolicyMonths<'_>]) -> Items<Item> {
 }
 
 fn month_item(month: &Month, drawn: &PolicyMonths<'_>) -> MonthItem {
-    let exclusions = &drawn.policy.lowered.scheduled.exclusions;
+    let exclusions: Vec<_> = drawn.policy.lowered.parts.exclusions().collect();
     let day = |day: &Day| DayItem {
         date: day.date.to_string(),
         hours: day.permitted() as f64 / 3600.0,

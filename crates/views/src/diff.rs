@@ -123,7 +123,7 @@ fn pair(old: Option<&Policy>, new: Option<&Policy>, range: &Range<Instant>) -> O
     let (old, new) = (set(old), set(new));
     Some(Comparison {
         object: shown.object.clone(),
-        zone: shown.lowered.scheduled.zone.clone(),
+        zone: shown.lowered.zone.clone(),
         change: forecast::change(&old, &new, range),
         old,
         new,

@@ -101,7 +101,7 @@ pub fn of_policy(policy: &Policy, at: Instant) -> Answer {
         object: policy.object.clone(),
         behavior: behavior(&policy.lowered, at),
         reason: explain(policy, at),
-        zone: policy.lowered.scheduled.zone.clone(),
+        zone: policy.lowered.zone.clone(),
         enforced: None,
     }
 }
@@ -111,7 +111,7 @@ pub fn of_object(key: &Key, world: &Snapshot, at: Instant) -> Option<Answer> {
     let object = key.object();
     if let Some(seen) = world.resource(key) {
         let gate = world.gate(seen);
-        let zone = gate.lowered().map_or_else(Zone::utc, |lowered| lowered.scheduled.zone.clone());
+        let zone = gate.lowered().map_or_else(Zone::utc, |lowered| lowered.zone.clone());
         let behavior = world.behavior(seen, at);
         let (reason, enforced) = (world.explain(seen, at), seen.enforcement());
         return Some(Answer { object, behavior, reason, zone, enforced });

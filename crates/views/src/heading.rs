@@ -13,7 +13,7 @@ use crate::{
 pub fn heading(policy: &Policy, now: Instant, colour: Colour) -> String {
     let Policy { object, lowered, .. } = policy;
     let (verdict, until) = (Verdict::of(&lowered.set, now), lowered.set.next_change(now));
-    headline(object, verdict, until, &lowered.scheduled.zone, now, colour)
+    headline(object, verdict, until, &lowered.zone, now, colour)
 }
 
 /// The name of an object and its state now.

@@ -67,7 +67,7 @@ pub fn items<'a>(
 
 /// Whole months: a month that is half over has not lost half its hours.
 fn hours(policy: &Policy, range: &Range<Instant>) -> Vec<MonthTotal> {
-    let zone = &policy.lowered.scheduled.zone;
+    let zone = &policy.lowered.zone;
     forecast::months(&policy.lowered.set, forecast::whole_months(range, zone), zone)
 }
 
@@ -89,7 +89,7 @@ pub fn table(
         let _ = writeln!(text, "\n  no window from {} until {}", range.start, range.end);
         let ahead = policy.lowered.set.next_change(range.start);
         if let Some(next) = ahead.filter(|_| !policy.lowered.set.contains(range.start)) {
-            let zone = &policy.lowered.scheduled.zone;
+            let zone = &policy.lowered.zone;
             let when = text::edge(Some(next), zone, "never");
             let _ = writeln!(text, "  the next one opens at {when}, {}", text::relative(next, now));
         }
@@ -103,7 +103,7 @@ pub fn table(
 }
 
 fn windows(policy: &Policy, spans: &[Span], now: Instant, detail: Detail) -> String {
-    let zone = &policy.lowered.scheduled.zone;
+    let zone = &policy.lowered.zone;
     let mut head = vec!["OPENS", "CLOSES", "LENGTH", "WHEN"];
     if detail == Detail::Full {
         head.push("WHY");

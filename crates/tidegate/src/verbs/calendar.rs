@@ -21,7 +21,7 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "calendar",
         about: "Draw the months of a policy: permitted days and hours, exclusions, today",
-        more: "Days and hours are those of the policy's own time zone. -o wide draws every hour; -o ics writes a\n\
+        more: "Days and hours are those of the policy's own time zone. -o wide draws every hour; -o ics writes a \
                feed to subscribe to (a year ahead unless told otherwise); -o svg a picture.\n\n\
                Examples:\n  \
                tidegate calendar -f policy.yaml\n  \
@@ -86,7 +86,7 @@ fn run(args: &Calendar, edge: &mut Edge) -> anyhow::Result<Output> {
 
 /// The first and the last day that are shown of a policy.
 fn days(policy: &Policy, when: &When, range: &Range<Instant>) -> (Date, Date) {
-    let zone = &policy.lowered.scheduled.zone;
+    let zone = &policy.lowered.zone;
     // A date names a day of the policy's zone, whatever its midnight is in UTC.
     let start = when.start().and_then(|moment| moment.date);
     let first = start.unwrap_or_else(|| zone.date_of(range.start));

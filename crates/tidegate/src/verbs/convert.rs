@@ -28,8 +28,8 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "convert",
         about: "Turn an RRULE into a policy, and policies into RRULEs",
-        more: "What the other form cannot say is said on standard error. An RRULE that a policy cannot hold is refused\n\
-               with the reason, exit code 1. Lengths and exclusions, which an RRULE lacks by nature, are notes.\n\n\
+        more: "The command tells on standard error what the other form cannot express. It refuses an RRULE that a policy cannot hold, with the \
+               reason and exit code 1. Lengths and exclusions, which no RRULE has, become notes.\n\n\
                Examples:\n  \
                tidegate convert 'FREQ=WEEKLY;BYDAY=SA,SU' --start-time 20:00 --duration 8h\n  \
                tidegate convert 'DTSTART;TZID=Europe/Berlin:20260103T200000\n  RRULE:FREQ=MONTHLY;BYDAY=1SA' --name patch-night\n  \
@@ -131,7 +131,7 @@ fn to_rules(args: &Convert, edge: &mut Edge) -> anyhow::Result<Output> {
 
 fn item(found: &Found) -> Item {
     let policy = &found.policy;
-    let (dtstart, rrule, notes) = match convert::to_rule(&policy.lowered.scheduled) {
+    let (dtstart, rrule, notes) = match convert::to_rule(&policy.lowered.schedule) {
         Some(rule) => (Some(rule.start), Some(rule.rule), rule.notes),
         None => (None, None, vec!["there are no recurring windows to write as a rule".to_owned()]),
     };

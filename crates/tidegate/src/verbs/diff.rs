@@ -18,9 +18,8 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "diff",
         about: "Compare two versions of policies: windows, hours and the longest wait",
-        more: "Policies are matched by kind, namespace and name; if each side holds one, those two are compared\n\
-               whatever their names. A policy that is missing on one side permits nothing there.\n\
-               With --exit-code the exit code is 1 if anything differs.\n\n\
+        more: "The command matches policies by kind, namespace and name; if each side holds one policy, it compares those two whatever their \
+               names. A policy that is missing on one side permits nothing there. With --exit-code the exit code is 1 if anything differs.\n\n\
                Examples:\n  \
                tidegate diff old.yaml new.yaml --for 1y\n  \
                git show HEAD:policy.yaml | tidegate diff - policy.yaml",

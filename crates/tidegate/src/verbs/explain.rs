@@ -21,9 +21,9 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "explain",
         about: "Say whether changes are permitted at an instant, as a tree of reasons",
-        more: "PATH may be a resource or a policy of the cluster that kubectl would ask: KIND/NAME, or KIND/NAMESPACE/NAME.\n\
-               With --quiet nothing is printed and the exit code is the answer: 0 if everything named permits\n\
-               changes, 1 if something does not, 2 if that cannot be told of something.\n\n\
+        more: "PATH may be a resource or a policy of the cluster that kubectl would use: KIND/NAME, or KIND/NAMESPACE/NAME. With --quiet the \
+               command prints nothing, and its exit code is the answer: 0 if everything named permits changes, 1 if something does not, 2 if the \
+               command cannot tell for something.\n\n\
                Examples:\n  \
                tidegate explain -f policy.yaml\n  \
                tidegate explain -f policies/ --at 2026-12-24T12:00:00Z -o json\n  \

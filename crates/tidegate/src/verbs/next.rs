@@ -14,7 +14,7 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "next",
         about: "List the next windows, and the hours of each month",
-        more: "Every window that meets the range is listed whole, with its true edges.\n\n\
+        more: "The list holds every window that overlaps the range, with its true edges.\n\n\
                Examples:\n  \
                tidegate next -f policy.yaml\n  \
                tidegate next -f policies/ --from 2026-12-01 --until 2027-01-01 -o json\n  \

@@ -5,7 +5,7 @@ use views::proposal;
 
 use super::{Listed, Verb};
 use crate::{
-    change::{Manner, on_what_is_so},
+    change::{Manner, retry_on_conflict},
     cluster::{Extent, Reach},
     output::Output,
 };
@@ -13,8 +13,8 @@ use crate::{
 pub(crate) fn verb() -> Verb {
     Verb {
         name: "node",
-        about: "Let a single machine go to its pool's target while the pool is held",
-        more: "The consent is for the configuration that the pool goes to now, and for nothing later.\n\n\
+        about: "Let a single node go to the target of its pool while the pool is held",
+        more: "The consent is for the configuration that is the target of the pool now, and for no later one.\n\n\
                Examples:\n  \
                tidegate node allow worker-3\n  \
                tidegate node allow worker-3 --dry-run",
@@ -22,7 +22,7 @@ pub(crate) fn verb() -> Verb {
         args: Node::augment_args,
         run: |matches, _| {
             let args = Node::from_arg_matches(matches)?;
-            on_what_is_so(|| run(&args))
+            retry_on_conflict(|| run(&args))
         },
     }
 }
@@ -35,9 +35,9 @@ struct Node {
 
 #[derive(Subcommand, Debug)]
 enum Step {
-    /// Let a machine go
+    /// Let a node go
     Allow {
-        /// The machine
+        /// The node
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]

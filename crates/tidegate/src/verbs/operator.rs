@@ -31,18 +31,17 @@ const LEASE: &str = "tidegate-operator";
 pub(crate) fn verb() -> Verb {
     Verb {
         name: "operator",
-        about: "Keep the status of policies and of what they gate true, in a cluster",
-        more: "It reads policies and gated resources and writes their status, conditions and events. Kinds that the\n\
-               cluster does not have are waited for. /metrics, /healthz and /readyz answer on the address of --listen. Several\n\
-               replicas share a lease, and one of them writes. With --manage-pools it also renders the configurations of pools and rolls\n\
-               them out to machines within their windows, and with --node-config it gives new machines theirs: to those whose bearer token\n\
-               the cluster knows and who may get the path /config/POOL. Agents get that of their own machine there, at /own/CONFIG. SIGTERM and\n\
-               Ctrl-C end it and give the lease back.\n\n\
+        about: "Run the operator: keep the status of policies and gated resources up to date",
+        more: "The operator reads policies and gated resources and writes their status, conditions and events. It waits for kinds that the cluster \
+               does not have yet. Replicas elect a leader by a lease, and only the leader writes. With --manage-pools the operator also renders the \
+               configurations of pools and rolls them out to nodes within their windows. With --node-config it serves new nodes their configuration \
+               at /config/POOL, if the API server knows their bearer token and lets them get that path, and each agent that of its own node \
+               at /own/CONFIG. SIGTERM and Ctrl-C end the operator; it gives the lease back.\n\n\
                Examples:\n  \
                tidegate operator --kubeconfig sandbox.kubeconfig\n  \
                tidegate operator --listen 0.0.0.0:8080 --log-format json\n\n\
-               In a pod, POD_NAME names the replica, POD_NAMESPACE the namespace of the lease, and NODE_NAME the machine, which goes last of the\n\
-               masters.",
+               In a pod, POD_NAME names the replica and POD_NAMESPACE the namespace of the lease. NODE_NAME is the node that the replica runs on: \
+               of the control-plane nodes it is updated last.",
         listed: Listed::Yes,
         args: Arguments::augment_args,
         run: |matches, edge| run(&Arguments::from_arg_matches(matches)?, edge),
@@ -51,7 +50,7 @@ pub(crate) fn verb() -> Verb {
 
 #[derive(Args, Debug)]
 struct Arguments {
-    /// Where /metrics, /healthz and /readyz answer; port 0 takes a free one
+    /// Address for /metrics, /healthz and /readyz; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
 
@@ -59,39 +58,39 @@ struct Arguments {
     #[arg(long, value_name = "PATH")]
     kubeconfig: Option<PathBuf>,
 
-    /// Do not stand for election: only for one replica, and for trying things out
+    /// Run without leader election: only for a single replica, and for trying things out
     #[arg(long)]
     alone: bool,
 
-    /// The namespace of the lease [default: that of the pod, or of the kubeconfig]
+    /// Namespace of the leader election lease [default: that of the pod, or of the kubeconfig]
     #[arg(long, value_name = "NAME", conflicts_with = "alone")]
     lease_namespace: Option<String>,
 
-    /// Roll configurations out to machines too: only where no machine config operator does
+    /// Also roll out MachineConfigs to nodes: only where no machine-config-operator runs
     #[arg(long)]
     manage_pools: bool,
 
-    /// Roll out although nobody has seen this server refuse a change without a permit: only for trying things out
+    /// Roll out although the operator has not seen the API server refuse a change without a permit: only for trying things out
     #[arg(long, requires = "manage_pools", hide = true)]
     without_proof: bool,
 
-    /// Where new machines get their configuration, at /config/POOL; in the clear only on a loopback address
+    /// Address that serves new nodes their configuration, at /config/POOL; plain HTTP only on a loopback address
     #[arg(long, value_name = "ADDRESS", requires = "manage_pools")]
     node_config: Option<SocketAddr>,
 
-    /// The certificate of that address, with what leads to its authority: PEM, read again when it changes
+    /// PEM certificate chain for --node-config; the operator reloads it when the file changes
     #[arg(long, value_name = "PATH", requires = "node_config", requires = "node_config_key")]
     node_config_cert: Option<PathBuf>,
 
-    /// The key of that certificate: PEM
+    /// PEM private key for --node-config-cert
     #[arg(long, value_name = "PATH", requires = "node_config", requires = "node_config_cert")]
     node_config_key: Option<PathBuf>,
 
-    /// For people or for machines
+    /// Log as text for people or as JSON for programs
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     log_format: LogFormat,
 
-    /// How much is logged
+    /// Lowest level that is logged
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Info)]
     log_level: LogLevel,
 }

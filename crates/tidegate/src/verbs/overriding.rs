@@ -9,7 +9,7 @@ use views::{change::Change, proposal};
 use super::{Listed, Verb};
 use crate::{
     args,
-    change::{Manner, on_what_is_so},
+    change::{Manner, retry_on_conflict},
     cluster::{Extent, Reach},
     edge::Edge,
     output::Output,
@@ -18,9 +18,9 @@ use crate::{
 pub(crate) fn verb() -> Verb {
     Verb {
         name: "override",
-        about: "Set the policy of a resource aside, for a while or until further notice, and back",
-        more: "The policy stays named under every strategy, so --clear always finds the way back. The patch is printed, and\n\
-               how to undo it; with --dry-run nothing else happens.\n\n\
+        about: "Override the policy of a resource, for a while or until further notice, or end the override",
+        more: "The resource keeps the name of its policy under every strategy, so --clear always finds the way back. The command prints its patch \
+               and how to undo it; with --dry-run it does nothing else.\n\n\
                Examples:\n  \
                tidegate override mcp/worker --permissive-until +24h --reason \"CVE-2026-1234\"\n  \
                tidegate override clusterversion/version --restrictive-until 2026-12-27 --reason \"holiday sale\"\n  \
@@ -30,7 +30,7 @@ pub(crate) fn verb() -> Verb {
         args: Override::augment_args,
         run: |matches, edge| {
             let args = Override::from_arg_matches(matches)?;
-            on_what_is_so(|| run(&args, edge))
+            retry_on_conflict(|| run(&args, edge))
         },
     }
 }
@@ -53,7 +53,7 @@ struct Override {
     /// Hold changes until this is taken back
     #[arg(long, group = "wanted")]
     restrictive: bool,
-    /// Go back to the policy
+    /// End the override: follow the policy again
     #[arg(long, group = "wanted")]
     clear: bool,
     /// Why, in your own words; shown wherever the override is

@@ -15,7 +15,7 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "prune",
         about: "List the rendered configurations that may be deleted, and why the rest may not",
-        more: "Nothing is deleted here: the command that would is printed.\n\n\
+        more: "The command deletes nothing: it prints the command that would.\n\n\
                Examples:\n  \
                tidegate prune\n  \
                tidegate prune -o json",

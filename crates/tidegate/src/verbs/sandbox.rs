@@ -60,9 +60,9 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "sandbox",
         about: "Run a simulated cluster in this process, with the operator and agents that look after it",
-        more: "Fifteen machines in four pools run the real agent on hosts that only write down what is done to them. It listens on\n\
-               loopback only, for whoever has its kubeconfig, and forgets everything when it ends. One line on standard output says\n\
-               that it is ready; Ctrl-C ends it. The clock can be turned from another terminal: tidegate sandbox clock --help.\n\n\
+        more: "Fifteen nodes in four pools run the real agent, on hosts that only record what the agent does to them. The sandbox listens on loopback \
+               only, for whoever has its kubeconfig, and keeps nothing when it ends. It prints one line to standard output when it is ready; \
+               Ctrl-C ends it. You can set its clock from another terminal: tidegate sandbox clock --help.\n\n\
                Examples:\n  \
                tidegate sandbox\n  \
                tidegate sandbox --tour\n  \
@@ -89,7 +89,7 @@ struct Arguments {
     #[command(flatten)]
     at: At,
 
-    /// Start with nothing but the definitions, and without operator and machines; otherwise the policies named are loaded, or a few examples
+    /// Start with the definitions only, without operator and nodes; otherwise the sandbox loads the policies named, or a few examples
     #[arg(long, conflicts_with_all = ["files", "paths", "load"])]
     empty: bool,
 
@@ -105,11 +105,11 @@ struct Arguments {
     #[arg(long, conflicts_with = "tour")]
     plain: bool,
 
-    /// How many seconds of the sandbox pass in one, 3600 at most; 0 stands still
+    /// Sandbox seconds per real second, 3600 at most; 0 stops the clock
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=i64::from(FASTEST)))]
     speed: u32,
 
-    /// What the lengths of boots and drains are drawn from
+    /// Random seed of the lengths of boots and drains
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 

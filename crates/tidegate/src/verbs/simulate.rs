@@ -41,12 +41,11 @@ const LONGEST: i64 = 10 * 366 * 86_400;
 pub(crate) fn verb() -> Verb {
     Verb {
         name: "simulate",
-        about: "Let the months go by: when each change would start and finish, and which pool never converges",
-        more: "Reads the cluster that kubectl would, or files with -f: a folder, a must-gather, or what `kubectl\n\
-               get -o yaml` printed of policies, pools, nodes, machine configurations and cluster version.\n\
-               Nothing is written there. What is pending is simulated; --change and --change-every make up\n\
-               more. Every change drains and restarts machines, in lengths drawn around --drain and --reboot.\n\
-               -o wide shows every machine, -o svg draws them.\n\n\
+        about: "Simulate the months ahead: when each change would start and finish, and which pool never converges",
+        more: "The command reads the cluster that kubectl would use, or files with -f: a folder, a must-gather, or the output of `kubectl get -o \
+               yaml` for policies, pools, nodes, machine configurations and cluster version. It writes nothing there. It simulates what is \
+               pending, and what --change and --change-every add. Every change drains and reboots nodes, in times drawn around --drain and \
+               --reboot. -o wide shows every node, -o svg draws them.\n\n\
                Exit codes: 0 done, 2 usage or failure; with --exit-code, 1 if a pool does not converge.\n\n\
                Examples:\n  \
                tidegate simulate\n  \
@@ -68,25 +67,25 @@ struct Simulate {
     reach: Reach,
     #[command(flatten)]
     at: At,
-    /// Look so far ahead, such as 30d, 12h, 2w, 6mo or 1y [default: 1y]
+    /// How much time to simulate, such as 30d, 12h, 2w, 6mo or 1y [default: 1y]
     #[arg(long = "for", id = "length", value_name = "LENGTH", value_parser = args::ahead)]
     length: Option<Ahead>,
-    /// Make believe that a change arrives in this pool at the start; may be given several times
+    /// Add a change to this pool at the start; may be given several times
     #[arg(long, value_name = "POOL", value_delimiter = ',')]
     change: Vec<String>,
-    /// Make believe that a change arrives again and again, in all pools or in those of --change
+    /// Add a change at this interval, to all pools or to those of --change
     #[arg(long, value_name = "LENGTH", value_parser = args::ahead)]
     change_every: Option<Ahead>,
-    /// Make believe that pools have so many machines, whatever was read
+    /// Simulate these pools with COUNT nodes instead of the nodes that were read
     #[arg(long, value_name = "POOL=COUNT", value_delimiter = ',', value_parser = machines)]
     nodes: Vec<(String, usize)>,
-    /// How long the workloads of a machine usually take to leave
+    /// Typical time that a node takes to drain
     #[arg(long, value_name = "LENGTH", value_parser = args::seconds, default_value = "5m")]
     drain: i64,
-    /// How long a machine then usually takes to apply its configuration and to be back
+    /// Typical time that a drained node takes to apply its configuration and to be ready again
     #[arg(long, value_name = "LENGTH", value_parser = args::seconds, default_value = "8m")]
     reboot: i64,
-    /// Where chance begins: the same seed gives the same answer
+    /// Random seed: the same seed gives the same result
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     /// How to write the output

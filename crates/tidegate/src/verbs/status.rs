@@ -21,7 +21,7 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "status",
         about: "Show every resource and policy: open or held, until when, what is next, what is pending",
-        more: "Reads the cluster that kubectl would, or files with -f: a folder, or what `kubectl get -o yaml` printed.\n\n\
+        more: "The command reads the cluster that kubectl would use, or files with -f: a folder, or the output of `kubectl get -o yaml`.\n\n\
                Examples:\n  \
                tidegate status\n  \
                tidegate status -w\n  \

@@ -19,9 +19,9 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "validate",
         about: "Check policies and stanzas: every problem of every file, with its place and a hint",
-        more: "Problems go to standard error as file:line:column: field: what. Exit code 1 if a policy cannot be\n\
-               used, or the stanza of a ClusterVersion, MachineConfigPool, HostedCluster or NodePool; warnings\n\
-               alone, such as a rule that never fires, are 0 unless --strict is given.\n\n\
+        more: "The command writes problems to standard error as file:line:column: field: what. It exits with 1 if a policy cannot be used, or the \
+               stanza of a ClusterVersion, MachineConfigPool, HostedCluster or NodePool; warnings alone, such as a rule that never fires, exit \
+               with 0 unless --strict is given.\n\n\
                Examples:\n  \
                tidegate validate policies/\n  \
                helm template . | tidegate validate -\n  \

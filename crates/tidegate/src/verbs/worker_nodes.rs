@@ -13,7 +13,7 @@ use views::{
 use super::{Listed, Verb};
 use crate::{
     args::{At, Format, Formats},
-    change::{Manner, on_what_is_so},
+    change::{Manner, retry_on_conflict},
     cluster::{Cluster, Extent, Reach, Shown},
     edge::Edge,
     output::{self, Output},
@@ -25,9 +25,9 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(5);
 pub(crate) fn verb() -> Verb {
     Verb {
         name: "worker-nodes",
-        about: "Steer the machines of a pool: start, pause, resume, roll back, and see how far each is",
-        more: "The policy stays named whatever is done here. Patches are printed, and how to undo them; with --dry-run nothing\n\
-               else happens.\n\n\
+        about: "Control the rollout of a pool: start, pause, resume, roll back, and show the progress of each node",
+        more: "The pool keeps the name of its policy whatever is done here. The command prints its patches and how to undo them; with --dry-run \
+               it does nothing else.\n\n\
                Examples:\n  \
                tidegate worker-nodes status -w\n  \
                tidegate worker-nodes start --pool infra\n  \
@@ -49,7 +49,7 @@ struct WorkerNodes {
 
 #[derive(Subcommand, Debug)]
 enum Step {
-    /// Let a pool go to a configuration, the newest if none is named, and record what it had
+    /// Make a configuration the target of a pool, and record the previous one for rollback
     Start {
         /// The rendered configuration [default: the newest]
         #[arg(value_name = "CONFIG")]
@@ -59,7 +59,7 @@ enum Step {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Begin no more machines, whatever the policy says; those that have begun finish
+    /// Start no more nodes, whatever the policy says; nodes in flight finish
     Pause {
         /// Why, in your own words; shown wherever the pause is
         #[arg(long, value_name = "TEXT")]
@@ -69,21 +69,21 @@ enum Step {
         #[command(flatten)]
         manner: Manner,
     },
-    /// Follow the policy again, or go on for ever if none is named
+    /// End the pause: follow the policy again, or permit changes at any time if the pool names none
     Resume {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Go back to the configuration that was recorded when the pool was last started
+    /// Make the configuration the target that start recorded
     Rollback {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         manner: Manner,
     },
-    /// Show pools and machines: phase, progress, what blocks, what is next
+    /// Show pools and nodes: phase, progress, what blocks, what is next
     Status {
         /// Only this pool
         #[arg(long, value_name = "NAME")]
@@ -112,23 +112,23 @@ struct Which {
 
 fn run(args: &WorkerNodes, edge: &mut Edge) -> anyhow::Result<Output> {
     match &args.step {
-        Step::Start { config, which, manner } => on_what_is_so(|| {
+        Step::Start { config, which, manner } => retry_on_conflict(|| {
             manner.make(&which.reach.connect()?, Extent::Pools, |snapshot| {
                 proposal::start(snapshot, &which.pool, config.as_deref())
             })
         }),
-        Step::Rollback { which, manner } => on_what_is_so(|| {
+        Step::Rollback { which, manner } => retry_on_conflict(|| {
             manner.make(&which.reach.connect()?, Extent::Pools, |snapshot| {
                 proposal::rollback(snapshot, &which.pool)
             })
         }),
-        Step::Pause { reason, which, manner } => on_what_is_so(|| {
+        Step::Pause { reason, which, manner } => retry_on_conflict(|| {
             let cluster = which.reach.connect()?;
             manner.make(&cluster, Extent::Gates, |snapshot| {
                 proposal::pause(snapshot, &which.pool, reason.as_deref(), cluster.now(edge))
             })
         }),
-        Step::Resume { which, manner } => on_what_is_so(|| {
+        Step::Resume { which, manner } => retry_on_conflict(|| {
             let cluster = which.reach.connect()?;
             manner.make(&cluster, Extent::Gates, |snapshot| {
                 proposal::resume(snapshot, &which.pool, cluster.now(edge))

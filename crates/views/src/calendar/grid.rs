@@ -6,7 +6,11 @@
 use std::fmt::Write as _;
 
 use schedule::{Date, Instant, Span, TimeOfDay, Weekday, Zone};
-use tidegate_core::calendar::{Cover, Day, Month};
+use tidegate_core::{
+    calendar::{Cover, Day, Month},
+    explain::rule,
+    part::PartKind,
+};
 
 use super::{PolicyMonths, exclusion_days, month_name};
 use crate::{
@@ -19,14 +23,11 @@ use crate::{
 /// Draws the months of a policy.
 pub fn draw(drawn: &PolicyMonths<'_>, colour: Colour) -> String {
     let mut text = heading(drawn.policy, drawn.now, colour);
-    let rule = if drawn.policy.lowered.strategy == api::policy::Strategy::MaintenanceSchedule {
-        match &drawn.policy.lowered.scheduled.windows {
-            Some(_) => tidegate_core::explain::rule::sentence(&drawn.policy.lowered.scheduled),
-            None => format!("times in {}", drawn.policy.lowered.scheduled.zone.name()),
-        }
-    } else {
-        format!("strategy {:?}", drawn.policy.lowered.strategy)
-    };
+    let lowered = &drawn.policy.lowered;
+    let rule = rule::sentences(&lowered.parts).unwrap_or_else(|| match lowered.parts.kind {
+        PartKind::Plain => format!("strategy {:?}", lowered.strategy),
+        _ => format!("times in {}", lowered.zone.name()),
+    });
     let _ = writeln!(text, "  {rule}");
     for month in &drawn.months {
         text.push('\n');
@@ -72,7 +73,7 @@ fn draw_month(month: &Month, drawn: &PolicyMonths<'_>, colour: Colour) -> String
             line.push_str(&cell(day, drawn.today, colour));
         }
         let used = blank + week.len();
-        let beside = beside(week, month, &drawn.policy.lowered.scheduled.zone);
+        let beside = beside(week, month, &drawn.policy.lowered.zone);
         if !beside.is_empty() {
             line.push_str(&"     ".repeat(7 - used));
             let _ = write!(line, "  {}", colour.paint(Style::Open, &beside));

@@ -58,13 +58,10 @@ fn windows(policy: &Policy, range: &Range<Instant>, now: Instant, lines: &mut Ve
 }
 
 fn exclusions(policy: &Policy, range: &Range<Instant>, now: Instant, lines: &mut Vec<String>) {
-    if policy.lowered.strategy != api::policy::Strategy::MaintenanceSchedule {
-        return;
-    }
-    let scheduled = &policy.lowered.scheduled;
+    let zone = &policy.lowered.zone;
     let name = policy.object.name.as_deref().unwrap_or_default();
-    let (first, last) = (scheduled.zone.date_of(range.start), scheduled.zone.date_of(range.end));
-    for exclusion in &scheduled.exclusions {
+    let (first, last) = (zone.date_of(range.start), zone.date_of(range.end));
+    for exclusion in policy.lowered.parts.exclusions() {
         if exclusion.until <= first || exclusion.from > last {
             continue;
         }

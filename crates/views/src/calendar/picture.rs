@@ -42,13 +42,9 @@ pub fn picture(drawings: &[PolicyMonths<'_>]) -> String {
 fn policy(drawn: &PolicyMonths<'_>, columns: usize, top: usize, body: &mut String) -> usize {
     let lowered = &drawn.policy.lowered;
     let name = drawn.policy.object.name.as_deref().unwrap_or_default();
-    let what = if lowered.strategy == api::policy::Strategy::MaintenanceSchedule
-        && lowered.scheduled.windows.is_some()
-    {
-        explain::rule::sentence(&lowered.scheduled)
-    } else {
-        format!("strategy {:?}, times in {}", lowered.strategy, lowered.scheduled.zone.name())
-    };
+    let what = explain::rule::sentences(&lowered.parts).unwrap_or_else(|| {
+        format!("strategy {:?}, times in {}", lowered.strategy, lowered.zone.name())
+    });
     let _ = writeln!(
         body,
         "<text class=\"name\" x=\"{MARGIN}\" y=\"{}\">{}</text>",
@@ -178,10 +174,10 @@ fn cell(day: &Day, drawn: &PolicyMonths<'_>, x: usize, y: usize, body: &mut Stri
 /// A day in words.
 fn title(day: &Day, drawn: &PolicyMonths<'_>) -> String {
     let lowered = &drawn.policy.lowered;
-    let zone = &lowered.scheduled.zone;
+    let zone = &lowered.zone;
     let name: &str = day.date.weekday().name();
     let mut words = format!("{name} {}", day.date);
-    let exclusion = day.excluded.and_then(|place| lowered.scheduled.exclusions.get(place));
+    let exclusion = day.excluded.and_then(|place| lowered.parts.exclusions().nth(place));
     if let Some(exclusion) = exclusion {
         let _ = write!(
             words,

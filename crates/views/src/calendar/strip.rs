@@ -19,7 +19,7 @@ const COLUMNS: i64 = 48;
 /// Draws the months of a policy.
 pub fn draw(drawn: &PolicyMonths<'_>, colour: Colour) -> String {
     let mut text = heading(drawn.policy, drawn.now, colour);
-    let _ = writeln!(text, "  times in {}", drawn.policy.lowered.scheduled.zone.name());
+    let _ = writeln!(text, "  times in {}", drawn.policy.lowered.zone.name());
     for month in &drawn.months {
         text.push('\n');
         text.push_str(&draw_month(month, drawn, colour));
@@ -72,8 +72,8 @@ fn row(day: &Day, drawn: &PolicyMonths<'_>, colour: Colour) -> String {
     if day.permitted() > 0 {
         let _ = write!(line, "  {}", text::hours(day.permitted()));
     }
-    let exclusions = &drawn.policy.lowered.scheduled.exclusions;
-    if let Some(exclusion) = day.excluded.and_then(|place| exclusions.get(place)) {
+    let parts = &drawn.policy.lowered.parts;
+    if let Some(exclusion) = day.excluded.and_then(|place| parts.exclusions().nth(place)) {
         let reason =
             exclusion.reason.as_deref().map_or_else(|| exclusion_days(exclusion), printable);
         let _ = write!(line, "  {reason}");
