@@ -1,4 +1,4 @@
-//! How long do decisions about machines take? Run with `cargo run --release -p tidegate-core --example decision_figures`.
+//! How long do decisions about machines take? Run with `cargo run --profile dist -p tidegate-core --example decision_figures`.
 //!
 //! Each figure stands beside its limit, and the program fails if one is missed.
 #![expect(

@@ -39,8 +39,8 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         let missing = sources.iter().filter(|source| !tree.holds(source));
         problems.extend(missing.map(|source| format!("{word} of {source}, which is not there")));
     }
-    if !words_of(building, "RUN").any(|run| run.contains("cargo build --release --locked")) {
-        problems.push("does not build with the lock file".to_owned());
+    if !words_of(building, "RUN").any(|run| run.contains("cargo build --profile dist --locked")) {
+        problems.push("does not build what ships with the lock file".to_owned());
     }
     let user = words_of(shipped, "USER").last().unwrap_or_default();
     let number = user.split(':').next().unwrap_or_default().parse::<u32>();
@@ -102,7 +102,7 @@ ENV RUSTUP_TOOLCHAIN=1.95.0
 # Comments and continued lines are read as engines read them.
 COPY Cargo.toml Cargo.lock ./
 RUN cd /src \\
- && cargo build --release --locked -p tidegate
+ && cargo build --profile dist --locked -p tidegate
 FROM scratch
 COPY --from=build /image/tidegate /image/tidegate-agent /
 USER 65532:65532
@@ -132,7 +132,8 @@ ENTRYPOINT [\"/tidegate\"]
         found(("RUSTUP_TOOLCHAIN=1.95.0", "A=1"), &["does not set RUSTUP_TOOLCHAIN"]);
         found(("FROM scratch", "FROM debian"), &["not of a build and `scratch`"]);
         found(("COPY Cargo.toml", "COPY Cargo.tom"), &["COPY of Cargo.tom, which is not there"]);
-        found((" --locked", ""), &["does not build with the lock file"]);
+        found((" --locked", ""), &["does not build what ships with the lock file"]);
+        found(("--profile dist", "--release"), &["does not build what ships"]);
         found(("USER 65532:65532", "USER tidegate"), &["not as a number other than 0"]);
         found(("USER 65532:65532", "USER 0"), &["not as a number other than 0"]);
         found(("USER 65532:65532\n", ""), &["not as a number other than 0"]);

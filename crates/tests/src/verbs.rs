@@ -22,9 +22,9 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, parts, text) in verbs() {
         let up = "super::".repeat(parts.len());
-        let named: BTreeSet<&str> =
+        let mentioned: BTreeSet<&str> =
             behind(text, &["crate::verbs::", "verbs::", &up]).into_iter().collect();
-        let others = names.intersection(&named).filter(|other| !parts.starts_with(&[**other]));
+        let others = names.intersection(&mentioned).filter(|other| !parts.starts_with(&[**other]));
         findings.extend(others.map(|other| {
             let what = format!(
                 "names the verb {other}: move what both show to crates/views, or what both do beside verbs.rs"

@@ -1,6 +1,6 @@
 //! How fast, how small and how quiet is the operator? Ten thousand gated resources over a thousand policies, on each server.
 //!
-//! `cargo run --release -p tidegate-tests --example operator_figures [embedded|real] [POLICIES RESOURCES ROUNDS]`
+//! `cargo run --profile dist -p tidegate-tests --example operator_figures [embedded|real] [POLICIES RESOURCES ROUNDS]`
 //!
 //! The operator runs as a process of its own, so that its memory and its time are its own. What it is compared with is a bare loop
 //! that sends the very patches that the operator would, made beforehand, from the same number of hands.
