@@ -4,7 +4,6 @@
 
 use std::ops::Range;
 
-use api::policy::Strategy;
 use schedule::{Date, Instant, Span};
 
 use crate::{
@@ -84,7 +83,7 @@ pub fn months(lowered: &Lowered, from: Date, to: Date) -> Vec<Month> {
 }
 
 fn month(lowered: &Lowered, first: Date) -> Month {
-    let zone = &lowered.scheduled.zone;
+    let zone = &lowered.zone;
     let end = next_month(first).map_or(Instant::MAX, |next| midnight(next, zone));
     let range = midnight(first, zone)..end;
     let spans: Vec<Span> = lowered.set.spans(range.clone()).collect();
@@ -106,11 +105,9 @@ fn month(lowered: &Lowered, first: Date) -> Month {
     Month { first, range, days, spans }
 }
 
-/// Exclusions count under the strategy that heeds them only.
 fn exclusion_of(lowered: &Lowered, date: Date) -> Option<usize> {
-    let heeded = lowered.strategy == Strategy::MaintenanceSchedule;
     let holds = |exclusion: &schedule::Exclusion| exclusion.from <= date && date < exclusion.until;
-    lowered.scheduled.exclusions.iter().position(holds).filter(|_| heeded)
+    lowered.parts.exclusions().position(holds)
 }
 
 #[cfg(test)]

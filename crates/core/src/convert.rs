@@ -6,7 +6,10 @@
 use api::policy;
 use schedule::{Date, Form, Length, Ordinal, Recurrence, Rrule, TimeOfDay, Weekday, Zone};
 
-use crate::{explain::length_text, lower::Scheduled};
+use crate::{
+    explain::length_text,
+    part::{Days, Part, Recurring},
+};
 
 /// A schedule as an RFC 5545 rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,20 +22,24 @@ pub struct Rule {
     pub notes: Vec<String>,
 }
 
-/// Writes a schedule as a rule. None if it has no windows of its own.
-pub fn to_rule(scheduled: &Scheduled) -> Option<Rule> {
-    let recurrence = scheduled.recurrence.as_ref()?;
+/// Writes a schedule as a rule. None if it has no windows of its own, or several kinds of them.
+pub fn to_rule(schedule: &Part) -> Option<Rule> {
+    let mut recurring = schedule.recurring();
+    let (Some(only), None) = (recurring.next(), recurring.next()) else { return None };
+    let Recurring { days: Days::Recurrence(recurrence), start, length, zone } = only else {
+        return None;
+    };
     let eve = Date::from_days_since_epoch(-1).ok()?;
     // The first window itself, so that readers who count DTSTART as a window count no false one. It has the phase of the rule,
     // which is anchored at 1970-01-01 (TIME-3).
     let first = recurrence.next_date(eve);
-    let mut notes = vec![match scheduled.length {
-        Length::RestOfDay if scheduled.start == TimeOfDay::MIDNIGHT => {
+    let mut notes = vec![match *length {
+        Length::RestOfDay if *start == TimeOfDay::MIDNIGHT => {
             "an RRULE has no length: each window goes on the whole day".into()
         }
         length => format!("an RRULE has no length: each window goes on {}", length_text(length)),
     }];
-    match scheduled.exclusions.len() {
+    match schedule.exclusions().count() {
         0 => {}
         1 => notes.push("an RRULE has no exclusions: 1 is left out".into()),
         count => notes.push(format!("an RRULE has no exclusions: {count} are left out")),
@@ -41,12 +48,12 @@ pub fn to_rule(scheduled: &Scheduled) -> Option<Rule> {
         notes.push("the rule never fires".into());
     }
     let date = first.unwrap_or(eve.tomorrow()).to_string().replace('-', "");
-    let seconds = scheduled.start.seconds();
+    let seconds = start.seconds();
     let time = format!("{:02}{:02}{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let start = if scheduled.zone.is_utc() {
+    let start = if zone.is_utc() {
         format!("DTSTART:{date}T{time}Z")
     } else {
-        format!("DTSTART;TZID={}:{date}T{time}", scheduled.zone.name())
+        format!("DTSTART;TZID={}:{date}T{time}", zone.name())
     };
     Some(Rule { start, rule: format!("RRULE:{}", Rrule::from_recurrence(recurrence)), notes })
 }

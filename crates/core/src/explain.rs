@@ -7,12 +7,13 @@
 use std::fmt::Write as _;
 
 use api::policy::Strategy;
-use schedule::{Cause, Date, Instant, Length, TimeSet, Zone};
+use schedule::{Cause, Date, Exclusion, Instant, Length, TimeSet, Zone};
 
 use crate::{
     format::duration_text,
     gate::{Form, problem_text},
-    lower::{Lowered, Scheduled},
+    lower::Lowered,
+    part::{Part, PartKind, Recurring},
     problem::Object,
     read::Policy,
     seen::SeenPolicy,
@@ -61,6 +62,10 @@ pub enum Fact {
     NothingScheduled,
     /// Everything that is not excluded is permitted (TIME-11).
     OnlyExclusions,
+    /// What a field says is permitted while each of its parts permits it.
+    AllOf(String),
+    /// What a field says is permitted while one of its parts permits it.
+    AnyOf(String),
     /// A window is open.
     Window {
         /// The rule of the windows, in words.
@@ -111,29 +116,29 @@ fn node(fact: Fact, set: &TimeSet, at: Instant, because: Vec<Reason>) -> Reason 
 }
 
 fn strategy_node(lowered: &Lowered, at: Instant) -> Reason {
-    let because = match lowered.strategy {
-        Strategy::MaintenanceSchedule => schedule_nodes(&lowered.scheduled, at),
-        Strategy::Permissive | Strategy::Restrictive | Strategy::Unknown => Vec::new(),
+    let because = match &lowered.parts.kind {
+        PartKind::Plain => Vec::new(),
+        PartKind::All(parts) => parts.iter().map(|part| part_node(part, at)).collect(),
+        _ => vec![part_node(&lowered.parts, at)],
     };
     node(Fact::Strategy(lowered.strategy), &lowered.set, at, because)
 }
 
-fn schedule_nodes(scheduled: &Scheduled, at: Instant) -> Vec<Reason> {
-    let Scheduled { windows, exclusions, set, .. } = scheduled;
-    let mut nodes = Vec::new();
-    match windows {
-        Some(windows) => nodes.push(node(window_fact(scheduled, windows, at), windows, at, vec![])),
-        None if exclusions.is_empty() => nodes.push(node(Fact::NothingScheduled, set, at, vec![])),
-        None => nodes.push(node(Fact::OnlyExclusions, &TimeSet::always(), at, vec![])),
-    }
-    if !exclusions.is_empty() {
-        nodes.push(exclusion_node(scheduled, at));
-    }
-    nodes
+fn part_node(part: &Part, at: Instant) -> Reason {
+    let below = |parts: &[Part]| parts.iter().map(|part| part_node(part, at)).collect();
+    let (fact, because) = match &part.kind {
+        PartKind::Excluded(exclusions, zone) => return exclusion_node(part, exclusions, zone, at),
+        PartKind::Windows(recurring) => (window_fact(recurring, &part.set, at), Vec::new()),
+        PartKind::Everything => (Fact::OnlyExclusions, Vec::new()),
+        PartKind::Plain | PartKind::Nothing => (Fact::NothingScheduled, Vec::new()),
+        PartKind::All(parts) => (Fact::AllOf(part.label.clone()), below(parts)),
+        PartKind::Any(parts) => (Fact::AnyOf(part.label.clone()), below(parts)),
+    };
+    node(fact, &part.set, at, because)
 }
 
-fn window_fact(scheduled: &Scheduled, windows: &TimeSet, at: Instant) -> Fact {
-    let rule = rule::sentence(scheduled);
+fn window_fact(recurring: &Recurring, windows: &TimeSet, at: Instant) -> Fact {
+    let rule = rule::sentence(recurring);
     match windows.why(at).cause {
         Cause::Always => Fact::AlwaysOpen { rule },
         // Windows that touch are one (TIME-9), so the edges are those of the whole stretch.
@@ -152,10 +157,9 @@ fn window_fact(scheduled: &Scheduled, windows: &TimeSet, at: Instant) -> Fact {
     }
 }
 
-fn exclusion_node(scheduled: &Scheduled, at: Instant) -> Reason {
-    let Scheduled { zone, exclusions, set, .. } = scheduled;
+fn exclusion_node(part: &Part, exclusions: &[Exclusion], zone: &Zone, at: Instant) -> Reason {
     let edge = |date: Date| zone.first_instant_of(date, schedule::TimeOfDay::MIDNIGHT);
-    if let Cause::Exclusion { from, until, reason } = set.why(at).cause {
+    if let Cause::Exclusion { from, until, reason } = part.set.why(at).cause {
         let reason = reason.map(str::to_owned);
         let fact = Fact::Excluded { from, until, reason };
         return Reason { verdict: Verdict::Held, fact, until: Some(edge(until)), because: vec![] };
@@ -168,15 +172,7 @@ fn exclusion_node(scheduled: &Scheduled, at: Instant) -> Reason {
 
 /// The deciding reason as one sentence: what `status.behavior` shows (POL-3). It names instants and never a countdown (POL-7).
 pub fn sentence(lowered: &Lowered, at: Instant) -> String {
-    let tree = strategy_node(lowered, at);
-    let deciding = match tree.verdict {
-        // An exclusion is listed last and beats permission (TIME-10).
-        Verdict::Held | Verdict::CannotTell => {
-            tree.because.iter().rev().find(|part| part.verdict == Verdict::Held)
-        }
-        Verdict::Permitted => tree.because.first(),
-    };
-    deciding.unwrap_or(&tree).brief()
+    strategy_node(lowered, at).deciding().brief()
 }
 
 impl Reason {
@@ -184,6 +180,22 @@ impl Reason {
     /// reason can change, as when an excluded day begins, and a status says the one that holds.
     pub fn holds_until(&self) -> Option<Instant> {
         self.because.iter().filter_map(Self::holds_until).chain(self.until).min()
+    }
+
+    /// The reason at the bottom of the tree that decides.
+    fn deciding(&self) -> &Self {
+        let mut held = self.because.iter().filter(|part| part.verdict != Verdict::Permitted);
+        let part = match (self.verdict, &self.fact) {
+            (Verdict::Permitted, Fact::AnyOf(_)) => {
+                self.because.iter().find(|part| part.verdict == Verdict::Permitted)
+            }
+            (Verdict::Permitted, _) => self.because.first(),
+            // Of those of which one would be enough, the one that opens first; one that never does comes last.
+            (_, Fact::AnyOf(_)) => held.min_by_key(|part| part.until.unwrap_or(Instant::MAX)),
+            // An exclusion is listed last and beats permission (TIME-10).
+            _ => held.next_back(),
+        };
+        part.map_or(self, Self::deciding)
     }
 
     /// The reason in words that stay the same as long as it holds: no instant in it, because those around it have their own
@@ -214,6 +226,8 @@ impl Reason {
             Fact::OnlyExclusions => {
                 "no permit is given: whatever is not excluded is permitted".into()
             }
+            Fact::AllOf(label) => format!("{label}: permitted while each of its parts permits it"),
+            Fact::AnyOf(label) => format!("{label}: permitted while one of its parts permits it"),
             Fact::AlwaysOpen { rule } => format!("windows {rule}: they leave no gap"),
             Fact::Window { rule, start, end } => {
                 let from = start.map_or_else(String::new, |at| format!(" from {}", when(at, zone)));

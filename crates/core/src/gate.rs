@@ -28,6 +28,7 @@ use crate::{
 pub mod permit;
 mod what_if;
 
+pub(crate) use permit::Proof;
 pub use permit::{Basis, Hold, Permit};
 pub use what_if::{Real, Supposed, WhatIf};
 

@@ -10,6 +10,16 @@ pub struct StatusPatch {
     pub operations: Vec<Value>,
 }
 
+/// Whether a part of a document is there: whoever patches puts in what is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Presence {
+    /// It is not.
+    #[default]
+    Absent,
+    /// It is.
+    Present,
+}
+
 impl StatusPatch {
     /// Both patches as one. Each was made from the same version and puts in what it misses, so what both begin with is done once;
     /// and neither moves a condition that the other found by its place, because both only replace and append.

@@ -26,6 +26,7 @@ use crate::{
     enforced::Enforcement,
     key::Key,
     node::disruption::{self, Wanted},
+    patch::Presence,
     pending::{self, Began, Pending},
     pool::{
         seen::{SeenNode, SeenPool},
@@ -165,16 +166,6 @@ pub struct Conditions {
     pub list: Presence,
     /// Ours, with their places.
     placed: Vec<(usize, Condition)>,
-}
-
-/// Whether a part of a document is there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Presence {
-    /// It is not.
-    #[default]
-    Absent,
-    /// It is.
-    Present,
 }
 
 impl Seen {

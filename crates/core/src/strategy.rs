@@ -1,12 +1,13 @@
-//! Which set of instants does a strategy denote?
+//! What does a strategy mean?
 //!
 //! One row for each strategy. Adding one is a row here and its variant on the wire; status, calendar, forecast and explanation
-//! follow from the set (TIME-2).
+//! follow from the parts (TIME-2).
 
 use api::policy::Strategy;
-use schedule::TimeSet;
 
-/// A strategy and the set it denotes.
+use crate::part::Part;
+
+/// A strategy and what it means.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The strategy.
@@ -15,8 +16,8 @@ pub struct Row {
     pub name: &'static str,
     /// What it says, as a sentence without its full stop.
     pub meaning: &'static str,
-    /// The set, given the set of the maintenance schedule.
-    pub set: fn(scheduled: TimeSet) -> TimeSet,
+    /// What it is made of, given the maintenance schedule.
+    pub parts: fn(schedule: Part) -> Part,
 }
 
 /// Every strategy of a policy (POL-1).
@@ -25,19 +26,19 @@ pub const STRATEGIES: &[Row] = &[
         strategy: Strategy::Permissive,
         name: "Permissive",
         meaning: "changes are always permitted",
-        set: |_| TimeSet::always(),
+        parts: |_| Part::always(),
     },
     Row {
         strategy: Strategy::Restrictive,
         name: "Restrictive",
         meaning: "changes are never permitted",
-        set: |_| TimeSet::never(),
+        parts: |_| Part::never(),
     },
     Row {
         strategy: Strategy::MaintenanceSchedule,
         name: "MaintenanceSchedule",
         meaning: "changes are permitted as the maintenance schedule says",
-        set: |scheduled| scheduled,
+        parts: |schedule| schedule,
     },
 ];
 

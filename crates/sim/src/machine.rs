@@ -29,10 +29,13 @@ use runtime::{
     path::{self, Resource},
 };
 use serde_json::{Value, json};
-use tidegate_core::pool::{
-    membership::{Membership, membership},
-    seen::{SeenNode, SeenPool},
-    serve::ANNOTATIONS_FILE,
+use tidegate_core::{
+    membership::Membership,
+    pool::{
+        membership::membership,
+        seen::{SeenNode, SeenPool},
+        serve::ANNOTATIONS_FILE,
+    },
 };
 
 use crate::{

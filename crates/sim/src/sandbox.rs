@@ -18,9 +18,12 @@ use runtime::{
 };
 use schedule::Instant;
 use serde_json::Value;
-use tidegate_core::pool::{
-    membership::{Membership, membership},
-    seen::{SeenNode, SeenPool},
+use tidegate_core::{
+    membership::Membership,
+    pool::{
+        membership::membership,
+        seen::{SeenNode, SeenPool},
+    },
 };
 use tokio::{task::JoinSet, time::timeout};
 

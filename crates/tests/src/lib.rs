@@ -25,6 +25,7 @@ pub mod promql;
 pub mod purity;
 pub mod rooms;
 pub mod spec;
+pub mod verbs;
 pub mod words;
 
 pub use finding::{Finding, verify};

@@ -32,7 +32,7 @@ const KNOTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("apiserver", &["discovery", "route"]),
-    ("core", &["drain", "gate", "pending", "pool", "seen"]),
+    ("core", &["gate", "pending", "pool", "seen"]),
     ("operator", &["metrics", "node_config", "run", "serve"]),
     ("rig", &["cluster", "pki", "users"]),
     ("rig", &["module", "programs"]),
@@ -105,9 +105,12 @@ fn crates(tree: &Tree) -> BTreeMap<&str, Arrows<'_>> {
 /// What a file at a depth names of the top of its crate, modules or not.
 fn named(text: &str, depth: usize) -> Vec<&str> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    let up = "super::".repeat(depth);
-    let tops = ["crate::", up.as_str()].into_iter();
-    let places = tops.flat_map(|top| code.match_indices(top));
+    behind(code, &["crate::", &"super::".repeat(depth)])
+}
+
+/// What a code names behind any of some beginnings of paths.
+pub(crate) fn behind<'a>(code: &'a str, tops: &[&str]) -> Vec<&'a str> {
+    let places = tops.iter().flat_map(|top| code.match_indices(*top));
     places
         .filter(|(place, _)| {
             let before = code.get(..*place).unwrap_or_default();

@@ -135,6 +135,14 @@ fn a_throng_begins_nothing_outside_a_window_and_finishes() {
     all_promises_are_kept("THRONGS", &outcomes);
 }
 
+/// The same where most is done to masters: updates, edits during them, consent, pins, machines that come and go.
+#[test]
+fn masters_begin_nothing_outside_a_window_and_finish() {
+    let seeds: Vec<u64> = range("MASTERS").unwrap_or(0..20).collect();
+    let outcomes = play_all(&seeds, Plot { world: World::Masters, ..Plot::honest() });
+    all_promises_are_kept("MASTERS", &outcomes);
+}
+
 #[expect(
     clippy::print_stdout,
     reason = "whoever plays many wants the sums, and the rules that were broken"

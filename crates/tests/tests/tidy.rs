@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use tidegate_tests::graph::{self, Member};
 use tidegate_tests::{
-    Tree, calls, documents, files, layers, manifests, map, modules, purity, verify, words,
+    Tree, calls, documents, files, layers, manifests, map, modules, purity, verbs, verify, words,
 };
 
 fn tree() -> Tree {
@@ -26,6 +26,11 @@ fn arrows_between_crates_descend() {
 #[test]
 fn modules_of_a_crate_form_no_new_circle() {
     verify(&modules::check(&tree()));
+}
+
+#[test]
+fn no_verb_lives_in_another() {
+    verify(&verbs::check(&tree()));
 }
 
 /// EXEC-4

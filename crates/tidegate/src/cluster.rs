@@ -25,11 +25,12 @@ use runtime::{
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{key::Key, snapshot::Snapshot};
+use views::drawing::Style;
 
 use crate::{
     args::{self, At},
     edge::Edge,
-    output::{Output, Style},
+    output::Output,
     source::{Loaded, Reads},
 };
 

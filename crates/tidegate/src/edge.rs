@@ -6,8 +6,7 @@ use std::{
 };
 
 use schedule::Instant;
-
-use crate::output::Colour;
+use views::drawing::Colour;
 
 /// Where the person is who typed the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,12 +4,11 @@
 //! the verbs are functions from arguments and an [`edge::Edge`] to an [`output::Output`].
 
 mod args;
+mod change;
 mod cluster;
 mod edge;
 mod output;
 mod source;
-mod svg;
-mod text;
 mod verbs;
 mod yaml;
 
@@ -21,9 +20,10 @@ use std::{
 
 use clap::ArgMatches;
 use edge::{Edge, Seat};
-use output::{Colour, Exit, Output};
+use output::{Exit, Output};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use schedule::Instant;
+use views::{drawing::Colour, safe::printable_lines};
 
 fn main() -> ExitCode {
     let matches = match verbs::command().try_get_matches() {
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     };
     let output = verbs::run(&matches, &mut edge).unwrap_or_else(|error| Output {
         text: String::new(),
-        talk: output::printable_lines(&format!("tidegate: {error:#}\n")),
+        talk: printable_lines(&format!("tidegate: {error:#}\n")),
         exit: Exit::Failure,
     });
     // What was found wrong comes first, so that it is not lost behind a page of output.

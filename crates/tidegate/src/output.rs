@@ -1,14 +1,16 @@
-//! What does a verb give back, and how is it coloured?
-//!
-//! Output goes to standard output and talk to standard error. Colour never carries meaning alone: every coloured thing also has a
-//! sign or a word. Only the sixteen colours of the terminal's own palette are used, so dark and light terminals both work.
+//! What does a verb give back, and in which format? Output goes to standard output and talk to standard error.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use tidegate_core::{key::Key, problem::Object, verdict::Verdict};
+use tidegate_core::verdict::Verdict;
+use views::{
+    drawing::Detail,
+    safe::{escaped, printable},
+};
 
 use crate::{
+    args::Format,
     source::{Finding, Loaded},
     yaml,
 };
@@ -92,70 +94,17 @@ pub(crate) fn problems(findings: &[Finding]) -> String {
     text
 }
 
-/// A text from a file or a cluster, in one line, without whatever could move the cursor of a terminal or turn words around.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || is_invisible(c) { '\u{fffd}' } else { c }).collect()
-}
-
-/// The same for a text of several lines.
-pub(crate) fn printable_lines(text: &str) -> String {
-    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
-}
-
-/// Whether a sign is not seen and changes how others are: it ends lines, or reverses the order in which they are shown.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-}
-
-/// A document of JSON, or of YAML as [`yaml::write`] has it, with the same signs escaped. They stand in quotes there, so that it is the
-/// same data; what JSON escapes anyway, and line ends between values, stays.
-pub(crate) fn escaped(document: &str) -> String {
-    let mut text = String::with_capacity(document.len());
-    for c in document.chars() {
-        if c != '\n' && c.is_control() || is_invisible(c) {
-            let _ = write!(text, "\\u{:04x}", u32::from(c));
-        } else {
-            text.push(c);
-        }
-    }
-    text
-}
-
-/// What a verb lists for programs.
-#[derive(Serialize)]
-pub(crate) struct Items<T> {
-    /// One for each object.
-    pub(crate) items: Vec<T>,
-}
-
-impl<T> FromIterator<T> for Items<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        Self { items: items.into_iter().collect() }
-    }
-}
-
-/// What an object is called, as every item of every list begins.
-#[derive(Serialize)]
-pub(crate) struct Named {
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<String>,
-    name: String,
-}
-
-impl From<&Object> for Named {
-    fn from(object: &Object) -> Self {
-        Self {
-            kind: object.kind.clone(),
-            namespace: object.namespace.clone(),
-            name: object.name.clone().unwrap_or_default(),
-        }
-    }
-}
-
-impl From<&Key> for Named {
-    fn from(key: &Key) -> Self {
-        Self::from(&key.object())
+/// A view in the format that was asked for: its items for programs, its drawing for people.
+pub(crate) fn written<T: Serialize>(
+    format: Format,
+    items: impl FnOnce() -> T,
+    drawing: impl FnOnce(Detail) -> String,
+) -> anyhow::Result<String> {
+    match format {
+        Format::Json => json(&items()),
+        Format::Yaml => yaml(&items()),
+        Format::Table => Ok(drawing(Detail::Short)),
+        Format::Wide => Ok(drawing(Detail::Full)),
     }
 }
 
@@ -169,61 +118,11 @@ pub(crate) fn yaml(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(escaped(&yaml::write(&serde_json::to_value(value)?)))
 }
 
-/// Whether output is coloured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Colour {
-    /// It is.
-    On,
-    /// It is not.
-    Off,
-}
-
-/// What a piece of output is, for its colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
-    /// Nothing in particular.
-    Plain,
-    /// A heading.
-    Strong,
-    /// Something of less weight.
-    Faint,
-    /// Permitted.
-    Open,
-    /// A day that is permitted as a whole.
-    OpenDay,
-    /// Excluded.
-    Excluded,
-    /// Paused.
-    Paused,
-    /// Today.
-    Today,
-}
-
-impl Colour {
-    /// A piece of output in its colour.
-    pub(crate) fn paint(self, style: Style, text: &str) -> String {
-        let code = match style {
-            Style::Plain => return text.to_owned(),
-            Style::Strong => "1",
-            Style::Faint => "2",
-            Style::Open => "32",
-            Style::OpenDay => "1;32",
-            // Not yellow, which a light terminal swallows.
-            Style::Excluded => "35",
-            Style::Paused => "31",
-            Style::Today => "1;7",
-        };
-        match self {
-            Self::On if !text.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
-            Self::On | Self::Off => text.to_owned(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
     use tidegate_core::problem::{Code, FieldPath, Problem};
+    use views::safe::printable_lines;
 
     use super::*;
     use crate::source::tree::{self, Place};

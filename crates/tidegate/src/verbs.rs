@@ -7,7 +7,6 @@ use clap::{Arg, ArgMatches, Command, builder::EnumValueParser};
 use crate::{args::ColourChoice, edge::Edge, output::Output};
 
 pub(crate) mod calendar;
-pub(crate) mod change;
 pub(crate) mod completion;
 pub(crate) mod convert;
 pub(crate) mod diff;

@@ -3,12 +3,12 @@ use schedule::Recurrence;
 use super::*;
 use crate::{explain::rule, lower::lower};
 
-fn scheduled(permit: &serde_json::Value) -> Scheduled {
+fn scheduled(permit: &serde_json::Value) -> Part {
     let spec = serde_json::json!({
         "strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": permit, "timeZone": "UTC"}});
     let lowered = lower(&serde_json::from_value(spec).unwrap());
     assert_eq!(lowered.problems, []);
-    lowered.scheduled
+    lowered.schedule
 }
 
 #[test]
@@ -21,7 +21,8 @@ fn every_structured_form_has_a_rule_and_comes_back() {
         let scheduled = scheduled(
             &serde_json::json!({"recurrence": wire, "startTime": "20:00", "duration": "8h"}),
         );
-        assert_eq!(scheduled.recurrence.as_ref(), Some(&recurrence), "{wire}");
+        let days = scheduled.recurring().map(|recurring| recurring.days.clone());
+        assert_eq!(days.collect::<Vec<_>>(), [Days::Recurrence(recurrence.clone())], "{wire}");
         let found = to_rule(&scheduled).unwrap();
         assert_eq!((found.start.as_str(), found.rule.as_str()), (start, parts));
         let rule = Rrule::parse(&format!("{}\n{}", found.start, found.rule)).unwrap();

@@ -12,7 +12,7 @@ use super::{
     elsewhere::{Elsewhere, elsewhere},
     node::{Node, Request},
 };
-use crate::pool::membership::Membership;
+use crate::membership::Membership;
 
 /// What is to be done about a request.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,16 +3,26 @@
 use schedule::{Form, Length, Ordinal, Recurrence, TimeOfDay, Weekday};
 
 use super::length_text;
-use crate::lower::Scheduled;
+use crate::part::{Days, Part, Recurring};
 
 /// The rule of the windows: days, time, length, zone.
-pub fn sentence(scheduled: &Scheduled) -> String {
-    let Scheduled { zone, recurrence, start, length, .. } = scheduled;
-    let days = recurrence.as_ref().map_or_else(|| "every day".into(), days);
+pub fn sentence(recurring: &Recurring) -> String {
+    let Recurring { zone, days, start, length } = recurring;
+    let days = match days {
+        Days::Recurrence(recurrence) => self::days(recurrence),
+        // Its first line is where it starts, if it says so.
+        Days::Rrule(rule) => format!("by the rule {}", rule.to_string().replace('\n', " ")),
+    };
     let whole_day = *start == TimeOfDay::MIDNIGHT && *length == Length::RestOfDay;
     let hours =
         if whole_day { "all day".into() } else { format!("from {start} {}", length_text(*length)) };
     format!("{days}, {hours}, {}", zone.name())
+}
+
+/// The rules of all windows of a policy; none if it has none.
+pub fn sentences(parts: &Part) -> Option<String> {
+    let rules: Vec<String> = parts.recurring().map(sentence).collect();
+    (!rules.is_empty()).then(|| rules.join("; "))
 }
 
 /// The days of a recurrence, such as "every second week on Saturday and Sunday".

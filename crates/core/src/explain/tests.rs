@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::read;
+use crate::{part::Days, read};
 
 fn policy(schedule: &serde_json::Value) -> Policy {
     let document = json!({
@@ -17,7 +17,7 @@ fn policy(schedule: &serde_json::Value) -> Policy {
 fn leaves(schedule: &serde_json::Value, at: &str) -> Vec<(Verdict, String)> {
     let policy = policy(schedule);
     let tree = explain(&policy, Instant::parse(at).unwrap());
-    let zone = &policy.lowered.scheduled.zone;
+    let zone = &policy.lowered.zone;
     let [strategy] = tree.because.as_slice() else { panic!("{tree:#?}") };
     assert_eq!(strategy.verdict, tree.verdict);
     // The whole permits exactly when every part does.
@@ -100,7 +100,8 @@ fn the_sentence_does_not_change_while_its_reason_holds() {
 fn rules_read_as_sentences() {
     let check = |recurrence: serde_json::Value, text: &str| {
         let policy = policy(&json!({"permit": {"recurrence": recurrence}}));
-        assert_eq!(rule::sentence(&policy.lowered.scheduled), format!("{text}, all day, UTC"));
+        let said = rule::sentences(&policy.lowered.parts);
+        assert_eq!(said, Some(format!("{text}, all day, UTC")));
     };
     check(json!({"frequency": "Daily", "daily": {"interval": 3}}), "every 3rd day");
     check(
@@ -120,4 +121,78 @@ fn rules_read_as_sentences() {
         json!({"frequency": "Yearly", "yearly": {"by": "Date", "date": {"datesOfMonth": [22], "month": "May"}}}),
         "on the 22nd of May",
     );
+}
+
+/// Windows on a day of each week, as a part.
+fn on(day: schedule::Weekday, hour: &str, zone: &str) -> Part {
+    let recurring = Recurring {
+        days: Days::Recurrence(schedule::Recurrence::weekly(1, &[day]).unwrap()),
+        start: schedule::TimeOfDay::parse(hour).unwrap(),
+        length: Length::Elapsed(4 * 3600),
+        zone: Zone::named(zone).unwrap(),
+    };
+    Part::windows("spec.windows", recurring).unwrap()
+}
+
+/// A policy made of parts that no front end of today writes.
+fn made_of(parts: Part) -> Lowered {
+    let mut lowered = policy(&json!({"permit": {}})).lowered;
+    (lowered.set, lowered.parts) = (parts.set.clone(), parts);
+    lowered
+}
+
+/// TIME-2, GATE-9: several windows, rules of RFC 5545 and parts that must all agree say what each of them decides, in its own zone.
+#[test]
+fn any_mix_of_parts_explains_itself() {
+    let rule = schedule::Rrule::parse("DTSTART:20260101T000000Z\nRRULE:FREQ=MONTHLY;BYMONTHDAY=1");
+    let monthly = Recurring {
+        days: Days::Rrule(Box::new(rule.unwrap())),
+        start: schedule::TimeOfDay::MIDNIGHT,
+        length: Length::RestOfDay,
+        zone: Zone::utc(),
+    };
+    let nights = Part::any(
+        "spec.windows",
+        vec![
+            on(schedule::Weekday::Saturday, "20:00", "Europe/Berlin"),
+            on(schedule::Weekday::Sunday, "02:00", "America/New_York"),
+            Part::windows("spec.windows[2]", monthly).unwrap(),
+        ],
+    );
+    let holidays = Exclusion::new(Date::parse("2026-11-28").unwrap(), None, Some("audit")).unwrap();
+    let days = Part::excluded("spec.exclude", vec![holidays], Zone::utc()).unwrap();
+    let lowered = made_of(Part::all("spec", vec![nights, days]));
+    let told = |at: &str| {
+        let tree = strategy_node(&lowered, Instant::parse(at).unwrap());
+        let mut lines = Vec::new();
+        lines_of(&tree, 0, &mut lines);
+        lines.join("\n")
+    };
+    let window = "one is open from 2026-11-14T19:00:00Z until 2026-11-14T23:00:00Z";
+    let expected = [
+        "permitted: strategy MaintenanceSchedule: changes are permitted as the maintenance schedule says".to_owned(),
+        "  permitted: spec.windows: permitted while one of its parts permits it".to_owned(),
+        format!("    permitted: windows every Saturday, from 20:00 for 4h, Europe/Berlin: {window}"),
+        "    held: windows every Sunday, from 02:00 for 4h, America/New_York: none is open, the next opens at 2026-11-15T07:00:00Z".to_owned(),
+        "    held: windows by the rule DTSTART:20260101T000000Z RRULE:FREQ=MONTHLY;BYMONTHDAY=1, all day, UTC: none is open, the next opens at 2026-12-01T00:00:00Z".to_owned(),
+        "  permitted: not an excluded day; the next begins on 2026-11-28 (1 exclusion)".to_owned(),
+    ];
+    assert_eq!(told("2026-11-14T20:00:00Z"), expected.join("\n"));
+    let said = |at: &str| sentence(&lowered, Instant::parse(at).unwrap());
+    assert_eq!(
+        said("2026-11-14T20:00:00Z"),
+        "a maintenance window is open: every Saturday, from 20:00 for 4h, Europe/Berlin"
+    );
+    // Held: the window that opens first is the reason; an excluded day beats it.
+    assert_eq!(
+        said("2026-11-15T00:00:00Z"),
+        "no maintenance window is open: every Sunday, from 02:00 for 4h, America/New_York"
+    );
+    assert_eq!(said("2026-11-28T20:00:00Z"), "2026-11-28 is excluded: audit");
+}
+
+fn lines_of(reason: &Reason, depth: usize, lines: &mut Vec<String>) {
+    let verdict = if reason.verdict == Verdict::Permitted { "permitted" } else { "held" };
+    lines.push(format!("{}{verdict}: {}", "  ".repeat(depth), reason.text(&Zone::utc())));
+    reason.because.iter().for_each(|part| lines_of(part, depth + 1, lines));
 }

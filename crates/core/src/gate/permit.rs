@@ -11,10 +11,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use schedule::Instant;
 
 use super::{Form, Gate, Real};
-use crate::{
-    change::ChangeId,
-    pool::{begun::Begun, bypass::Lacking, consent::Consent},
-};
+use crate::change::ChangeId;
 
 /// How long a permit lasts that no window ends, in seconds. What it rests on is an annotation or a machine under way, which can be
 /// gone a minute later; long enough for a slow server and a few tries, short enough that nobody remembers giving it.
@@ -66,6 +63,12 @@ pub enum Basis {
     Consent(Arc<str>),
 }
 
+/// What lets single machines go while the gate is shut: a value that only its own rule makes, once it has seen what it demands.
+pub(crate) trait Proof {
+    /// What a permit that is made from it rests on.
+    fn basis(&self) -> Basis;
+}
+
 /// The gate's no: why, and when it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
@@ -104,24 +107,10 @@ impl<R> Permit<R> {
         &self.basis
     }
 
-    /// For a machine that lacks what bypasses change management (POOL-5).
-    pub(crate) fn bypass(proof: &Lacking, at: Instant) -> Self {
-        Self::lease(Basis::Bypass(proof.source().clone()), at)
-    }
-
-    /// For a machine of the control plane, where the change has begun (CV-2).
-    pub(crate) fn already_initiated(proof: &Begun, at: Instant) -> Self {
-        Self::lease(Basis::AlreadyInitiated(proof.change().clone()), at)
-    }
-
-    /// For a machine that an administrator named (POOL-7).
-    pub(crate) fn consent(proof: &Consent, at: Instant) -> Self {
-        Self::lease(Basis::Consent(proof.node().clone()), at)
-    }
-
-    fn lease(basis: Basis, at: Instant) -> Self {
+    /// For a machine that may go although the gate is shut, by a rule that has its proof.
+    pub(crate) fn proven(proof: &impl Proof, at: Instant) -> Self {
         let expires = Some(at.saturating_add(LEASE));
-        Self { basis, issued: at, opened: None, expires, right: PhantomData }
+        Self { basis: proof.basis(), issued: at, opened: None, expires, right: PhantomData }
     }
 
     /// When a write under it must have been made: its own end, and no later than a lease from its issue. A write carries this

@@ -13,11 +13,20 @@ use super::{
     source::Rendered,
     target::Shelf,
 };
-use crate::{change::ChangeId, gate::Basis};
+use crate::{
+    change::ChangeId,
+    gate::{Basis, Proof},
+};
 
 /// Proof that a change to the control plane has begun (CV-2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Begun(ChangeId);
+
+impl Proof for Begun {
+    fn basis(&self) -> Basis {
+        Basis::AlreadyInitiated(self.0.clone())
+    }
+}
 
 impl Begun {
     /// The change that has begun.
@@ -51,19 +60,24 @@ impl<'a> BegunChange<'a> {
         Some(Self { proof: Begun(ChangeId::rendered(&config.name)), config, record })
     }
 
-    /// Whether it takes a machine along: not one that is there, nor one that another right has sent elsewhere since.
+    /// Whether it takes a machine along.
     pub(crate) fn takes(&self, node: &SeenNode) -> bool {
-        let since = node.permit_until.is_some_and(|until| until > self.record.at);
-        let basis = node.permit_basis.as_deref().unwrap_or_default();
-        let alone = node.permit_change.as_ref() == Some(&node.desired) && Basis::is_of_one(basis);
-        node.desired != self.config.name && !(alone && since)
+        takes(self.record, node)
     }
 }
 
-/// Whether a change has ended: every master is told to go there, or somebody chose another target.
+/// Whether a change takes a machine along: not one that is there, nor one that another right has sent elsewhere since.
+fn takes(change: &Change, node: &SeenNode) -> bool {
+    let since = node.permit_until.is_some_and(|until| until > change.at);
+    let basis = node.permit_basis.as_deref().unwrap_or_default();
+    let alone = node.permit_change.as_ref() == Some(&node.desired) && Basis::is_of_one(basis);
+    node.desired != change.config && !(alone && since)
+}
+
+/// Whether a change has ended: it takes no master along any more, or somebody chose another target.
 pub(crate) fn is_over(change: &Change, pool: &SeenPool, nodes: &[&SeenNode]) -> bool {
     let elsewhere = pool.pin.as_ref().is_some_and(|pin| pin.name != change.config);
-    elsewhere || nodes.iter().all(|node| node.desired == change.config)
+    elsewhere || !nodes.iter().any(|node| takes(change, node))
 }
 
 /// Whether a machine carries the mark that made a change begin, or one that followed from it.

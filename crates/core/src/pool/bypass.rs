@@ -10,7 +10,10 @@ use super::{
     source::{Rendered, Source},
     target::Target,
 };
-use crate::problem::{Code, FieldPath, Problem};
+use crate::{
+    gate::{Basis, Proof},
+    problem::{Code, FieldPath, Problem},
+};
 
 /// Proof that a configuration lacks what bypasses change management, and that the target has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +23,12 @@ impl Lacking {
     /// The source that is lacking.
     pub(crate) fn source(&self) -> &Arc<str> {
         &self.0
+    }
+}
+
+impl Proof for Lacking {
+    fn basis(&self) -> Basis {
+        Basis::Bypass(self.0.clone())
     }
 }
 

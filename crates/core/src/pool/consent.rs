@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::seen::SeenNode;
+use crate::gate::{Basis, Proof};
 
 /// Proof that an administrator let a machine go to a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,9 +17,10 @@ impl Consent {
     pub(crate) fn of(node: &SeenNode, config: &str) -> Option<Self> {
         (node.allowed.as_deref() == Some(config)).then(|| Self(node.name.as_str().into()))
     }
+}
 
-    /// The machine.
-    pub(crate) fn node(&self) -> &Arc<str> {
-        &self.0
+impl Proof for Consent {
+    fn basis(&self) -> Basis {
+        Basis::Consent(self.0.clone())
     }
 }

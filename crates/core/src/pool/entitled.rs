@@ -6,10 +6,8 @@
 
 use std::fmt;
 
-use super::{
-    membership::Membership,
-    seen::{Order, SeenNode},
-};
+use super::seen::{Order, SeenNode};
+use crate::membership::Membership;
 
 /// Why a machine does not get a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]

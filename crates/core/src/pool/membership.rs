@@ -7,17 +7,7 @@
 use api::machine::names;
 
 use super::seen::{SeenNode, SeenPool};
-
-/// Where a machine belongs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Membership<'a> {
-    /// To the pool of this name.
-    Of(&'a str),
-    /// To none.
-    Nowhere,
-    /// Several pools claim it or may claim it, so it belongs to none of them.
-    Disputed(Vec<&'a str>),
-}
+use crate::membership::Membership;
 
 /// The pool that a machine belongs to.
 pub fn membership<'a>(

@@ -77,13 +77,12 @@ impl<'a, R: Clone> Ways<'a, R> {
                 if desired.is_empty() { bypass.lacking(None) } else { bypass.lacking(Some(has?)) }
             });
         }
-        let newest = view.pool.newest.as_deref();
         // Its record goes in this very plan, and nobody goes by it any more.
         let update = Covering::of(view).filter(|covering| !covering.is_over(view, &target, shelf));
         let update = update.map(|covering| {
             let covered = lacking
                 .keys()
-                .filter_map(|at| Some((*at, covering.target(at, (&target, newest), shelf)?)))
+                .filter_map(|at| Some((*at, covering.takes(at, view, &target, shelf)?)))
                 .collect();
             (covering, covered)
         });
@@ -143,10 +142,16 @@ impl<'a, R: Clone> Ways<'a, R> {
     }
 
     /// Where a change that has begun takes a machine, and the proof that it has: the one of the ledger before the update, because what the
-    /// gate permitted later contains what it permitted before.
+    /// gate permitted later contains what it permitted before. The update takes a machine further that is there only once all are: else
+    /// the two would send it to and fro.
     pub(crate) fn begun(&self, node: &SeenNode) -> Option<(&Begun, &'a Rendered)> {
-        if let Some(change) = self.change.as_ref().filter(|change| change.takes(node)) {
-            return Some((&change.proof, change.config));
+        if let Some(change) = &self.change {
+            if change.takes(node) {
+                return Some((&change.proof, change.config));
+            }
+            if node.desired == change.config.name {
+                return None;
+            }
         }
         let (covering, covered) = self.update.as_ref()?;
         let config = covered.get(node.desired.as_str())?;
@@ -180,9 +185,9 @@ impl<'a, R: Clone> Ways<'a, R> {
     fn permit(&self, way: &Way<'_, '_, R>) -> Permit<R> {
         match way {
             Way::Gate(permit) => (*permit).clone(),
-            Way::Begun(proof, _) => Permit::already_initiated(proof, self.now),
-            Way::Bypass(proof) => Permit::bypass(proof, self.now),
-            Way::Consent(proof) => Permit::consent(proof, self.now),
+            Way::Begun(proof, _) => Permit::proven(*proof, self.now),
+            Way::Bypass(proof) => Permit::proven(*proof, self.now),
+            Way::Consent(proof) => Permit::proven(proof, self.now),
         }
     }
 

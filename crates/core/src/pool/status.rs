@@ -16,10 +16,9 @@ use super::{
 use crate::{
     change::ChangeId,
     gate::{Hold, problem_text},
-    patch::{StatusPatch, made_from},
+    patch::{Presence, StatusPatch, made_from},
     pending::Stop,
     problem::Problem,
-    seen::Presence,
 };
 
 /// All machines have the target.

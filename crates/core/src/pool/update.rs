@@ -227,8 +227,24 @@ impl<'a> Covering<'a> {
         !config.digests.is_empty() && self.later(config, had).is_empty()
     }
 
+    /// Where the update takes a machine with a configuration: nowhere if that holds all that the release brings. What else the record would
+    /// let such a machine get would only take back what the gate let in meanwhile.
+    pub(crate) fn takes(
+        &self,
+        desired: &str,
+        view: &PoolView<'a>,
+        target: &Target<'a>,
+        known: &Shelf<'a>,
+    ) -> Option<&'a Rendered> {
+        let has_release = known.get(desired).is_some_and(|has| self.is_new(view, has));
+        if self.tells(view) && has_release {
+            return None;
+        }
+        self.target(desired, (target, view.pool.newest.as_deref()), known)
+    }
+
     /// Where a machine with a configuration may go: to the newest if that is covered, else to the newest after its own that is.
-    pub(crate) fn target(
+    fn target(
         &self,
         desired: &str,
         (target, newest): (&Target<'a>, Option<&str>),
@@ -267,13 +283,18 @@ impl<'a> Covering<'a> {
     /// can be told apart has arrived once nobody has anywhere to go.
     fn has_arrived(&self, view: &PoolView<'a>, target: &Target<'a>, known: &Shelf<'a>) -> bool {
         let newest = view.pool.newest.as_deref();
-        let tells = !self.is_elsewhere && self.has_brought(view);
+        let tells = self.tells(view);
         view.nodes.iter().all(|node| {
             let next = self.target(&node.desired, (target, newest), known);
             node.is_done()
                 && known.get(&node.desired).is_some_and(|has| self.is_new(view, has))
                 && (tells || next.is_none_or(|next| next.name == node.desired))
         })
+    }
+
+    /// Whether the release has brought something that can be told apart.
+    fn tells(&self, view: &PoolView<'_>) -> bool {
+        !self.is_elsewhere && self.has_brought(view)
     }
 
     /// Whether a configuration holds all that was generated last, and nothing that the release took away.

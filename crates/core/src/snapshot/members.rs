@@ -7,8 +7,9 @@ use std::{cell::OnceCell, collections::BTreeMap};
 
 use super::{Snapshot, gated, machine, pools};
 use crate::{
+    membership::Membership,
     pool::{
-        membership::{Membership, membership},
+        membership::membership,
         seen::{SeenNode, SeenPool},
         selector::Selector,
     },

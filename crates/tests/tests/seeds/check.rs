@@ -138,6 +138,14 @@ pub(crate) fn is_done(node: &Value) -> bool {
     there && noted(node, STATE) == "Done"
 }
 
+/// Where a machine is to be: where it was told to go, or where it says it is while nobody has told it anything (GATE-16).
+fn told(node: &Value) -> &str {
+    match noted(node, DESIRED_CONFIG) {
+        "" => noted(node, CURRENT_CONFIG),
+        desired => desired,
+    }
+}
+
 /// Whether a machine was cordoned by a drain of ours and by nobody before.
 fn is_cordoned_by_drain(node: &Value) -> bool {
     is_cordoned(node) && noted(node, DRAIN_RECORD).contains(r#""cordonedBefore":false"#)

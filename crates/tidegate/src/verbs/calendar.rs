@@ -1,26 +1,21 @@
 //! `tidegate calendar`: what do the next months look like?
 
+use std::ops::Range;
+
 use clap::{Args, FromArgMatches as _, ValueEnum};
 use schedule::{Date, Instant};
-use serde::Serialize;
-use tidegate_core::{
-    calendar::{self, Day, Month},
-    forecast,
-    read::Policy,
+use tidegate_core::read::Policy;
+use views::{
+    calendar::{self, PolicyMonths, grid, ics, picture, strip},
+    drawing::Colour,
 };
 
 use super::{Listed, Verb};
 use crate::{
     args::{Ahead, Sources, When},
     edge::Edge,
-    output::{self, Items, Named, Output},
-    source::Found,
+    output::{self, Output},
 };
-
-mod grid;
-mod ics;
-mod strip;
-mod svg;
 
 pub(crate) fn verb() -> Verb {
     Verb {
@@ -68,158 +63,38 @@ fn run(args: &Calendar, edge: &mut Edge) -> anyhow::Result<Output> {
     };
     let range = args.when.range(edge, default)?;
     let loaded = args.sources.load(edge)?;
-    let drawings =
-        || loaded.policies.iter().map(|found: &Found| Drawn::new(&found.policy, args, &range, now));
+    let policies: Vec<&Policy> = loaded.policies.iter().map(|found| &found.policy).collect();
+    let months = || -> Vec<PolicyMonths<'_>> {
+        let shown = policies.iter().map(|policy| (policy, days(policy, &args.when, &range)));
+        shown.map(|(policy, (first, last))| PolicyMonths::new(policy, first, last, now)).collect()
+    };
+    let drawings = |draw: fn(&PolicyMonths<'_>, Colour) -> String, legend: fn(Colour) -> String| {
+        let drawings = months();
+        let drawings = drawings.iter().map(|drawn| draw(drawn, edge.colour));
+        drawings.chain([legend(edge.colour)]).collect::<Vec<_>>().join("\n")
+    };
     let text = match args.output {
-        CalendarFormat::Ics => ics::feed(&loaded.policies, &range, now),
-        CalendarFormat::Svg => svg::picture(&drawings().collect::<Vec<_>>()),
-        CalendarFormat::Json => output::json(&items(drawings()))?,
-        CalendarFormat::Yaml => output::yaml(&items(drawings()))?,
-        CalendarFormat::Table => {
-            let mut text: Vec<String> =
-                drawings().map(|drawn| grid::draw(&drawn, edge.colour)).collect();
-            text.push(grid::legend(edge.colour));
-            text.join("\n")
-        }
-        CalendarFormat::Wide => {
-            let mut text: Vec<String> =
-                drawings().map(|drawn| strip::draw(&drawn, edge.colour)).collect();
-            text.push(strip::legend(edge.colour));
-            text.join("\n")
-        }
+        CalendarFormat::Ics => ics::feed(&policies, &range, now),
+        CalendarFormat::Svg => picture::picture(&months()),
+        CalendarFormat::Json => output::json(&calendar::items(&months()))?,
+        CalendarFormat::Yaml => output::yaml(&calendar::items(&months()))?,
+        CalendarFormat::Table => drawings(grid::draw, grid::legend),
+        CalendarFormat::Wide => drawings(strip::draw, strip::legend),
     };
     Ok(Output::done(text).with_problems(&loaded))
 }
 
-/// The months of one policy, ready to be drawn.
-pub(crate) struct Drawn<'a> {
-    /// The policy.
-    pub(crate) policy: &'a Policy,
-    /// Its months.
-    pub(crate) months: Vec<Month>,
-    /// The instant that counts as now.
-    pub(crate) now: Instant,
-    /// The day that holds it, in the policy's zone.
-    pub(crate) today: Date,
-}
-
-impl<'a> Drawn<'a> {
-    fn new(
-        policy: &'a Policy,
-        args: &Calendar,
-        range: &std::ops::Range<Instant>,
-        now: Instant,
-    ) -> Self {
-        let zone = &policy.lowered.scheduled.zone;
-        // A date names a day of the policy's zone, whatever its midnight is in UTC.
-        let start = args.when.start().and_then(|moment| moment.date);
-        let first = start.unwrap_or_else(|| zone.date_of(range.start));
-        let last = if args.when.is_bounded() {
-            // The end is not part of the range; the month that merely begins there is not either.
-            let end = range.end.saturating_add(-1);
-            Date::from_days_since_epoch(end.unix().div_euclid(86_400) as i32).unwrap_or(first)
-        } else {
-            zone.date_of(range.end)
-        };
-        let months = calendar::months(&policy.lowered, first, last.max(first));
-        Self { policy, months, now, today: zone.date_of(now) }
+/// The first and the last day that are shown of a policy.
+fn days(policy: &Policy, when: &When, range: &Range<Instant>) -> (Date, Date) {
+    let zone = &policy.lowered.zone;
+    // A date names a day of the policy's zone, whatever its midnight is in UTC.
+    let start = when.start().and_then(|moment| moment.date);
+    let first = start.unwrap_or_else(|| zone.date_of(range.start));
+    if !when.is_bounded() {
+        return (first, zone.date_of(range.end));
     }
-
-    /// The exclusions that meet the months shown, in order.
-    pub(crate) fn exclusions(&self) -> Vec<&schedule::Exclusion> {
-        let all = &self.policy.lowered.scheduled.exclusions;
-        let mut shown: Vec<usize> = self
-            .months
-            .iter()
-            .flat_map(|month| &month.days)
-            .filter_map(|day| day.excluded)
-            .collect();
-        shown.sort_unstable();
-        shown.dedup();
-        let mut shown: Vec<_> = shown.into_iter().filter_map(|place| all.get(place)).collect();
-        shown.sort_by_key(|exclusion| exclusion.from);
-        shown
-    }
-}
-
-/// Excluded days in words: `2026-12-24`, or `2026-12-19 to 2027-01-03`, both of them excluded.
-pub(crate) fn exclusion_days(exclusion: &schedule::Exclusion) -> String {
-    let schedule::Exclusion { from, until, .. } = exclusion;
-    let last = Date::from_days_since_epoch(until.days_since_epoch() - 1).unwrap_or(*from);
-    if last == *from { from.to_string() } else { format!("{from} to {last}") }
-}
-
-/// `November 2026`.
-pub(crate) fn month_name(first: Date) -> String {
-    let place = usize::from(first.month()) - 1;
-    let name = schedule::Month::ALL.get(place).map_or("", |month| month.name());
-    format!("{name} {}", first.year())
-}
-
-/// The output for programs (docs/reference/json.md).
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Item {
-    #[serde(flatten)]
-    object: Named,
-    time_zone: String,
-    months: Vec<MonthItem>,
-}
-
-#[derive(Serialize)]
-struct MonthItem {
-    month: String,
-    hours: f64,
-    days: Vec<DayItem>,
-}
-
-#[derive(Serialize)]
-struct DayItem {
-    date: String,
-    hours: f64,
-    windows: Vec<Part>,
-    excluded: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
-
-/// The part of a window that lies on one day.
-#[derive(Serialize)]
-struct Part {
-    start: String,
-    end: String,
-}
-
-fn items<'a>(drawings: impl Iterator<Item = Drawn<'a>>) -> Items<Item> {
-    let item = |drawn: Drawn<'_>| {
-        let Policy { object, lowered, .. } = drawn.policy;
-        Item {
-            object: Named::from(object),
-            time_zone: lowered.scheduled.zone.name().to_owned(),
-            months: drawn.months.iter().map(|month| month_item(month, &drawn)).collect(),
-        }
-    };
-    Items { items: drawings.map(item).collect() }
-}
-
-fn month_item(month: &Month, drawn: &Drawn<'_>) -> MonthItem {
-    let exclusions = &drawn.policy.lowered.scheduled.exclusions;
-    let day = |day: &Day| DayItem {
-        date: day.date.to_string(),
-        hours: day.permitted() as f64 / 3600.0,
-        windows: day
-            .open
-            .iter()
-            .map(|part| Part { start: part.start.to_string(), end: part.end.to_string() })
-            .collect(),
-        excluded: day.excluded.is_some(),
-        reason: day
-            .excluded
-            .and_then(|place| exclusions.get(place)?.reason.as_deref().map(str::to_owned)),
-    };
-    MonthItem {
-        month: format!("{:04}-{:02}", month.first.year(), month.first.month()),
-        hours: forecast::seconds(&drawn.policy.lowered.set, month.range.clone()) as f64 / 3600.0,
-        days: month.days.iter().map(day).collect(),
-    }
+    // The end is not part of the range; the month that merely begins there is not either.
+    let end = range.end.saturating_add(-1);
+    let last = Date::from_days_since_epoch(end.unix().div_euclid(86_400) as i32);
+    (first, last.unwrap_or(first))
 }

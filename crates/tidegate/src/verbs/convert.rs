@@ -11,12 +11,16 @@ use tidegate_core::{
     convert::{self, Structured},
     format::{self, Flaw},
 };
+use views::{
+    items::{Items, Named},
+    safe::printable,
+};
 
 use super::{Listed, Verb};
 use crate::{
     args::{Format, Formats},
     edge::Edge,
-    output::{self, Exit, Items, Named, Output},
+    output::{self, Exit, Output},
     source::{self, Found},
 };
 
@@ -105,7 +109,7 @@ fn to_rules(args: &Convert, edge: &mut Edge) -> anyhow::Result<Output> {
         Format::Yaml => output.text = output::yaml(&items)?,
         Format::Table | Format::Wide => {
             for (found, item) in loaded.policies.iter().zip(&items.items) {
-                let object = output::printable(&found.policy.object.to_string());
+                let object = printable(&found.policy.object.to_string());
                 // Of one policy there are only lines that calendar programs read; several must be told apart.
                 if items.items.len() > 1 && item.rrule.is_some() {
                     let _ = writeln!(output.text, "# {object}");
@@ -114,7 +118,7 @@ fn to_rules(args: &Convert, edge: &mut Edge) -> anyhow::Result<Output> {
                     let _ = writeln!(output.text, "{start}\n{rule}");
                 }
                 for note in &item.notes {
-                    let _ = writeln!(output.talk, "{object}: {}", output::printable(note));
+                    let _ = writeln!(output.talk, "{object}: {}", printable(note));
                 }
             }
         }
@@ -127,7 +131,7 @@ fn to_rules(args: &Convert, edge: &mut Edge) -> anyhow::Result<Output> {
 
 fn item(found: &Found) -> Item {
     let policy = &found.policy;
-    let (dtstart, rrule, notes) = match convert::to_rule(&policy.lowered.scheduled) {
+    let (dtstart, rrule, notes) = match convert::to_rule(&policy.lowered.schedule) {
         Some(rule) => (Some(rule.start), Some(rule.rule), rule.notes),
         None => (None, None, vec!["there are no recurring windows to write as a rule".to_owned()]),
     };
@@ -168,12 +172,12 @@ fn refused(name: &str, text: &str, error: &schedule::Error, exit: Exit) -> Outpu
     let part = part.split(['=', ';', ':', '\n']).next().unwrap_or_default().trim();
     let mut talk = format!("{name}:{}:{}: ", line + 1, column + 1);
     if !part.is_empty() {
-        let _ = write!(talk, "{}: ", output::printable(part));
+        let _ = write!(talk, "{}: ", printable(part));
     }
-    let _ = writeln!(talk, "{}", output::printable(&error.to_string()));
+    let _ = writeln!(talk, "{}", printable(&error.to_string()));
     // A rule is a line or two; a page of something else is not worth repeating.
     if row.len() <= 500 {
-        let _ = writeln!(talk, "  {}\n  {}^", output::printable(row), " ".repeat(column));
+        let _ = writeln!(talk, "  {}\n  {}^", printable(row), " ".repeat(column));
     }
     let hint = match exit {
         Exit::No => "a policy cannot hold this rule; it could hold a simpler one",

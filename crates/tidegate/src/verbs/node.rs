@@ -1,16 +1,11 @@
 //! `tidegate node allow`: how does one machine go while its pool is held? (POOL-7)
 
-use api::{kinds, machine::names};
 use clap::{Args, FromArgMatches as _, Subcommand};
-use serde_json::json;
-use tidegate_core::{key::Key, pool::steer};
+use views::proposal;
 
-use super::{
-    Listed, Verb,
-    change::{Change, Manner, on_what_is_so},
-    worker_nodes::told,
-};
+use super::{Listed, Verb};
 use crate::{
+    change::{Manner, on_what_is_so},
     cluster::{Extent, Reach},
     output::Output,
 };
@@ -54,27 +49,5 @@ enum Step {
 
 fn run(args: &Node) -> anyhow::Result<Output> {
     let Step::Allow { name, reach, manner } = &args.step;
-    let cluster = reach.connect()?;
-    let snapshot = cluster.snapshot(Extent::Pools)?;
-    let Some(node) = snapshot.node(name) else {
-        anyhow::bail!("there is no Node/{name} in this cluster")
-    };
-    let Some(pool) = snapshot.home(node) else {
-        anyhow::bail!("Node/{name} belongs to no machine config pool, or to several");
-    };
-    let patch =
-        steer::allow(node, pool, &snapshot.shelf(pool)).map_err(|refused| told(&refused))?;
-    let target = snapshot.target(pool).unwrap_or_default();
-    let object = Key::new(&kinds::NODE, None, name);
-    let change = Change {
-        object: &object,
-        meaning: format!(
-            "Node/{name} may go to {target}, whatever the gate of {} says",
-            pool.object()
-        ),
-        patch,
-        undo: json!({"metadata": {"annotations": {names::ALLOWED_CONFIG: node.allowed}}}),
-        way_back: None,
-    };
-    manner.make(&change, &cluster)
+    manner.make(&reach.connect()?, Extent::Pools, |snapshot| proposal::allow(snapshot, name))
 }

@@ -3,17 +3,13 @@
 use clap::{ArgGroup, Args, FromArgMatches as _};
 use schedule::Instant;
 use serde_json::Value;
-use tidegate_core::{
-    key,
-    overriding::{self, Wanted, change},
-};
+use tidegate_core::{key, overriding::Wanted, snapshot::Snapshot};
+use views::{change::Change, proposal};
 
-use super::{
-    Listed, Verb,
-    change::{Change, Manner, on_what_is_so},
-};
+use super::{Listed, Verb};
 use crate::{
     args,
+    change::{Manner, on_what_is_so},
     cluster::{Extent, Reach},
     edge::Edge,
     output::Output,
@@ -93,27 +89,17 @@ fn wanted(args: &Override, now: Instant) -> Wanted {
 fn run(args: &Override, edge: &Edge) -> anyhow::Result<Output> {
     let object = key::named(&args.resource, args.reach.namespace()).map_err(anyhow::Error::msg)?;
     let cluster = args.reach.connect()?;
-    let world = cluster.snapshot(Extent::Gates)?;
-    let Some(seen) = world.resource(&object) else {
-        if world.policy(&object).is_some() {
-            anyhow::bail!(
-                "{object} is a policy: override a resource that names it, or edit the policy"
-            );
-        }
-        anyhow::bail!("there is no {object} in this cluster");
+    let proposed = |snapshot: &Snapshot| {
+        let now = cluster.now(edge);
+        let wanted = wanted(args, now);
+        let change = proposal::set_aside(snapshot, &object, wanted, args.reason.as_deref(), now)?;
+        let reason = snapshot.resource(&object).and_then(|seen| seen.override_reason.as_ref());
+        let back_to_policy = strategy(&change.undo) == Some("ByPolicy") && reason.is_none();
+        let way_back =
+            back_to_policy.then(|| format!("tidegate override {} --clear", args.resource));
+        Ok(Change { way_back, ..change })
     };
-    if let Some(why) = overriding::led_elsewhere(seen, &world) {
-        anyhow::bail!(why);
-    }
-    let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
-    let now = cluster.now(edge);
-    let change = change(seen, policy.as_ref(), wanted(args, now), args.reason.as_deref(), now)
-        .map_err(anyhow::Error::msg)?;
-    let back_to_policy =
-        strategy(&change.undo) == Some("ByPolicy") && seen.override_reason.is_none();
-    let way_back = back_to_policy.then(|| format!("tidegate override {} --clear", args.resource));
-    let overriding::Change { patch, undo, meaning } = change;
-    args.manner.make(&Change { object: &object, meaning, patch, undo, way_back }, &cluster)
+    args.manner.make(&cluster, Extent::Gates, proposed)
 }
 
 fn strategy(patch: &Value) -> Option<&str> {

@@ -13,6 +13,10 @@ use tidegate_core::{
     simulate::{Lengths, Settings, simulate},
     snapshot::Snapshot,
 };
+use views::{
+    drawing::Detail,
+    simulation::{items, picture, table},
+};
 
 use super::{Listed, Verb};
 use crate::{
@@ -21,13 +25,6 @@ use crate::{
     edge::Edge,
     output::{self, Exit, Output},
 };
-
-mod items;
-mod picture;
-mod table;
-mod words;
-
-use table::Detail;
 
 /// How many changes may arrive. Ten years of one every day fit.
 const MOST_CHANGES: usize = 4_000;
@@ -141,9 +138,9 @@ fn run(args: &Simulate, edge: &mut Edge) -> anyhow::Result<Output> {
         ForecastFormat::Json => output::json(&items::report(&forecast, &settings))?,
         ForecastFormat::Yaml => output::yaml(&items::report(&forecast, &settings))?,
         ForecastFormat::Svg => picture::picture(&forecast, &settings),
-        ForecastFormat::Table => table::overview(&forecast, &settings, edge.colour, Detail::Some),
+        ForecastFormat::Table => table::overview(&forecast, &settings, edge.colour, Detail::Short),
         ForecastFormat::Wide => {
-            table::overview(&forecast, &settings, edge.colour, Detail::All)
+            table::overview(&forecast, &settings, edge.colour, Detail::Full)
                 + &table::machines(&forecast, &settings, edge.colour)
         }
     };

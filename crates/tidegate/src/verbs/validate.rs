@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use clap::{Args, FromArgMatches as _};
 use serde::Serialize;
 use tidegate_core::problem::Severity;
+use views::{items::Named, safe::printable};
 
 use super::{Listed, Verb};
 use crate::{
     args::{Format, Formats, Sources},
     edge::Edge,
-    output::{self, Exit, Named, Output},
+    output::{self, Exit, Output},
     source::{Finding, Loaded, Reads},
 };
 
@@ -108,8 +109,8 @@ fn summary(loaded: &Loaded) -> String {
 fn list(loaded: &Loaded) -> String {
     let mut text = String::new();
     for found in &loaded.usable {
-        let object = output::printable(&found.object.to_string());
-        let _ = writeln!(text, "{}:{}: {object}", output::printable(&found.file), found.place.line);
+        let object = printable(&found.object.to_string());
+        let _ = writeln!(text, "{}:{}: {object}", printable(&found.file), found.place.line);
     }
     text
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     records::{at, finish_all, generated, marks, updating},
-    world::{World, file_source, later, open, shut},
+    world::{World, file_source, later, open, shut, touch},
 };
 use crate::pool::{source::Rendered, update::SeenUpdate};
 
@@ -194,4 +194,91 @@ fn part_of_what_the_release_brings_is_no_arrival() {
     assert_eq!(at(&world), [&*world.newest(); 3]);
     assert_eq!(world.version["metadata"]["annotations"].as_object().unwrap().len(), 1);
     assert!(world.version["metadata"]["annotations"].get(names::BEGUN_RELEASE).is_some());
+}
+
+/// Plays until nobody is told to go anywhere, and tells every order: who, where.
+fn orders(world: &mut World, from: i64) -> Vec<(String, String)> {
+    let mut orders = Vec::new();
+    for round in 0..20 {
+        let before: Vec<String> = at(world).into_iter().map(str::to_owned).collect();
+        world.settle(&shut(), later(from + round));
+        let moved = world.nodes.iter().zip(&before).filter(|(node, was)| node.desired != **was);
+        let told: Vec<_> =
+            moved.map(|(node, _)| (node.name.clone(), node.desired.clone())).collect();
+        if told.is_empty() {
+            return orders;
+        }
+        orders.extend(told);
+        world.finish();
+    }
+    panic!("masters go to and fro: {orders:?}");
+}
+
+/// GATE-10, CV-2: a change that the gate let begin during an update, and the update itself, send no master to and fro: first all masters
+/// finish the change, then the release takes them on.
+#[test]
+fn two_changes_that_have_begun_agree_on_one_place() {
+    let mut world = updating();
+    world.set("/spec/maxUnavailable", &json!(2));
+    world.put(&file_source("50-user", "/etc/user", "2"));
+    world.settle(&open(), later(60));
+    let permitted = world.newest();
+    world.finish();
+    // The edit is taken back behind the gate, and the release brings what it has.
+    world.put(&file_source("50-user", "/etc/user", "1"));
+    world.put(&generated("00-release", "4.21.3"));
+    let told = orders(&mut world, 70);
+    let release = world.newest();
+    let to = |node: &str, config: &str| (node.to_owned(), config.to_owned());
+    // With the order of n2 the change is over, and in the same moment the release takes n0 on.
+    let expected =
+        [to("n0", &release), to("n2", &permitted), to("n1", &release), to("n2", &release)];
+    assert_eq!(told, expected);
+    assert_eq!(world.record()["converged"], true);
+    assert_eq!(world.seen().ledger.text(), "[]");
+}
+
+/// GATE-10: a master that has the release is not taken back behind the gate, however many may go at once and whoever still lacks it.
+#[test]
+fn only_masters_that_lack_the_release_go_with_it() {
+    let mut world = updating();
+    world.set("/spec/maxUnavailable", &json!(3));
+    world.put(&file_source("50-user", "/etc/user", "2"));
+    world.put(&generated("00-release", "4.21.3"));
+    world.settle(&shut(), later(60));
+    let permitted = world.newest();
+    let node = world.node("n0");
+    (node.desired, node.current) = (permitted.clone(), permitted.clone());
+    world.put(&file_source("50-user", "/etc/user", "1"));
+    world.settle(&shut(), later(70));
+    let taken_back = world.newest();
+    finish_all(&mut world, &shut(), 80);
+    assert_eq!(at(&world), [&*permitted, &*taken_back, &*taken_back]);
+    assert_eq!(world.record()["converged"], true);
+}
+
+/// CV-2: a change is over when it has nobody left to take: a master that its administrator sent elsewhere holds up no release.
+#[test]
+fn master_that_went_elsewhere_keeps_no_change_open() {
+    let mut world = updating();
+    world.put(&file_source("50-user", "/etc/user", "2"));
+    world.settle(&open(), later(60));
+    world.finish();
+    world.put(&file_source("50-user", "/etc/user", "3"));
+    world.settle(&shut(), later(61));
+    world.finish();
+    assert!(world.seen().ledger.change().is_some(), "n2 is left");
+    let newest = world.newest();
+    let node = world.node("n2");
+    (node.desired, node.current) = (newest.clone(), newest.clone());
+    node.permit_change = Some(newest);
+    node.permit_basis = Some("consent for Node/n2".into());
+    node.permit_until = Some(later(300));
+    touch(node);
+    world.settle(&shut(), later(62));
+    assert_eq!(world.seen().ledger.change(), None);
+    world.put(&generated("00-release", "4.21.3"));
+    world.put(&file_source("50-user", "/etc/user", "1"));
+    orders(&mut world, 70);
+    assert_eq!(at(&world), [&*world.newest(); 3]);
 }

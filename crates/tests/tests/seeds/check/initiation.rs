@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     super::{stage::Kind, windows},
     Checker, is_cordoned, is_cordoned_by_drain, is_done, is_failing, is_healthy, is_unavailable,
-    limit, noted, order, pool_of, target,
+    limit, noted, order, pool_of, target, told,
 };
 
 pub(super) const PERMIT: &str = PERMIT_UNTIL;
@@ -41,7 +41,7 @@ impl Checker {
             wrong.push(("POOL-2", format!("{name} was not ready for workloads, and was begun")));
         }
         let open = self.is_open(&pool, (at, sent));
-        let began = pool == "master" && self.has_begun(sent, noted(old, DESIRED_CONFIG), &config);
+        let began = pool == "master" && self.has_begun(sent, told(old), &config);
         self.towards(sent, (&pool, &config), began, &mut wrong);
         let paused = |pool: &Value| pool["spec"]["paused"] == true;
         let pools = self.recent(Kind::Pool, &pool, sent);
@@ -137,7 +137,7 @@ impl Checker {
     /// Whether a machine lacked what bypasses change management, and the new configuration has it (POOL-5). Sources here write one
     /// file each, so what a configuration holds of one is that file.
     fn bypasses(&self, pool: &str, old: &Value, config: &str, sent: i64) -> bool {
-        let before = self.get(Kind::Config, noted(old, DESIRED_CONFIG));
+        let before = self.get(Kind::Config, told(old));
         let after = self.get(Kind::Config, config);
         let names: Vec<String> = self
             .all(Kind::Config)

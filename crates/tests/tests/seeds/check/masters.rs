@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use api::machine::names::{DESIRED_CONFIG, ROLE};
+use api::machine::names::ROLE;
 use serde_json::Value;
 
-use super::{super::stage::Kind, Checker, is_done, noted};
+use super::{super::stage::Kind, Checker, is_done, told};
 
 /// Where a release writes which one it is.
 pub(crate) const RELEASE_FILE: &str = "/etc/tide/release";
@@ -92,21 +92,21 @@ impl Checker {
 
     /// Where every master is, what had begun is over.
     pub(super) fn converge(&mut self, at: i64) {
+        self.resume(at);
         let goes_on = self.masters.begun.values().any(|over| *over == i64::MAX);
         if !goes_on && self.masters.update.is_none() {
             return;
         }
         let masters: Vec<_> = self.members("master").collect();
         let at_rest = masters.iter().all(|(_, node)| is_done(node));
-        let all =
-            |config: &str| masters.iter().all(|(_, node)| noted(node, DESIRED_CONFIG) == config);
+        let all = |config: &str| masters.iter().all(|(_, node)| told(node) == config);
         let over: Vec<String> =
             self.masters.begun.keys().filter(|config| all(config)).cloned().collect();
         let updated = self.masters.update.as_ref().is_some_and(|update| {
             let source = format!("data:,{}", update.release);
             at_rest
                 && masters.iter().all(|(_, node)| {
-                    let config = self.get(Kind::Config, noted(node, DESIRED_CONFIG));
+                    let config = self.get(Kind::Config, told(node));
                     config.is_some_and(|config| files(config).get(RELEASE_FILE) == Some(&source))
                 })
         });
@@ -118,11 +118,21 @@ impl Checker {
         }
     }
 
+    /// An update that ended goes on if a master without its release joins before anybody can have seen the end: the only one that lacked it
+    /// was deleted, and its kubelet came back at once. What stands in the record then is that the update is under way.
+    fn resume(&mut self, at: i64) {
+        let ended = self.masters.ended.as_ref().filter(|(ended, _)| at - ended <= self.slack);
+        let Some(release) = ended.map(|(_, update)| update.release.clone()) else { return };
+        if self.masters.update.is_none() && !self.has_release(&release) {
+            self.masters.update = self.masters.ended.take().map(|(_, update)| update);
+        }
+    }
+
     /// Whether all masters have what a release brings.
     pub(crate) fn has_release(&self, release: &str) -> bool {
         let source = format!("data:,{release}");
         self.members("master").all(|(_, node)| {
-            let config = self.get(Kind::Config, noted(node, DESIRED_CONFIG));
+            let config = self.get(Kind::Config, told(node));
             is_done(node)
                 && config.is_some_and(|config| files(config).get(RELEASE_FILE) == Some(&source))
         })

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use api::machine::names::{self, CURRENT_CONFIG, DESIRED_CONFIG, ZONE};
+use api::machine::names::{self, CURRENT_CONFIG, ZONE};
 use serde_json::Value;
 
 use super::{
     super::stage::Kind, Checker, is_cordoned, is_done, is_healthy, is_unavailable, noted, pool_of,
-    target,
+    target, told,
 };
 
 pub(super) const LEDGER: &str = names::LEDGER;
@@ -56,7 +56,7 @@ impl Checker {
                     && is_done(waiting)
                     && is_healthy(waiting)
                     && !is_cordoned(waiting)
-                    && noted(waiting, DESIRED_CONFIG) != target(new)
+                    && told(waiting) != target(new)
                     && self.rank(other, waiting) < self.rank(node, chosen)
             });
             if let Some((other, _)) = passed_over {

@@ -13,6 +13,7 @@ use tidegate_core::{
     decide,
     gate::{Form, Gate},
     key::Key,
+    part::{Part, PartKind},
     plan::Plan,
     pool::{capacity::Limit, seen::SeenNode},
     seen::{Seen, SeenGated, SeenPolicy},
@@ -105,7 +106,9 @@ fn without_exclusions(seen: &Seen, store: &Store, now: Instant) -> Plan {
         let Some(policy) = gate.policy().filter(|_| gate.form() == Form::ByPolicy) else { return };
         let mut policy = SeenPolicy::clone(policy);
         let Some(read) = &mut policy.judged.policy else { return };
-        let Some(windows) = read.lowered.scheduled.windows.clone() else { return };
+        let is_windows = |part: &&Part| matches!(part.kind, PartKind::Windows(_));
+        let windows = read.lowered.parts.walk().find(is_windows).map(|part| part.set.clone());
+        let Some(windows) = windows else { return };
         read.lowered.set = windows;
         let name = policy.identity.key.name.to_string();
         *gate = as_if(&json!({"strategy": "ByPolicy", "byPolicy": {"name": name}}), Some(policy));

@@ -13,13 +13,13 @@ use crossterm::{
 };
 use schedule::Instant;
 use sim::dial::Turn;
+use views::{pool, status::Rows};
 
 use self::frame::Frame;
 use super::Open;
 use crate::{
     cluster::{Cluster, Extent, Reach},
     edge::Edge,
-    verbs::{status, worker_nodes},
 };
 
 /// How long a picture stands without a key.
@@ -95,13 +95,13 @@ fn watch(cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow::Result<()> 
 fn look(cluster: &Cluster, open: &Open, edge: &Edge) -> anyhow::Result<Frame> {
     let now: Instant = cluster.now(edge);
     let world = cluster.snapshot(Extent::Rollouts)?;
-    let pools = worker_nodes::seen(&world, None, now)?;
-    let [resources, policies] = status::rows(&world, now);
+    let pools = pool::all(&world, now).collect();
+    let rows = Rows::new(&world, now);
     let ways = vec![
         format!("kubectl --kubeconfig {} get cmp,mcp,nodes", open.kubeconfig.display()),
         format!("http://{}/metrics", open.metrics),
     ];
-    Ok(Frame { now, speed: open.dial.speed(), ways, pools, resources, policies })
+    Ok(Frame { now, speed: open.dial.speed(), ways, pools, rows })
 }
 
 /// What a key asks for.

@@ -24,16 +24,15 @@ use tidegate_core::{
     snapshot::Snapshot,
     verdict::Verdict,
 };
+use views::{change::kubectl, drawing::Style, text};
 
 use self::steps::{Act, Goal, POOL, STEPS};
 use super::{Open, live};
 use crate::{
     cluster::{Cluster, Extent, Reach},
     edge::{Edge, Seat},
-    output::{Output, Style},
-    text,
-    verbs::{self, change::kubectl},
-    yaml,
+    output::Output,
+    verbs, yaml,
 };
 
 /// When a tour begins unless it was told: a Wednesday morning, so that the weekend is some days away.

@@ -3,11 +3,12 @@
 use api::schema::KindId;
 use schedule::Instant;
 use tidegate_core::{explain::change::joined, overview::Row, phase::Phase, verdict::Verdict};
-
-use crate::{
-    output::{self, Colour, Style},
+use views::{
+    drawing::{Colour, Style},
+    pool::PoolProgress,
+    safe::printable,
+    status::{Rows, end},
     text,
-    verbs::worker_nodes::{Seen, bar, done},
 };
 
 /// What a picture shows.
@@ -19,11 +20,9 @@ pub(super) struct Frame {
     /// How else to look, a line each.
     pub(super) ways: Vec<String>,
     /// Every pool and its machines.
-    pub(super) pools: Vec<Seen>,
-    /// Every resource under change management.
-    pub(super) resources: Vec<Row>,
-    /// Every policy.
-    pub(super) policies: Vec<Row>,
+    pub(super) pools: Vec<PoolProgress>,
+    /// Every resource under change management, and every policy.
+    pub(super) rows: Rows,
 }
 
 const KEYS: &str =
@@ -32,8 +31,7 @@ const KEYS: &str =
 impl Frame {
     /// The next instant at which something opens or closes.
     pub(super) fn next_edge(&self) -> Option<Instant> {
-        let rows = self.resources.iter().chain(&self.policies);
-        rows.filter_map(end).filter(|end| *end > self.now).min()
+        self.rows.next_edge(self.now)
     }
 
     /// The lines of the picture, none longer than the terminal is wide and no more than it is high.
@@ -49,8 +47,8 @@ impl Frame {
         }
         lines.push(Vec::new());
         let of_pools = |row: &&Row| row.object.id != KindId::MachineConfigPool;
-        for row in self.resources.iter().filter(of_pools).chain(&self.policies) {
-            let name = output::printable(&row.object.to_string());
+        for row in self.rows.iter().filter(of_pools) {
+            let name = printable(&row.object.to_string());
             lines.push(vec![(Style::Plain, format!("{name:<47} ")), self.state(row)]);
         }
         // The keys are at the bottom, whatever has no room above them; a terminal too small even for that shows the head alone.
@@ -71,14 +69,14 @@ impl Frame {
         format!("tidegate sandbox   {day} {}   {speed}", self.now)
     }
 
-    fn pool(&self, pool: &Seen) -> Vec<(Style, String)> {
-        let progress = bar(done(pool), pool.machines.len());
-        let name = output::printable(&pool.name);
+    fn pool(&self, pool: &PoolProgress) -> Vec<(Style, String)> {
+        let progress = pool.bar();
+        let name = printable(&pool.name);
         let mut line = vec![(Style::Plain, format!("{name:<10} {progress:<28} "))];
         if let Some(row) = &pool.row {
             let (style, state) = self.state(row);
             line.push((style, format!("{state:<34} ")));
-            line.push((Style::Plain, output::printable(&joined(&row.pending.waiting))));
+            line.push((Style::Plain, printable(&joined(&row.pending.waiting))));
         }
         line
     }
@@ -97,20 +95,16 @@ impl Frame {
     }
 }
 
-fn end(row: &Row) -> Option<Instant> {
-    row.behavior.current.end_time.as_deref().and_then(|end| Instant::parse(end).ok())
-}
-
 fn columns(pool: &str, progress: &str, state: &str, pending: &str) -> String {
     format!("{pool:<10} {progress:<28} {state:<34} {pending}")
 }
 
 /// A line of signs for the machines of a pool, and a line for each that is on its way or stuck.
-fn machines(pool: &Seen) -> Vec<Vec<(Style, String)>> {
-    let mut signs = vec![(Style::Plain, format!("{:<10} ", output::printable(&pool.name)))];
+fn machines(pool: &PoolProgress) -> Vec<Vec<(Style, String)>> {
+    let mut signs = vec![(Style::Plain, format!("{:<10} ", printable(&pool.name)))];
     let mut lines = Vec::new();
-    for seat in &pool.machines {
-        let (style, sign) = match &seat.phase {
+    for node in &pool.nodes {
+        let (style, sign) = match &node.phase {
             Phase::Done => (Style::Open, "●"),
             Phase::Waiting => (Style::Plain, "○"),
             Phase::Draining(_) => (Style::Excluded, "◔"),
@@ -119,10 +113,10 @@ fn machines(pool: &Seen) -> Vec<Vec<(Style, String)>> {
             Phase::Silent => (Style::Faint, "?"),
         };
         signs.push((style, format!("{sign} ")));
-        if !matches!(seat.phase, Phase::Done | Phase::Waiting) {
-            let detail = seat.phase.detail().unwrap_or_default();
-            let told = format!("{:<12} {:<9} {}", seat.name, seat.phase.as_str(), detail);
-            lines.push(vec![(style, format!("{:11}{}", "", output::printable(told.trim_end())))]);
+        if !matches!(node.phase, Phase::Done | Phase::Waiting) {
+            let detail = node.phase.detail().unwrap_or_default();
+            let told = format!("{:<12} {:<9} {}", node.name, node.phase.as_str(), detail);
+            lines.push(vec![(style, format!("{:11}{}", "", printable(told.trim_end())))]);
         }
     }
     lines.insert(0, signs);

@@ -6,9 +6,9 @@ use api::{
 };
 use serde_json::{Value, json};
 use tidegate_core::snapshot::Snapshot;
+use views::pool;
 
 use super::*;
-use crate::verbs::{status, worker_nodes};
 
 fn frame() -> Frame {
     let now = Instant::parse("2026-11-20T22:00:00Z").unwrap();
@@ -41,14 +41,12 @@ fn frame() -> Frame {
     world.add(&kinds::NODE, &node("worker-1", json!({CURRENT_CONFIG: "rendered-worker-a", DESIRED_CONFIG: "rendered-worker-b", STATE: "Working",
         DESIRED_DRAIN: "drain-rendered-worker-b", DRAIN_BLOCKED: "budget db/quorum: pod db/db-0"})));
     world.add(&kinds::NODE, &node("worker-2", json!({CURRENT_CONFIG: "rendered-worker-a", DESIRED_CONFIG: "rendered-worker-a", STATE: "Done"})));
-    let [resources, policies] = status::rows(&world, now);
     Frame {
         now,
         speed: 60,
         ways: vec!["kubectl --kubeconfig k get mcp".into(), "http://127.0.0.1:6080/metrics".into()],
-        pools: worker_nodes::seen(&world, None, now).unwrap(),
-        resources,
-        policies,
+        pools: pool::all(&world, now).collect(),
+        rows: Rows::new(&world, now),
     }
 }
 

@@ -14,12 +14,7 @@ const STYLE: &str = "
   }";
 
 /// A page of a size with a name for those who cannot see it, and with styles of its own after the shared ones.
-pub(crate) fn page(
-    (width, height): (usize, usize),
-    label: &str,
-    style: &str,
-    body: &str,
-) -> String {
+pub fn page((width, height): (usize, usize), label: &str, style: &str, body: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">\n\
@@ -32,7 +27,7 @@ pub(crate) fn page(
 }
 
 /// A text within XML.
-pub(crate) fn safe(text: &str) -> String {
+pub fn safe(text: &str) -> String {
     text.chars()
         .filter(|c| !c.is_control())
         .flat_map(|c| match c {

@@ -5,20 +5,21 @@ use std::fmt::Write as _;
 use schedule::Weekday;
 use tidegate_core::calendar::{Day, Month};
 
-use super::{Drawn, exclusion_days, month_name};
+use super::{PolicyMonths, exclusion_days, month_name};
 use crate::{
-    output::{Colour, Style, printable},
+    drawing::{Colour, Style},
+    heading::heading,
+    safe::printable,
     text,
-    verbs::next::heading,
 };
 
 /// Columns for a day.
 const COLUMNS: i64 = 48;
 
 /// Draws the months of a policy.
-pub(super) fn draw(drawn: &Drawn<'_>, colour: Colour) -> String {
+pub fn draw(drawn: &PolicyMonths<'_>, colour: Colour) -> String {
     let mut text = heading(drawn.policy, drawn.now, colour);
-    let _ = writeln!(text, "  times in {}", drawn.policy.lowered.scheduled.zone.name());
+    let _ = writeln!(text, "  times in {}", drawn.policy.lowered.zone.name());
     for month in &drawn.months {
         text.push('\n');
         text.push_str(&draw_month(month, drawn, colour));
@@ -27,7 +28,7 @@ pub(super) fn draw(drawn: &Drawn<'_>, colour: Colour) -> String {
 }
 
 /// What the signs mean.
-pub(super) fn legend(colour: Colour) -> String {
+pub fn legend(colour: Colour) -> String {
     format!(
         "  {} permitted   {} part of the half hour   {} paused   {} excluded   {} today\n",
         colour.paint(Style::Open, "█"),
@@ -38,7 +39,7 @@ pub(super) fn legend(colour: Colour) -> String {
     )
 }
 
-fn draw_month(month: &Month, drawn: &Drawn<'_>, colour: Colour) -> String {
+fn draw_month(month: &Month, drawn: &PolicyMonths<'_>, colour: Colour) -> String {
     let name = month_name(month.first);
     let mut text = format!(
         "  {}, {} permitted\n",
@@ -56,7 +57,7 @@ fn draw_month(month: &Month, drawn: &Drawn<'_>, colour: Colour) -> String {
     text
 }
 
-fn row(day: &Day, drawn: &Drawn<'_>, colour: Colour) -> String {
+fn row(day: &Day, drawn: &PolicyMonths<'_>, colour: Colour) -> String {
     let today = day.date == drawn.today;
     let name = day.date.weekday().name().get(..2).unwrap_or_default();
     let mark = if today { ">" } else { " " };
@@ -71,8 +72,8 @@ fn row(day: &Day, drawn: &Drawn<'_>, colour: Colour) -> String {
     if day.permitted() > 0 {
         let _ = write!(line, "  {}", text::hours(day.permitted()));
     }
-    let exclusions = &drawn.policy.lowered.scheduled.exclusions;
-    if let Some(exclusion) = day.excluded.and_then(|place| exclusions.get(place)) {
+    let parts = &drawn.policy.lowered.parts;
+    if let Some(exclusion) = day.excluded.and_then(|place| parts.exclusions().nth(place)) {
         let reason =
             exclusion.reason.as_deref().map_or_else(|| exclusion_days(exclusion), printable);
         let _ = write!(line, "  {reason}");

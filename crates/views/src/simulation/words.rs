@@ -1,21 +1,20 @@
 //! How is a verdict said? What is in the way, and what would help.
 
+use crate::{
+    safe::printable,
+    text::{hours, length},
+};
 use schedule::Instant;
 use tidegate_core::simulate::{
     Course, Settings,
     verdict::{MONTH, Obstacle, Verdict},
 };
 
-use crate::{
-    output::printable,
-    text::{hours, length},
-};
-
 /// How many machines a sentence names.
 const SHOWN: usize = 5;
 
 /// One word for programs.
-pub(super) fn word(verdict: &Verdict) -> &'static str {
+pub fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Idle => "idle",
         Verdict::Converges(_) => "converges",
@@ -26,7 +25,7 @@ pub(super) fn word(verdict: &Verdict) -> &'static str {
 }
 
 /// The verdict in a few words.
-pub(super) fn result(course: &Course) -> String {
+pub fn result(course: &Course) -> String {
     let count = course.machines.len();
     match &course.verdict {
         Verdict::Idle if count == 0 => "has no machines".into(),
@@ -46,7 +45,7 @@ pub(super) fn result(course: &Course) -> String {
 }
 
 /// The machines that wait when the period ends.
-pub(super) fn waiting(verdict: &Verdict) -> &[String] {
+pub fn waiting(verdict: &Verdict) -> &[String] {
     match verdict {
         Verdict::Idle | Verdict::Converges(_) => &[],
         Verdict::Unfinished { waiting }
@@ -56,7 +55,7 @@ pub(super) fn waiting(verdict: &Verdict) -> &[String] {
 }
 
 /// What is in the way, and what would help; nothing if nothing is.
-pub(super) fn reason(course: &Course, settings: &Settings) -> Option<(String, String)> {
+pub fn reason(course: &Course, settings: &Settings) -> Option<(String, String)> {
     let obstacle = match &course.verdict {
         Verdict::Idle | Verdict::Converges(_) | Verdict::Unfinished { .. } => return None,
         Verdict::Late { obstacle, .. } | Verdict::Never { obstacle, .. } => obstacle,
@@ -134,12 +133,12 @@ fn time(course: &Course, at_once: Option<usize>, settings: &Settings) -> (String
 }
 
 /// `1 window`, `3 windows`.
-pub(super) fn windows(count: usize) -> String {
+pub fn windows(count: usize) -> String {
     if count == 1 { "1 window".into() } else { format!("{count} windows") }
 }
 
 /// An instant and how long after another it is.
-pub(super) fn after(at: Instant, before: Instant) -> String {
+pub fn after(at: Instant, before: Instant) -> String {
     match at.unix() - before.unix() {
         0 => format!("{at} (at once)"),
         seconds => format!("{at} ({} later)", length(seconds)),

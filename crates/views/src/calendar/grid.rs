@@ -6,26 +6,28 @@
 use std::fmt::Write as _;
 
 use schedule::{Date, Instant, Span, TimeOfDay, Weekday, Zone};
-use tidegate_core::calendar::{Cover, Day, Month};
+use tidegate_core::{
+    calendar::{Cover, Day, Month},
+    explain::rule,
+    part::PartKind,
+};
 
-use super::{Drawn, exclusion_days, month_name};
+use super::{PolicyMonths, exclusion_days, month_name};
 use crate::{
-    output::{Colour, Style, printable},
+    drawing::{Colour, Style},
+    heading::heading,
+    safe::printable,
     text,
-    verbs::next::heading,
 };
 
 /// Draws the months of a policy.
-pub(super) fn draw(drawn: &Drawn<'_>, colour: Colour) -> String {
+pub fn draw(drawn: &PolicyMonths<'_>, colour: Colour) -> String {
     let mut text = heading(drawn.policy, drawn.now, colour);
-    let rule = if drawn.policy.lowered.strategy == api::policy::Strategy::MaintenanceSchedule {
-        match &drawn.policy.lowered.scheduled.windows {
-            Some(_) => tidegate_core::explain::rule::sentence(&drawn.policy.lowered.scheduled),
-            None => format!("times in {}", drawn.policy.lowered.scheduled.zone.name()),
-        }
-    } else {
-        format!("strategy {:?}", drawn.policy.lowered.strategy)
-    };
+    let lowered = &drawn.policy.lowered;
+    let rule = rule::sentences(&lowered.parts).unwrap_or_else(|| match lowered.parts.kind {
+        PartKind::Plain => format!("strategy {:?}", lowered.strategy),
+        _ => format!("times in {}", lowered.zone.name()),
+    });
     let _ = writeln!(text, "  {rule}");
     for month in &drawn.months {
         text.push('\n');
@@ -44,7 +46,7 @@ pub(super) fn draw(drawn: &Drawn<'_>, colour: Colour) -> String {
 }
 
 /// What the signs mean.
-pub(super) fn legend(colour: Colour) -> String {
+pub fn legend(colour: Colour) -> String {
     format!(
         "  {} all day   {} part of the day   {} excluded   {} today\n",
         colour.paint(Style::OpenDay, " 1█"),
@@ -54,7 +56,7 @@ pub(super) fn legend(colour: Colour) -> String {
     )
 }
 
-fn draw_month(month: &Month, drawn: &Drawn<'_>, colour: Colour) -> String {
+fn draw_month(month: &Month, drawn: &PolicyMonths<'_>, colour: Colour) -> String {
     let name = month_name(month.first);
     let hours = format!("{} permitted", text::hours(month.permitted()));
     let mut text = format!(
@@ -71,7 +73,7 @@ fn draw_month(month: &Month, drawn: &Drawn<'_>, colour: Colour) -> String {
             line.push_str(&cell(day, drawn.today, colour));
         }
         let used = blank + week.len();
-        let beside = beside(week, month, &drawn.policy.lowered.scheduled.zone);
+        let beside = beside(week, month, &drawn.policy.lowered.zone);
         if !beside.is_empty() {
             line.push_str(&"     ".repeat(7 - used));
             let _ = write!(line, "  {}", colour.paint(Style::Open, &beside));

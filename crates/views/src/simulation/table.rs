@@ -9,7 +9,8 @@ use tidegate_core::simulate::{
 
 use super::words;
 use crate::{
-    output::{Colour, Style, printable},
+    drawing::{Colour, Detail, Style},
+    safe::printable,
     text::{self, hours, length, relative},
 };
 
@@ -20,17 +21,8 @@ const STRIP: usize = 72;
 const FIRST: usize = 3;
 const LAST: usize = 2;
 
-/// How much is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
-    /// Of many changes the first and the last.
-    Some,
-    /// Every change.
-    All,
-}
-
 /// Everything but the machines.
-pub(super) fn overview(
+pub fn overview(
     forecast: &Forecast,
     settings: &Settings,
     colour: Colour,
@@ -74,7 +66,7 @@ pub(super) fn overview(
 }
 
 /// Every machine of every change.
-pub(super) fn machines(forecast: &Forecast, settings: &Settings, colour: Colour) -> String {
+pub fn machines(forecast: &Forecast, settings: &Settings, colour: Colour) -> String {
     let mut rows = vec![head(&["MACHINE", "CHANGE", "BEGINS", "DRAINED", "BACK", "TAKES", "BY"])];
     for course in &forecast.pools {
         for change in &course.changes {
@@ -223,7 +215,7 @@ fn changes(courses: &[Course], settings: &Settings, colour: Colour, detail: Deta
     let mut rows = vec![head(&["CHANGE", "ARRIVES", "STARTS", "FINISHES", "WINDOWS", "MACHINES"])];
     for course in courses {
         let count = course.changes.len();
-        let whole = detail == Detail::All || count <= FIRST + LAST + 1;
+        let whole = detail == Detail::Full || count <= FIRST + LAST + 1;
         let first = if whole { count } else { FIRST };
         rows.extend(course.changes.iter().take(first).map(|one| row(one, course, settings)));
         if !whole {

@@ -6,11 +6,12 @@ use tidegate_core::simulate::{
 };
 
 use super::words;
-use crate::output::Named;
+use crate::items::Named;
 
+/// A forecast for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Report {
+pub struct Report {
     from: String,
     until: String,
     seed: u64,
@@ -77,7 +78,8 @@ struct RunItem {
     basis: Option<String>,
 }
 
-pub(super) fn report(forecast: &Forecast, settings: &Settings) -> Report {
+/// What was found for every resource and every pool.
+pub fn report(forecast: &Forecast, settings: &Settings) -> Report {
     let others = forecast.others.iter().map(|single| Item::Single(single_item(single)));
     let pools = forecast.pools.iter().map(|course| Item::Pool(Box::new(pool(course, settings))));
     Report {

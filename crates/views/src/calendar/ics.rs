@@ -10,12 +10,11 @@ use schedule::Instant;
 use tidegate_core::{explain, forecast::clipped, problem::Object, read::Policy};
 
 use super::exclusion_days;
-use crate::source::Found;
 
 /// Writes the feed of all policies.
-pub(super) fn feed(policies: &[Found], range: &Range<Instant>, now: Instant) -> String {
+pub fn feed(policies: &[&Policy], range: &Range<Instant>, now: Instant) -> String {
     let names: Vec<String> =
-        policies.iter().filter_map(|found| found.policy.object.name.clone()).collect();
+        policies.iter().filter_map(|policy| policy.object.name.clone()).collect();
     let mut lines = vec![
         "BEGIN:VCALENDAR".to_owned(),
         "VERSION:2.0".into(),
@@ -26,9 +25,9 @@ pub(super) fn feed(policies: &[Found], range: &Range<Instant>, now: Instant) -> 
         "REFRESH-INTERVAL;VALUE=DURATION:PT1H".into(),
         "X-PUBLISHED-TTL:PT1H".into(),
     ];
-    for found in policies {
-        windows(&found.policy, range, now, &mut lines);
-        exclusions(&found.policy, range, now, &mut lines);
+    for policy in policies {
+        windows(policy, range, now, &mut lines);
+        exclusions(policy, range, now, &mut lines);
     }
     lines.push("END:VCALENDAR".into());
     lines.iter().map(|line| folded(line)).collect()
@@ -59,13 +58,10 @@ fn windows(policy: &Policy, range: &Range<Instant>, now: Instant, lines: &mut Ve
 }
 
 fn exclusions(policy: &Policy, range: &Range<Instant>, now: Instant, lines: &mut Vec<String>) {
-    if policy.lowered.strategy != api::policy::Strategy::MaintenanceSchedule {
-        return;
-    }
-    let scheduled = &policy.lowered.scheduled;
+    let zone = &policy.lowered.zone;
     let name = policy.object.name.as_deref().unwrap_or_default();
-    let (first, last) = (scheduled.zone.date_of(range.start), scheduled.zone.date_of(range.end));
-    for exclusion in &scheduled.exclusions {
+    let (first, last) = (zone.date_of(range.start), zone.date_of(range.end));
+    for exclusion in policy.lowered.parts.exclusions() {
         if exclusion.until <= first || exclusion.from > last {
             continue;
         }

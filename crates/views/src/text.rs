@@ -4,7 +4,7 @@ use schedule::Instant;
 use tidegate_core::explain;
 
 /// A length of time in the two largest units that matter: `6d 8h`, `1h30m`, `45s`.
-pub(crate) fn length(seconds: i64) -> String {
+pub fn length(seconds: i64) -> String {
     let seconds = seconds.max(0);
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
     match (days, hours, minutes, seconds % 60) {
@@ -19,7 +19,7 @@ pub(crate) fn length(seconds: i64) -> String {
 }
 
 /// Where an instant is, seen from now: `in 6d 8h`, `3h ago`, `now`.
-pub(crate) fn relative(at: Instant, now: Instant) -> String {
+pub fn relative(at: Instant, now: Instant) -> String {
     let seconds = at.unix() - now.unix();
     match seconds {
         0 => "now".into(),
@@ -29,7 +29,7 @@ pub(crate) fn relative(at: Instant, now: Instant) -> String {
 }
 
 /// The day of the week in UTC: `Sat`.
-pub(crate) fn weekday(at: Instant) -> &'static str {
+pub fn weekday(at: Instant) -> &'static str {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     // The epoch was a Thursday.
     let day = usize::try_from(at.unix().div_euclid(86_400).rem_euclid(7)).unwrap_or(0);
@@ -37,19 +37,19 @@ pub(crate) fn weekday(at: Instant) -> &'static str {
 }
 
 /// Hours, with a quarter of an hour at the least: `8h`, `7.5h`, `0h`.
-pub(crate) fn hours(seconds: i64) -> String {
+pub fn hours(seconds: i64) -> String {
     let hundredths = (seconds * 100 + 1800) / 3600;
     let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     format!("{}h", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// An edge of a span in UTC with the zone's wall clock beside it, or a word for none.
-pub(crate) fn edge(at: Option<Instant>, zone: &schedule::Zone, none: &str) -> String {
+pub fn edge(at: Option<Instant>, zone: &schedule::Zone, none: &str) -> String {
     at.map_or_else(|| none.to_owned(), |at| explain::when(at, zone))
 }
 
 /// Rows under their headings, in columns as wide as their widest entry.
-pub(crate) fn table(indent: usize, rows: &[Vec<String>]) -> String {
+pub fn table(indent: usize, rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
@@ -69,7 +69,7 @@ pub(crate) fn table(indent: usize, rows: &[Vec<String>]) -> String {
 }
 
 /// A text of several lines, each so far to the right.
-pub(crate) fn indented(indent: usize, text: &str) -> String {
+pub fn indented(indent: usize, text: &str) -> String {
     let lines = text.lines().map(|line| format!("{}{line}", " ".repeat(indent)));
     lines.collect::<Vec<_>>().join("\n")
 }

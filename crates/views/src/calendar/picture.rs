@@ -12,7 +12,7 @@ use tidegate_core::{
     forecast::length,
 };
 
-use super::{Drawn, exclusion_days, month_name};
+use super::{PolicyMonths, exclusion_days, month_name};
 use crate::{
     svg::{self, safe},
     text,
@@ -26,7 +26,7 @@ const GAP: usize = 18;
 const MARGIN: usize = 32;
 
 /// Draws all policies, one below the other.
-pub(super) fn picture(drawings: &[Drawn<'_>]) -> String {
+pub fn picture(drawings: &[PolicyMonths<'_>]) -> String {
     let columns = drawings.iter().map(|drawn| drawn.months.len()).max().unwrap_or(1).clamp(1, 3);
     let width = 2 * MARGIN + columns * CARD + (columns - 1) * GAP;
     let mut body = String::new();
@@ -39,16 +39,12 @@ pub(super) fn picture(drawings: &[Drawn<'_>]) -> String {
     svg::page((width, height), "Maintenance calendar", "", &(body + &legend))
 }
 
-fn policy(drawn: &Drawn<'_>, columns: usize, top: usize, body: &mut String) -> usize {
+fn policy(drawn: &PolicyMonths<'_>, columns: usize, top: usize, body: &mut String) -> usize {
     let lowered = &drawn.policy.lowered;
     let name = drawn.policy.object.name.as_deref().unwrap_or_default();
-    let what = if lowered.strategy == api::policy::Strategy::MaintenanceSchedule
-        && lowered.scheduled.windows.is_some()
-    {
-        explain::rule::sentence(&lowered.scheduled)
-    } else {
-        format!("strategy {:?}, times in {}", lowered.strategy, lowered.scheduled.zone.name())
-    };
+    let what = explain::rule::sentences(&lowered.parts).unwrap_or_else(|| {
+        format!("strategy {:?}, times in {}", lowered.strategy, lowered.zone.name())
+    });
     let _ = writeln!(
         body,
         "<text class=\"name\" x=\"{MARGIN}\" y=\"{}\">{}</text>",
@@ -97,7 +93,7 @@ fn weeks(month: &Month) -> usize {
 
 fn card(
     month: &Month,
-    drawn: &Drawn<'_>,
+    drawn: &PolicyMonths<'_>,
     (x, y): (usize, usize),
     height: usize,
     body: &mut String,
@@ -130,7 +126,7 @@ fn card(
     body.push_str("</g>\n");
 }
 
-fn cell(day: &Day, drawn: &Drawn<'_>, x: usize, y: usize, body: &mut String) {
+fn cell(day: &Day, drawn: &PolicyMonths<'_>, x: usize, y: usize, body: &mut String) {
     let (width, height) = (CELL - 3, CELL_HEIGHT - 3);
     let _ = write!(
         body,
@@ -176,12 +172,12 @@ fn cell(day: &Day, drawn: &Drawn<'_>, x: usize, y: usize, body: &mut String) {
 }
 
 /// A day in words.
-fn title(day: &Day, drawn: &Drawn<'_>) -> String {
+fn title(day: &Day, drawn: &PolicyMonths<'_>) -> String {
     let lowered = &drawn.policy.lowered;
-    let zone = &lowered.scheduled.zone;
+    let zone = &lowered.zone;
     let name: &str = day.date.weekday().name();
     let mut words = format!("{name} {}", day.date);
-    let exclusion = day.excluded.and_then(|place| lowered.scheduled.exclusions.get(place));
+    let exclusion = day.excluded.and_then(|place| lowered.parts.exclusions().nth(place));
     if let Some(exclusion) = exclusion {
         let _ = write!(
             words,

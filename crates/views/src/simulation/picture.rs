@@ -34,7 +34,7 @@ const STYLE: &str = "
   }";
 
 /// Draws a forecast.
-pub(super) fn picture(forecast: &Forecast, settings: &Settings) -> String {
+pub fn picture(forecast: &Forecast, settings: &Settings) -> String {
     let axis = Axis::new(forecast, settings);
     let mut body = String::new();
     let mut y = head(&axis, settings, &mut body);

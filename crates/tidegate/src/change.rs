@@ -1,0 +1,86 @@
+//! How does a verb that changes something do it? It looks, says what would change, and changes what it saw.
+
+use clap::Args;
+use tidegate_core::snapshot::Snapshot;
+use views::change::{Change, Stage};
+
+use crate::{
+    args::Formats,
+    cluster::{Cluster, Extent, Overtaken},
+    output::{self, Output},
+};
+
+/// How often a change is thought through because its object has changed meanwhile. The status of a busy pool does so all the time.
+const ATTEMPTS: usize = 5;
+
+/// Looks and changes, and looks again if what was looked at is no longer so: a patch names the version that it was made from.
+pub(crate) fn on_what_is_so(
+    mut change: impl FnMut() -> anyhow::Result<Output>,
+) -> anyhow::Result<Output> {
+    for _ in 1..ATTEMPTS {
+        match change() {
+            Err(error) if error.is::<Overtaken>() => {}
+            settled => return settled,
+        }
+    }
+    change()
+}
+
+/// How a change is made.
+#[derive(Args, Debug)]
+pub(crate) struct Manner {
+    /// Print the patch and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    formats: Formats,
+}
+
+impl Manner {
+    /// Makes the change that somebody proposes for what a cluster holds, or not, and tells about it.
+    pub(crate) fn make(
+        &self,
+        cluster: &Cluster,
+        extent: Extent,
+        proposed: impl FnOnce(&Snapshot) -> Result<Change, String>,
+    ) -> anyhow::Result<Output> {
+        let snapshot = cluster.snapshot(extent)?;
+        let change = proposed(&snapshot).map_err(anyhow::Error::msg)?;
+        let stage = if self.dry_run { Stage::Proposed } else { Stage::Made };
+        if stage == Stage::Made {
+            cluster.patch(&change.object, &change.patch)?;
+        }
+        output::written(self.formats.output, || change.report(stage), |_| change.told(stage))
+            .map(Output::done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overtaken_changes_are_thought_through_again_and_others_are_not() {
+        let check = |overtaken: usize,
+                     then: Result<&str, &str>,
+                     expected: Result<&str, &str>,
+                     looks: usize| {
+            let mut seen = 0;
+            let outcome = on_what_is_so(|| {
+                seen += 1;
+                if seen <= overtaken {
+                    return Err(Overtaken("changed meanwhile".into()).into());
+                }
+                then.map(Output::done).map_err(|said| anyhow::anyhow!(said.to_owned()))
+            });
+            let outcome = outcome.map(|output| output.text).map_err(|error| error.to_string());
+            assert_eq!(outcome.as_deref().map_err(String::as_str), expected);
+            assert_eq!(seen, looks);
+        };
+        check(0, Ok("done"), Ok("done"), 1);
+        check(2, Ok("done"), Ok("done"), 3);
+        check(0, Err("there is no such pool"), Err("there is no such pool"), 1);
+        check(1, Err("there is no such pool"), Err("there is no such pool"), 2);
+        check(9, Ok("done"), Err("changed meanwhile"), 5);
+    }
+}

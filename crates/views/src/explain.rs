@@ -1,0 +1,192 @@
+//! May changes be initiated, and why or why not? A verdict and the tree of its reasons.
+
+use std::fmt::Write as _;
+
+use api::policy::Behavior;
+use schedule::{Instant, Zone};
+use serde::Serialize;
+use tidegate_core::{
+    behavior::behavior,
+    enforced::Enforcement,
+    explain::{Fact, Reason, explain},
+    key::Key,
+    overview,
+    problem::Object,
+    read::Policy,
+    snapshot::Snapshot,
+    verdict::Verdict,
+};
+
+use crate::{
+    drawing::{Colour, Detail, Style},
+    heading::headline,
+    items::Named,
+    safe::printable,
+};
+
+/// Something that was asked about, with everything that is said of it.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What was asked about.
+    pub object: Object,
+    /// The present state and the next one.
+    pub behavior: Behavior,
+    /// The verdict and why.
+    pub reason: Reason,
+    /// The zone in which people are told times.
+    pub zone: Zone,
+    /// Whether anything refuses what it holds, where a controller said so (GATE-13).
+    pub enforced: Option<Enforcement>,
+}
+
+impl Answer {
+    /// The answer for programs.
+    pub fn item(&self, at: Instant) -> Item {
+        Item {
+            object: Named::from(&self.object),
+            at: at.to_string(),
+            verdict: self.reason.verdict.as_str(),
+            behavior: self.behavior.clone(),
+            reasons: tree(&self.reason, &self.zone),
+            enforced: self.enforced.map(Enforcement::reason),
+        }
+    }
+
+    /// The answer for people.
+    pub fn drawing(&self, at: Instant, detail: Detail, colour: Colour) -> String {
+        let Self { object, behavior, reason, zone, enforced } = self;
+        let mut text = headline(object, reason.verdict, reason.until, zone, at, colour);
+        draw(&reason.because, zone, "  ", detail, colour, &mut text);
+        if let Some(next) = &behavior.next {
+            let until =
+                next.end_time.as_ref().map_or_else(String::new, |end| format!(" until {end}"));
+            let _ = writeln!(
+                text,
+                "  then, from {}{until}: {}",
+                next.start_time.as_deref().unwrap_or_default(),
+                printable(&next.reason)
+            );
+        }
+        if let Some(enforced) = enforced {
+            let _ = writeln!(text, "  {}: {}", enforced.reason(), enforced.about(&object.kind));
+        }
+        text
+    }
+}
+
+/// The output for programs (docs/reference/json.md).
+#[derive(Serialize)]
+pub struct Item {
+    #[serde(flatten)]
+    object: Named,
+    at: String,
+    verdict: &'static str,
+    behavior: Behavior,
+    reasons: Tree,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enforced: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Tree {
+    verdict: &'static str,
+    text: String,
+    until: Option<String>,
+    because: Vec<Tree>,
+}
+
+/// What is said of a policy that was read from a file.
+pub fn of_policy(policy: &Policy, at: Instant) -> Answer {
+    Answer {
+        object: policy.object.clone(),
+        behavior: behavior(&policy.lowered, at),
+        reason: explain(policy, at),
+        zone: policy.lowered.zone.clone(),
+        enforced: None,
+    }
+}
+
+/// What is said of a resource or a policy of a cluster; nothing if it is not there.
+pub fn of_object(key: &Key, world: &Snapshot, at: Instant) -> Option<Answer> {
+    let object = key.object();
+    if let Some(seen) = world.resource(key) {
+        let gate = world.gate(seen);
+        let zone = gate.lowered().map_or_else(Zone::utc, |lowered| lowered.zone.clone());
+        let behavior = world.behavior(seen, at);
+        let (reason, enforced) = (world.explain(seen, at), seen.enforcement());
+        return Some(Answer { object, behavior, reason, zone, enforced });
+    }
+    let seen = world.policy(key)?;
+    let verdict = seen.verdict(at);
+    let doubt = |said: String| Reason {
+        verdict: Verdict::CannotTell,
+        fact: Fact::Doubt(said),
+        until: None,
+        because: Vec::new(),
+    };
+    // What a controller has not read, nobody relies on, whatever it says (POL-6).
+    match (&seen.judged.policy, seen.ready()) {
+        (Some(policy), Ok(())) => Some(of_policy(policy, at)),
+        (Some(policy), Err(why)) => {
+            let mut answer = of_policy(policy, at);
+            answer.reason.verdict = verdict;
+            answer.reason.until = None;
+            answer.reason.because.insert(0, doubt(format!("{object} {why}, so changes are held")));
+            Some(answer)
+        }
+        (None, _) => {
+            let behavior = overview::policy(seen, at).behavior;
+            let because = vec![doubt(seen.reason(at))];
+            let fact = Fact::Policy(object.clone());
+            let reason = Reason { verdict, fact, until: None, because };
+            Some(Answer { object, behavior, reason, zone: Zone::utc(), enforced: None })
+        }
+    }
+}
+
+fn tree(reason: &Reason, zone: &Zone) -> Tree {
+    Tree {
+        verdict: word(reason.verdict),
+        text: reason.text(zone),
+        until: reason.until.map(|until| until.to_string()),
+        because: reason.because.iter().map(|reason| tree(reason, zone)).collect(),
+    }
+}
+
+/// The verdict of one reason, as programs have always read it here.
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Permitted => "permitted",
+        Verdict::Held => "paused",
+        Verdict::CannotTell => "unknown",
+    }
+}
+
+fn draw(
+    reasons: &[Reason],
+    zone: &Zone,
+    indent: &str,
+    detail: Detail,
+    colour: Colour,
+    text: &mut String,
+) {
+    for (place, reason) in reasons.iter().enumerate() {
+        let last = place + 1 == reasons.len();
+        let (branch, below) = if last { ("└─", "   ") } else { ("├─", "│  ") };
+        let (sign, style) = match reason.verdict {
+            Verdict::Permitted => ("✓ permits", Style::Open),
+            Verdict::Held => ("✗ holds", Style::Paused),
+            Verdict::CannotTell => ("? cannot tell", Style::Paused),
+        };
+        let words = printable(&reason.text(zone));
+        let _ = write!(text, "{indent}{branch} {}  {words}", colour.paint(style, sign));
+        match reason.until {
+            Some(until) if detail == Detail::Full => {
+                let _ = write!(text, "  [until {until}]");
+            }
+            _ => {}
+        }
+        text.push('\n');
+        draw(&reason.because, zone, &format!("{indent}{below}"), detail, colour, text);
+    }
+}

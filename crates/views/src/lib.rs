@@ -1,0 +1,22 @@
+//! What is shown of a decision? Rows, trees, tables, calendars and pictures, as functions of values.
+//!
+//! The command prints what these functions give, and a console can show the same: each view is a value with public fields, its items for
+//! programs (docs/reference/json.md), and its drawing for people. Nothing here reads a clock, a file, a cluster or a terminal
+//! (PURE-1): the instant is an argument, and a drawing is a text.
+
+pub mod calendar;
+pub mod change;
+pub mod diff;
+pub mod drawing;
+pub mod explain;
+pub mod heading;
+pub mod items;
+pub mod pool;
+pub mod proposal;
+pub mod prune;
+pub mod safe;
+pub mod simulation;
+pub mod status;
+pub mod svg;
+pub mod text;
+pub mod windows;

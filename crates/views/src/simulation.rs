@@ -1,0 +1,6 @@
+//! When would each change start and finish, and which pool never gets there? What `core::simulate` found, shown.
+
+pub mod items;
+pub mod picture;
+pub mod table;
+pub mod words;
