@@ -2,6 +2,8 @@
 //!
 //! Nothing of ours runs here: there are the definitions and the policies as they are shipped, and whoever writes.
 
+use std::time::Duration;
+
 use api::{
     machine::names::{
         CURRENT_CONFIG, DESIRED_CONFIG, PERMIT_BASIS, PERMIT_CHANGE, PERMIT_FROM, PERMIT_UNTIL,
@@ -157,7 +159,9 @@ async fn begin_and_end_by_themselves(world: &World) {
         made["metadata"]["managedFields"][0]["time"].as_str().unwrap().parse().unwrap()
     };
     let (mut before, mut inside, mut after) = (0, 0, 0);
+    let began = tokio::time::Instant::now();
     while after < 10 {
+        assert!(began.elapsed() < Duration::from_secs(60), "it does not end");
         match rolls(world, "shop", "web").await {
             Ok(made) if stamp(&made) < from => before += 1,
             Ok(made) => {
