@@ -42,7 +42,7 @@ pub fn definition(kind: &Kind) -> Value {
                 "name": kind.version(),
                 "served": true,
                 "storage": true,
-                "subresources": {"status": {}},
+                "subresources": subresources(kind),
                 "additionalPrinterColumns": columns(kind),
                 "schema": {"openAPIV3Schema": keeping_unknown(kind)},
             }],
@@ -50,14 +50,25 @@ pub fn definition(kind: &Kind) -> Value {
     })
 }
 
+/// Nobody writes a status of a freeze: the server reads what its author says (OVR-5).
+fn subresources(kind: &Kind) -> Value {
+    match kind.role {
+        Role::Freeze => json!({}),
+        Role::Policy | Role::Gated { .. } | Role::Part => json!({"status": {}}),
+    }
+}
+
 /// Open now? Until when? What next?
 fn columns(kind: &Kind) -> Value {
     if is_gate(kind) {
         return gate_columns();
     }
+    if kind.role == Role::Freeze {
+        return freeze_columns();
+    }
     let (strategy, named, behavior, condition) = match kind.role {
         Role::Policy => (".spec.strategy", None, ".status.behavior", "Ready"),
-        Role::Gated { .. } | Role::Part => (
+        Role::Gated { .. } | Role::Part | Role::Freeze => (
             ".spec.changeManagement.strategy",
             Some(".spec.changeManagement.byPolicy.name"),
             ".status.changeManagement.behavior",
@@ -78,7 +89,9 @@ fn columns(kind: &Kind) -> Value {
         column("Next", &format!("{behavior}.next.state"), "What comes then"),
         match kind.role {
             Role::Policy => column("Ready", &holds, "Whether the policy has been understood"),
-            Role::Gated { .. } | Role::Part => column("Pending", &holds, "Whether a change waits"),
+            Role::Gated { .. } | Role::Part | Role::Freeze => {
+                column("Pending", &holds, "Whether a change waits")
+            }
         },
         json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
                "description": "When it was created"}),
@@ -128,6 +141,22 @@ fn gate_columns() -> Value {
     columns.into()
 }
 
+/// From when until when, why, and who says so.
+fn freeze_columns() -> Value {
+    let mut columns = vec![
+        column("From", ".spec.from", "When it begins; at its creation, if empty"),
+        column("Until", ".spec.until", "When it ends; when it is deleted, if empty"),
+        column("Reason", ".spec.reason", "Why nothing starts meanwhile"),
+        column("By", ".spec.by", "Who froze; unsigned, if empty"),
+        json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+               "description": "When it was created"}),
+    ];
+    let mut holds = column("Holds", ".spec.holds[*].what", "What it freezes; everything, if empty");
+    holds["priority"] = 1.into();
+    columns.push(holds);
+    columns.into()
+}
+
 fn is_gate(kind: &Kind) -> bool {
     matches!(kind.id, KindId::ChangeGate | KindId::ClusterChangeGate)
 }
@@ -141,7 +170,7 @@ fn keeping_unknown(kind: &Kind) -> Value {
     let mut schema = structural(kind.schema());
     let judged = match kind.role {
         Role::Gated { .. } if is_gate(kind) => "/properties/spec",
-        Role::Policy => "/properties/spec",
+        Role::Policy | Role::Freeze => "/properties/spec",
         Role::Gated { .. } | Role::Part => "/properties/spec/properties/changeManagement",
     };
     if let Some(part) = schema.pointer_mut(judged) {

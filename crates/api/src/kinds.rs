@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use crate::{
-    gated,
+    freeze, gated,
     machine::{self, disruption},
     names, policy, reach,
     schema::{Kind, KindId, Role, Scope, System, schema_of},
@@ -138,6 +138,28 @@ pub const CLUSTER_CHANGE_GATE: Kind = Kind {
     schema: &CLUSTER_CHANGE_GATE_SCHEMA,
 };
 
+/// What a team freezes in its namespace.
+pub const CHANGE_FREEZE: Kind = Kind {
+    id: KindId::ChangeFreeze,
+    name: names::CHANGE_FREEZE,
+    api_version: names::API_VERSION,
+    scope: Scope::Namespaced,
+    short_name: "cf",
+    role: Role::Freeze,
+    schema: &CHANGE_FREEZE_SCHEMA,
+};
+
+/// What the platform freezes.
+pub const CLUSTER_CHANGE_FREEZE: Kind = Kind {
+    id: KindId::ClusterChangeFreeze,
+    name: names::CLUSTER_CHANGE_FREEZE,
+    api_version: names::API_VERSION,
+    scope: Scope::Cluster,
+    short_name: "ccf",
+    role: Role::Freeze,
+    schema: &CLUSTER_CHANGE_FREEZE_SCHEMA,
+};
+
 // Made once and when first asked for: a file may hold thousands of policies, and most verbs need one kind.
 static CHANGE_MANAGEMENT_POLICY_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<policy::ChangeManagementPolicy>);
@@ -155,5 +177,8 @@ static MACHINE_CONFIGURATION_SCHEMA: LazyLock<Value> =
 static CHANGE_GATE_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<reach::ChangeGate>);
 static CLUSTER_CHANGE_GATE_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<reach::ClusterChangeGate>);
+static CHANGE_FREEZE_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<freeze::ChangeFreeze>);
+static CLUSTER_CHANGE_FREEZE_SCHEMA: LazyLock<Value> =
+    LazyLock::new(schema_of::<freeze::ClusterChangeFreeze>);
 // Built into every server, which judges it better than anybody else.
 static NODE_SCHEMA: LazyLock<Value> = LazyLock::new(|| serde_json::json!({"type": "object"}));

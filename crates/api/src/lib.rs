@@ -5,6 +5,7 @@
 //! description in the schema, so it speaks to the person who writes the object.
 
 pub mod crds;
+pub mod freeze;
 pub mod gated;
 pub mod kinds;
 pub mod machine;

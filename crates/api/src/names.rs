@@ -48,6 +48,12 @@ pub const CHANGE_GATE: &str = "ChangeGate";
 /// What the platform holds of what others own.
 pub const CLUSTER_CHANGE_GATE: &str = "ClusterChangeGate";
 
+/// What a team lets nothing start in its namespace by (OVR-1).
+pub const CHANGE_FREEZE: &str = "ChangeFreeze";
+
+/// What the platform lets nothing start by (OVR-1).
+pub const CLUSTER_CHANGE_FREEZE: &str = "ClusterChangeFreeze";
+
 /// The group whose members pass every gate (GATE-15).
 pub const INITIATORS: &str = "tidegate:initiators";
 

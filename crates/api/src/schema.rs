@@ -32,6 +32,8 @@ pub enum Role {
     },
     /// It says what machines are made of, and is read for decisions about them.
     Part,
+    /// It lets nothing start while it lasts, whatever policies say (OVR-1).
+    Freeze,
 }
 
 /// Half of a cluster: the label `system` of the metrics.
@@ -76,6 +78,10 @@ pub enum KindId {
     ChangeGate,
     /// What the platform holds of what others own.
     ClusterChangeGate,
+    /// What a team lets nothing start by.
+    ChangeFreeze,
+    /// What the platform lets nothing start by.
+    ClusterChangeFreeze,
     /// A configuration, written or rendered.
     MachineConfig,
     /// A machine.
@@ -96,6 +102,8 @@ impl KindId {
             Self::NodePool => &kinds::NODE_POOL,
             Self::ChangeGate => &kinds::CHANGE_GATE,
             Self::ClusterChangeGate => &kinds::CLUSTER_CHANGE_GATE,
+            Self::ChangeFreeze => &kinds::CHANGE_FREEZE,
+            Self::ClusterChangeFreeze => &kinds::CLUSTER_CHANGE_FREEZE,
             Self::MachineConfig => &kinds::MACHINE_CONFIG,
             Self::Node => &kinds::NODE,
             Self::MachineConfiguration => &kinds::MACHINE_CONFIGURATION,
@@ -167,6 +175,9 @@ pub const STANZAS: &[Kind] =
 
 /// Those of them that are ours: gates on what others own.
 pub const GATES: &[Kind] = &[kinds::CHANGE_GATE, kinds::CLUSTER_CHANGE_GATE];
+
+/// What lets nothing start while it lasts (OVR-1).
+pub const FREEZES: &[Kind] = &[kinds::CHANGE_FREEZE, kinds::CLUSTER_CHANGE_FREEZE];
 
 /// What pools are made of: configurations, machines, and what changes may disrupt. Read only by whoever rolls configurations out.
 pub const MACHINES: &[Kind] = &[kinds::MACHINE_CONFIG, kinds::NODE, kinds::MACHINE_CONFIGURATION];

@@ -224,6 +224,8 @@ pub(crate) fn began(kind: &Kind, document: &Value) -> Option<Began> {
         | KindId::MachineConfig
         | KindId::Node
         | KindId::MachineConfiguration
+        | KindId::ChangeFreeze
+        | KindId::ClusterChangeFreeze
         | KindId::ChangeGate
         | KindId::ClusterChangeGate => None,
     }
@@ -267,6 +269,8 @@ pub fn pending(kind: &Kind, document: &Value) -> Pending {
         | KindId::MachineConfig
         | KindId::Node
         | KindId::MachineConfiguration
+        | KindId::ChangeFreeze
+        | KindId::ClusterChangeFreeze
         | KindId::ChangeGate
         | KindId::ClusterChangeGate => Pending::default(),
     }

@@ -207,7 +207,7 @@ fn scope_problem(kind: &Kind, document: &Value) -> Option<Problem> {
             )
             .hint(match kind.role {
                 Role::Policy => "remove the namespace, or use HostedChangeManagementPolicy",
-                Role::Gated { .. } | Role::Part => "remove the namespace",
+                Role::Gated { .. } | Role::Part | Role::Freeze => "remove the namespace",
             }),
         ),
         // A manifest without a namespace is legal: it lands in the one it is applied to.

@@ -174,7 +174,7 @@ impl Seen {
         match kind.role {
             Role::Policy => Self::Policy(Arc::new(SeenPolicy::new(kind, document))),
             Role::Gated { .. } => Self::Gated(Arc::new(SeenGated::new(kind, document))),
-            Role::Part => Self::Part(Arc::new(SeenPart::new(kind, document))),
+            Role::Part | Role::Freeze => Self::Part(Arc::new(SeenPart::new(kind, document))),
         }
     }
 
@@ -234,7 +234,9 @@ impl SeenPart {
             | KindId::HostedCluster
             | KindId::NodePool
             | KindId::ChangeGate
-            | KindId::ClusterChangeGate => Part::Other,
+            | KindId::ClusterChangeGate
+            | KindId::ChangeFreeze
+            | KindId::ClusterChangeFreeze => Part::Other,
         };
         Self { identity: Identity::new(kind, document), part }
     }

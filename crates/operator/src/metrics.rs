@@ -145,7 +145,7 @@ fn object(key: &Key) -> [&str; 3] {
 fn system(key: &Key) -> &'static str {
     let masters = key.id == KindId::MachineConfigPool && &*key.name == MASTER;
     match key.kind().role {
-        Role::Policy | Role::Part => "",
+        Role::Policy | Role::Part | Role::Freeze => "",
         Role::Gated { system: System::WorkerNodes, .. } if !masters => ",system=\"worker-nodes\"",
         Role::Gated { system: System::Workloads, .. } => ",system=\"workloads\"",
         Role::Gated { .. } => ",system=\"control-plane\"",

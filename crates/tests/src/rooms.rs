@@ -11,7 +11,8 @@ pub fn reference() -> String {
          Generated from the table in `crates/core/src/reach/rooms`; edit that instead.\n\n\
          A `ChangeGate` or `ClusterChangeGate` lists in `holds` what it holds.\n\
          Each entry names a room, and a room knows the one write by which a stock controller begins a change.\n\
-         The API server refuses that write outside the windows of the gate, by its own clock; [the guide](../guides/hold-what-you-have.md) shows how.\n",
+         The API server refuses that write outside the windows of the gate, by its own clock; [the guide](../guides/hold-what-you-have.md) shows how.\n\
+         A `ChangeFreeze` or `ClusterChangeFreeze` holds the same writes while it lasts, for everything or for the rooms that its `holds` lists, always in the first way.\n",
     );
     for room in ROOMS {
         let ways: Vec<String> = room

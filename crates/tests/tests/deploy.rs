@@ -9,6 +9,7 @@ use std::{fmt::Write as _, fs, path::PathBuf};
 use api::metrics::{self, METRICS};
 use rig::suite;
 use serde_json::Value;
+use tidegate_core::reach::policies;
 use tidegate_tests::{Tree, alerts, containerfile, dashboards, fields, rooms, verify};
 
 mod deploy {
@@ -118,7 +119,13 @@ fn check_copies() {
 /// RCH-14
 #[test]
 fn policies_of_the_rooms_have_no_drift() {
-    check_file("deploy/chart/templates/gates.yaml", &tidegate_core::reach::policies::template());
+    check_policies();
+}
+
+fn check_policies() {
+    let nodes = policies::freezes::template_of_nodes();
+    check_file("deploy/chart/templates/gates.yaml", &policies::template());
+    check_file("deploy/chart/templates/nodefreezes.yaml", &nodes);
 }
 
 /// GATE-14
@@ -216,6 +223,11 @@ fn manifests_have_no_drift() {
         ("change-gates/0-crds.yaml", &["gatecrds"], &["changeGates.enabled=true"]),
         ("change-gates/change-gates.yaml", &["gates", "gateroles"], &["changeGates.enabled=true"]),
         (
+            "node-freezes/node-freezes.yaml",
+            &["nodefreezes"],
+            &["changeGates.enabled=true", "managePools=true"],
+        ),
+        (
             "monitoring/monitoring.yaml",
             &["servicemonitor", "prometheusrule"],
             &["monitoring.serviceMonitor.enabled=true", "monitoring.alerts.enabled=true"],
@@ -223,7 +235,7 @@ fn manifests_have_no_drift() {
     ];
     // What is rendered follows from the copies, so in one run they are written anew first.
     check_copies();
-    check_file("deploy/chart/templates/gates.yaml", &tidegate_core::reach::policies::template());
+    check_policies();
     suite::with_helm("manifests", |helm| {
         for (file, templates, values) in FILES {
             let mut arguments: Vec<String> =

@@ -1,7 +1,7 @@
 //! What the definitions must hold; that servers take them and refuse by them is shown on servers.
 
 use super::*;
-use crate::schema::{GATED, KINDS, STANZAS};
+use crate::schema::{FREEZES, GATED, KINDS, STANZAS};
 
 /// Every schema below a definition, with the path to it.
 fn schemas(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
@@ -19,7 +19,7 @@ fn schemas(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
 
 fn all() -> Vec<(String, Value)> {
     let mut found = Vec::new();
-    for kind in KINDS.iter().chain(GATED) {
+    for kind in KINDS.iter().chain(GATED).chain(FREEZES) {
         let definition = definition(kind);
         let schema = definition.pointer("/spec/versions/0/schema/openAPIV3Schema").unwrap();
         schemas(schema, kind.name, &mut found);

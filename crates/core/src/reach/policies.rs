@@ -1,10 +1,11 @@
-//! What does the API server read? For each room and each kind of gate one admission policy that refuses and one that warns (RCH-14).
+//! What does the API server read? For each room and each kind of gate one admission policy that refuses and one that warns, and for each kind
+//! of freeze one that refuses (RCH-14).
 //!
 //! They are static: what a gate says is read from the gate, as the parameter, by the server itself. All gates of the kind that stand in the
 //! namespace of the write (or in the cluster) are asked, and each must permit (RCH-1); a write that no gate selects is never refused (RCH-2).
 //! Nothing here looks at a label that only a live operator would set.
 //!
-//! Freezes will be further rows of [`PARAMETERS`], which read `spec` instead of `status` (OVR-5).
+//! Freezes are read from `spec` instead of `status` ([`freezes`], OVR-5).
 
 use std::fmt::Write as _;
 
@@ -12,8 +13,10 @@ use api::names;
 
 use super::{
     fresh,
-    rooms::{ROOMS, Room, SystemNamespaces},
+    rooms::{ROOMS, Room, SystemNamespaces, Write},
 };
+
+pub mod freezes;
 
 /// A kind of object that policies take as their parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +25,19 @@ pub enum Parameter {
     ChangeGate,
     /// The gates of the cluster.
     ClusterChangeGate,
+    /// The freezes of the namespace of the write.
+    ChangeFreeze,
+    /// The freezes of the cluster.
+    ClusterChangeFreeze,
 }
 
 /// Every kind of parameter.
-pub const PARAMETERS: [Parameter; 2] = [Parameter::ChangeGate, Parameter::ClusterChangeGate];
+pub const PARAMETERS: [Parameter; 4] = [
+    Parameter::ChangeGate,
+    Parameter::ClusterChangeGate,
+    Parameter::ChangeFreeze,
+    Parameter::ClusterChangeFreeze,
+];
 
 /// What a policy does with a first write that a gate does not permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +75,8 @@ impl Parameter {
         match self {
             Self::ChangeGate => names::CHANGE_GATE,
             Self::ClusterChangeGate => names::CLUSTER_CHANGE_GATE,
+            Self::ChangeFreeze => names::CHANGE_FREEZE,
+            Self::ClusterChangeFreeze => names::CLUSTER_CHANGE_FREEZE,
         }
     }
 
@@ -70,6 +84,8 @@ impl Parameter {
         match self {
             Self::ChangeGate => "gate",
             Self::ClusterChangeGate => "cluster-gate",
+            Self::ChangeFreeze => "freeze",
+            Self::ClusterChangeFreeze => "cluster-freeze",
         }
     }
 
@@ -80,6 +96,10 @@ impl Parameter {
                 "'ChangeGate ' + params.metadata.namespace + '/' + params.metadata.name"
             }
             Self::ClusterChangeGate => "'ClusterChangeGate ' + params.metadata.name",
+            Self::ChangeFreeze => {
+                "'ChangeFreeze ' + params.metadata.namespace + '/' + params.metadata.name"
+            }
+            Self::ClusterChangeFreeze => "'ClusterChangeFreeze ' + params.metadata.name",
         }
     }
 }
@@ -87,8 +107,14 @@ impl Parameter {
 /// Every policy, in the order of the rooms.
 pub fn policies() -> Vec<Policy> {
     let each = |room: &Room| {
-        let of =
-            |parameter| [Action::Deny, Action::Warn].map(|action| policy(room, parameter, action));
+        let of = |parameter| match parameter {
+            Parameter::ChangeGate | Parameter::ClusterChangeGate => {
+                [Action::Deny, Action::Warn].map(|action| policy(room, parameter, action)).into()
+            }
+            Parameter::ChangeFreeze | Parameter::ClusterChangeFreeze => {
+                vec![freezes::policy(room, parameter)]
+            }
+        };
         PARAMETERS.map(of).into_iter().flatten().collect::<Vec<_>>()
     };
     ROOMS.iter().flat_map(each).collect()
@@ -100,14 +126,16 @@ pub fn template() -> String {
         "{{- /* Generated from the table of rooms in crates/core/src/reach; edit that instead. */}}\n\
          {{- if .Values.changeGates.enabled }}\n\
          {{- /* A policy whose parameters no definition defines refuses every write that it looks at, for everybody. */}}\n\
-         {{- if not (or .Values.crds.install (.Capabilities.APIVersions.Has \"changemanagement.openshift.io/v1alpha1/ChangeGate\")) }}\n\
-         {{- fail \"changeGates.enabled: install the definitions of ChangeGate and ClusterChangeGate first, or set crds.install\" }}\n\
+         {{- if not (or .Values.crds.install (.Capabilities.APIVersions.Has \"changemanagement.openshift.io/v1alpha1/ChangeFreeze\")) }}\n\
+         {{- fail \"changeGates.enabled: install the definitions of gates and freezes first, or set crds.install\" }}\n\
          {{- end }}\n\
          # The server itself holds what gates select, outside their windows, by its own clock and with nothing of ours alive (RCH-4). A write that no\n\
-         # gate selects passes. Members of the group tidegate:initiators pass every gate.\n",
+         # gate and no freeze selects passes. Members of the group tidegate:initiators pass every gate and every freeze.\n",
     );
     let policies: Vec<String> = policies().iter().map(Policy::template).collect();
     text.push_str(&policies.join("---\n"));
+    text.push_str("---\n");
+    text.push_str(&freezes::signed());
     text.push_str("---\n");
     text.push_str(&guard());
     text.push_str("{{- end }}\n");
@@ -165,19 +193,11 @@ fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
         Action::Deny => format!("{}-{}", parameter.slug(), room.slug),
         Action::Warn => format!("{}-{}-warn", parameter.slug(), room.slug),
     };
-    let rules = room.writes.iter().map(|write| {
-        format!(
-            "    - apiGroups: [{}]\n      apiVersions: [\"*\"]\n      operations: [{}]\n      resources: [{}]\n",
-            write.group,
-            write.operations.join(", "),
-            write.resources.join(", ")
-        )
-    });
     Policy {
         suffix,
         parameter,
         action,
-        rules: rules.collect(),
+        rules: rules(room.writes),
         conditions: vec![
             ("begins", room.begins.to_owned()),
             ("not-by-hand", not_by_hand()),
@@ -195,29 +215,45 @@ fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
     }
 }
 
+fn rules(writes: &[Write]) -> String {
+    let rule = |write: &Write| {
+        format!(
+            "    - apiGroups: [{}]\n      apiVersions: [\"*\"]\n      operations: [{}]\n      resources: [{}]\n",
+            write.group,
+            write.operations.join(", "),
+            write.resources.join(", ")
+        )
+    };
+    writes.iter().map(rule).collect()
+}
+
+/// Whether a `hold` is of this room and chooses what is written.
+fn names_of(room: &Room) -> String {
+    format!(
+        "hold.what == '{}' && ((!has(hold.names) && !has(hold.selector)) || \
+         (has(hold.names) && variables.name in hold.names) || \
+         (has(hold.selector) && variables.labelled.exists(chosen, {})))",
+        room.name_of(),
+        selects("hold.selector", "chosen"),
+    )
+}
+
+/// Whether the parameter lets whoever writes pass.
+fn exempt() -> String {
+    "has(params.spec.exempt) && ((has(params.spec.exempt.groups) && params.spec.exempt.groups.exists(group, group in request.userInfo.groups)) || \
+     (has(params.spec.exempt.users) && request.userInfo.username in params.spec.exempt.users) || \
+     (has(params.spec.exempt.serviceAccounts) && params.spec.exempt.serviceAccounts.exists(account, 'system:serviceaccount:' + account == request.userInfo.username)))"
+        .to_owned()
+}
+
 fn variables(room: &Room, parameter: Parameter) -> Vec<(&'static str, String)> {
     let way = format!("(has(hold.how) ? hold.how : '{}')", room.first_way());
     let holds = with_selects(&room.holds.replace("{way}", &way));
     let mut variables = vec![
         ("name", room.name.to_owned()),
         ("labelled", room.labels.to_owned()),
-        (
-            "holds",
-            format!(
-                "params.spec.holds.filter(hold, hold.what == '{}' && ((!has(hold.names) && !has(hold.selector)) || \
-                 (has(hold.names) && variables.name in hold.names) || \
-                 (has(hold.selector) && variables.labelled.exists(chosen, {}))) && ({holds}))",
-                room.name_of(),
-                selects("hold.selector", "chosen"),
-            ),
-        ),
-        (
-            "exempt",
-            "has(params.spec.exempt) && ((has(params.spec.exempt.groups) && params.spec.exempt.groups.exists(group, group in request.userInfo.groups)) || \
-             (has(params.spec.exempt.users) && request.userInfo.username in params.spec.exempt.users) || \
-             (has(params.spec.exempt.serviceAccounts) && params.spec.exempt.serviceAccounts.exists(account, 'system:serviceaccount:' + account == request.userInfo.username)))"
-                .to_owned(),
-        ),
+        ("holds", format!("params.spec.holds.filter(hold, {} && ({holds}))", names_of(room))),
+        ("exempt", exempt()),
     ];
     let mut held = "variables.holds.size() > 0 && !variables.exempt".to_owned();
     if parameter == Parameter::ClusterChangeGate {

@@ -80,7 +80,7 @@ fn bad_values_are_refused_by_name() {
         check(
             helm,
             "changeGates.enabled=true,crds.install=false",
-            "changeGates.enabled: install the definitions of ChangeGate",
+            "changeGates.enabled: install the definitions of gates and freezes",
         );
         check(
             helm,

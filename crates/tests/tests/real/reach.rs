@@ -6,6 +6,7 @@
 
 mod definitions;
 mod forged;
+mod freezes;
 mod kept;
 mod leaving;
 mod rollouts;
@@ -53,6 +54,7 @@ fn real_server_queues_rollouts_and_lets_everything_else_go_on() {
     suite::on_real("reach-rollouts", Controllers::Rolling, async |cluster| {
         let world = World::install(&writers::of_real(cluster).await).await;
         rollouts::wait_for_their_gate(&world).await;
+        rollouts::wait_for_the_end_of_a_freeze(&world).await;
     });
 }
 
@@ -77,6 +79,39 @@ fn real_server_refuses_what_a_room_does_not_know() {
 #[test]
 fn embedded_server_refuses_what_a_room_does_not_know() {
     on_embedded(async |world| definitions::refuse_what_a_room_does_not_know(world).await);
+}
+
+/// OVR-1, OVR-5, GATE-15
+#[test]
+fn real_server_holds_what_a_freeze_selects_and_nothing_else() {
+    suite::on_real("reach-freezes", Controllers::Absent, async |cluster| {
+        let world = World::install(&writers::of_real(cluster).await).await;
+        freezes::hold_within_a_second(&world).await;
+        freezes::hold_first_writes(&world).await;
+        freezes::hold_machines(&world).await;
+    });
+}
+
+#[test]
+fn embedded_server_holds_what_a_freeze_selects_and_nothing_else() {
+    on_embedded(async |world| {
+        freezes::hold_within_a_second(world).await;
+        freezes::hold_first_writes(world).await;
+        freezes::hold_machines(world).await;
+    });
+}
+
+#[test]
+fn real_server_refuses_freezes_that_say_nothing_useful() {
+    suite::on_real("reach-freeze-definitions", Controllers::Absent, async |cluster| {
+        let world = World::install(&writers::of_real(cluster).await).await;
+        freezes::are_refused_where_they_say_nothing_useful(&world).await;
+    });
+}
+
+#[test]
+fn embedded_server_refuses_freezes_that_say_nothing_useful() {
+    on_embedded(async |world| freezes::are_refused_where_they_say_nothing_useful(world).await);
 }
 
 /// RCH-14, GATE-11

@@ -293,7 +293,7 @@ fn object(kind: &Kind) -> Value {
             // Gates hold something; what others own has fields of their own, and takes this one.
             json!({ "changeManagement": stanza, "holds": [{ "what": "Deployments" }] })
         }
-        Role::Part => json!({}),
+        Role::Part | Role::Freeze => json!({}),
     };
     json!({
         "apiVersion": kind.api_version,

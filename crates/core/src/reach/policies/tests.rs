@@ -1,8 +1,8 @@
 use super::*;
 
-/// RCH-14: one policy for each room and kind of parameter that refuses, one that warns.
+/// RCH-14: one policy for each room and kind of parameter that refuses, and for gates one that warns.
 #[test]
-fn each_room_and_kind_of_gate_has_a_policy_that_refuses_and_one_that_warns() {
+fn each_room_has_policies_for_each_kind_of_gate_and_of_freeze() {
     let suffixes: Vec<String> = policies().into_iter().map(|policy| policy.suffix).collect();
     assert_eq!(
         suffixes,
@@ -11,10 +11,14 @@ fn each_room_and_kind_of_gate_has_a_policy_that_refuses_and_one_that_warns() {
             "gate-deployments-warn",
             "cluster-gate-deployments",
             "cluster-gate-deployments-warn",
+            "freeze-deployments",
+            "cluster-freeze-deployments",
             "gate-kured-lock",
             "gate-kured-lock-warn",
             "cluster-gate-kured-lock",
             "cluster-gate-kured-lock-warn",
+            "freeze-kured-lock",
+            "cluster-freeze-kured-lock",
         ]
     );
 }
@@ -26,7 +30,8 @@ fn every_policy_judges_by_the_one_fresh_rule() {
         for (name, expression) in fresh::VARIABLES {
             assert!(policy.variables.contains(&(name, expression.to_owned())), "{}", policy.suffix);
         }
-        assert_eq!(policy.audit.is_some(), policy.action == Action::Deny, "{}", policy.suffix);
+        let audits = policy.action == Action::Deny && !policy.suffix.contains("freeze");
+        assert_eq!(policy.audit.is_some(), audits, "{}", policy.suffix);
         assert!(
             policy.conditions.iter().any(|(_, expression)| expression.contains(names::INITIATORS))
         );
@@ -42,10 +47,22 @@ fn definitions_of_all_parameters_are_guarded() {
     }
 }
 
+/// OVR-5: what has begun, and what is adopted, is the same to a freeze as to permits.
+#[test]
+fn a_mark_is_to_a_freeze_what_it_is_to_permits() {
+    let permits = include_str!("../../../../../deploy/chart/templates/permits.yaml");
+    for (name, expression) in freezes::MARK {
+        let variable = format!("  - name: {name}\n    expression: \"{expression}\"\n");
+        assert!(permits.contains(&variable), "{variable}");
+    }
+    let order = "['machineconfiguration.openshift.io/desiredConfig', 'changemanagement.openshift.io/permit-change'].exists(key,";
+    assert!(permits.contains(order) && freezes::template_of_nodes().contains(order));
+}
+
 /// Everything is written out, and nothing else is for Helm to read.
 #[test]
 fn template_has_no_place_left_open() {
-    let text = template();
+    let text = template() + &freezes::template_of_nodes();
     for mark in ["{way}", "{selects", "  \\"] {
         assert!(!text.contains(mark), "{mark}");
     }

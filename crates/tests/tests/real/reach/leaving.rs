@@ -13,9 +13,11 @@ use crate::{
 };
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const OURS: [&str; 2] = [
+const OURS: [&str; 4] = [
     "changegates.changemanagement.openshift.io",
     "clusterchangegates.changemanagement.openshift.io",
+    "changefreezes.changemanagement.openshift.io",
+    "clusterchangefreezes.changemanagement.openshift.io",
 ];
 
 pub(super) async fn in_the_right_order(helm: &Helm, cluster: &Cluster) {

@@ -6,7 +6,7 @@ use api::reach::What;
 use serde_json::{Value, json};
 use tidegate_core::reach::rooms::{self, Documents};
 
-use super::world::{World, gate_path, open_now, open_tomorrow};
+use super::world::{World, gate_path, open_now, open_tomorrow, replica_set};
 use crate::rollout::writers::until;
 
 const APPS: &str = "/apis/apps/v1/namespaces";
@@ -79,6 +79,30 @@ pub(super) async fn wait_for_their_gate(world: &World) {
     web.settles().await;
     assert_eq!(web.sets().await.len(), 2);
     whoever_leaves_the_gate_is_held(world, &web).await;
+}
+
+/// OVR-1: one write, and a rollout that was wanted meanwhile begins when the freeze is over; one that had begun ends.
+pub(super) async fn wait_for_the_end_of_a_freeze(world: &World) {
+    let lab = Deployed::new(world, "lab", "web");
+    lab.set_image("app:3").await.unwrap();
+    until("a rollout begins", async || lab.sets().await.len() == 3).await;
+    world.cluster_freeze("stop", json!({"reason": "the till is broken"})).await;
+    until("it is frozen", async || {
+        let path = format!("{APPS}/lab/replicasets?dryRun=All");
+        let set = replica_set("web", "9", &json!({"app": "web"}));
+        world.post(&path, &set).await.is_err()
+    })
+    .await;
+    lab.runs("app:3", 2).await;
+    lab.set_image("app:4").await.unwrap();
+    let expected = "held by ClusterChangeFreeze stop until further notice, unsigned: the till";
+    until("the condition says why", async || lab.says().await.contains(expected)).await;
+    lab.runs("app:3", 2).await;
+    assert_eq!(lab.sets().await.len(), 3, "nothing began");
+    world.thaw_cluster("stop").await;
+    let nudge = json!({"metadata": {"annotations": {"changemanagement.openshift.io/nudged-at": "2026-11-16T00:00:00Z"}}});
+    world.admin.merge(&lab.path, &nudge).await.unwrap();
+    lab.runs("app:4", 2).await;
 }
 
 /// Taking away the label by which it is chosen is a change of what is held.

@@ -29,12 +29,16 @@ pub(super) async fn are_judged(world: &World) {
 }
 
 /// A new `ReplicaSet` of a Deployment, at its second revision. Not kept: what is asked is whether the server would take it.
-async fn rolls(world: &World, namespace: &str, deployment: &str) -> Result<Value, String> {
+pub(super) async fn rolls(
+    world: &World,
+    namespace: &str,
+    deployment: &str,
+) -> Result<Value, String> {
     let labels = json!({"app": deployment, "tier": "web"});
     rolls_by(world, &world.writer, namespace, &replica_set(deployment, "2", &labels)).await
 }
 
-async fn rolls_by(
+pub(super) async fn rolls_by(
     world: &World,
     writer: &Writer,
     namespace: &str,
@@ -45,7 +49,7 @@ async fn rolls_by(
 }
 
 #[track_caller]
-fn held(answer: Result<Value, String>, by: &str) {
+pub(super) fn held(answer: Result<Value, String>, by: &str) {
     match answer {
         Ok(_) => panic!("passes, and {by} should hold it"),
         Err(said) => assert!(said.contains(by), "{by}: {said}"),
@@ -53,14 +57,14 @@ fn held(answer: Result<Value, String>, by: &str) {
 }
 
 #[track_caller]
-fn passes(answer: Result<Value, String>) {
+pub(super) fn passes(answer: Result<Value, String>) {
     if let Err(said) = answer {
         panic!("held: {said}");
     }
 }
 
 /// Parameters reach the server's policies by a watch of its own, so a gate that was written holds or opens a moment later.
-async fn settles(world: &World, namespace: &str, part: &str) {
+pub(super) async fn settles(world: &World, namespace: &str, part: &str) {
     until(part, async || match rolls(world, namespace, "web").await {
         Ok(_) => part.is_empty(),
         Err(said) => !part.is_empty() && said.contains(part),

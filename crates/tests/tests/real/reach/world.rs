@@ -47,6 +47,8 @@ impl World {
         for served in [
             format!("{GROUP}/changegates"),
             format!("{GROUP}/clusterchangegates"),
+            format!("{GROUP}/changefreezes"),
+            format!("{GROUP}/clusterchangefreezes"),
             format!("{}/replicasets", world.apps),
             format!("{}/deployments", world.apps),
             format!("{}/daemonsets", world.apps),
@@ -81,6 +83,20 @@ impl World {
             until(policy, async || world.is_refused_in_probe(policy).await).await;
         }
         world.remove_cluster_gate("probe").await;
+        world.freeze("probe", "probe", json!({"reason": "probe"})).await;
+        for policy in ["freeze-deployments", "freeze-kured-lock"] {
+            until(policy, async || world.is_refused_in_probe(policy).await).await;
+        }
+        world.thaw("probe", "probe").await;
+        world.cluster_freeze("probe", json!({"reason": "probe", "namespaceSelector": here})).await;
+        for policy in ["cluster-freeze-deployments", "cluster-freeze-kured-lock"] {
+            until(policy, async || world.is_refused_in_probe(policy).await).await;
+        }
+        world.thaw_cluster("probe").await;
+        let past = json!({"reason": "probe", "until": "2020-01-01T00:00:00Z"});
+        let past = freeze(names::CLUSTER_CHANGE_FREEZE, "past", &past);
+        let freezes = format!("{GROUP}/clusterchangefreezes?dryRun=All");
+        until("freezes", async || world.post(&freezes, &past).await.is_err()).await;
         world
     }
 
@@ -169,6 +185,29 @@ impl World {
         self.admin.send("DELETE", &path, "", &Value::Null).await.unwrap();
     }
 
+    /// A freeze of this namespace.
+    pub(super) async fn freeze(&self, namespace: &str, name: &str, spec: Value) -> Value {
+        let path = format!("{GROUP}/namespaces/{namespace}/changefreezes");
+        let body = freeze(names::CHANGE_FREEZE, name, &spec);
+        self.admin.send("POST", &path, "application/json", &body).await.unwrap()
+    }
+
+    pub(super) async fn cluster_freeze(&self, name: &str, spec: Value) -> Value {
+        let body = freeze(names::CLUSTER_CHANGE_FREEZE, name, &spec);
+        let path = format!("{GROUP}/clusterchangefreezes");
+        self.admin.send("POST", &path, "application/json", &body).await.unwrap()
+    }
+
+    pub(super) async fn thaw(&self, namespace: &str, name: &str) {
+        let path = format!("{GROUP}/namespaces/{namespace}/changefreezes/{name}");
+        self.admin.send("DELETE", &path, "", &Value::Null).await.unwrap();
+    }
+
+    pub(super) async fn thaw_cluster(&self, name: &str) {
+        let path = format!("{GROUP}/clusterchangefreezes/{name}");
+        self.admin.send("DELETE", &path, "", &Value::Null).await.unwrap();
+    }
+
     /// What its controller would write: a status that is ready, for the present generation.
     pub(super) async fn open(&self, path: &str, windows: &[Window]) {
         self.write_status(path, json!({"windows": windows})).await;
@@ -205,6 +244,10 @@ pub(super) fn gate(kind: &str, name: &str, mut spec: Value) -> Value {
     if spec.get("changeManagement").is_none() {
         spec["changeManagement"] = json!({"strategy": "Restrictive"});
     }
+    json!({"apiVersion": names::API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec})
+}
+
+pub(super) fn freeze(kind: &str, name: &str, spec: &Value) -> Value {
     json!({"apiVersion": names::API_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec})
 }
 

@@ -1,0 +1,226 @@
+//! What does the API server read of freezes? For each room and each kind of freeze one admission policy that refuses (OVR-5, RCH-14).
+//!
+//! They read the specification, so that one write stops everything that it selects and nobody of ours has to be alive. A freeze without
+//! `from` began with its creation: that it is there to be read is proof enough, and no clock of another server is asked.
+//!
+//! GATE-15: members of `tidegate:initiators` and what was begun pass; so does whom the freeze itself exempts, and nobody else.
+
+use super::{
+    Action, Parameter, Policy, called_in_chart, exempt, head, here, names_of, not_by_hand, rules,
+    with_selects,
+};
+use crate::reach::{
+    fresh,
+    rooms::{Room, Write},
+};
+
+/// The policy by which a kind of freeze holds what a room knows.
+pub(super) fn policy(room: &Room, parameter: Parameter) -> Policy {
+    let name = room.name_of();
+    let way = format!("'{}'", room.first_way());
+    let holds = with_selects(&room.holds.replace("{way}", &way));
+    let mut variables = vec![
+        ("name", room.name.to_owned()),
+        ("labelled", room.labels.to_owned()),
+        // Everything is one hold that chooses nothing.
+        (
+            "holds",
+            format!(
+                "(has(params.spec.holds) ? params.spec.holds : [{{'what': '{name}'}}]).filter(hold, {} && ({holds}))",
+                names_of(room)
+            ),
+        ),
+        ("exempt", exempt()),
+    ];
+    let mut held = "variables.holds.size() > 0 && !variables.exempt".to_owned();
+    if parameter == Parameter::ClusterChangeFreeze {
+        variables.push(("here", here(room.system)));
+        held.push_str(" && variables.here");
+    }
+    variables.push(("held", held));
+    Policy {
+        suffix: format!("{}-{}", parameter.slug(), room.slug),
+        parameter,
+        action: Action::Deny,
+        rules: rules(room.writes),
+        conditions: vec![
+            ("begins", room.begins.to_owned()),
+            ("not-by-hand", not_by_hand()),
+            (
+                "room",
+                format!(
+                    "!has(params.spec.holds) || params.spec.holds.exists(hold, hold.what == '{name}')"
+                ),
+            ),
+        ],
+        variables: with_time(variables),
+        validations: validations(parameter, room.adds),
+        audit: None,
+    }
+}
+
+/// When the write is, and whether the freeze is in force then.
+fn with_time(mut variables: Vec<(&'static str, String)>) -> Vec<(&'static str, String)> {
+    variables.extend(fresh::VARIABLES.map(|(name, expression)| (name, expression.to_owned())));
+    let others = [
+        // RCH-10: what neither begins nor ends by the clock asks for no stamp.
+        ("lasting", "!has(params.spec.from) && !has(params.spec.until)"),
+        // Whoever forges further stamps only adds to those that must lie outside.
+        (
+            "frozen",
+            "variables.lasting || variables.fresh.exists(stamp, (!has(params.spec.from) || stamp >= timestamp(params.spec.from)) && \
+             (!has(params.spec.until) || stamp < timestamp(params.spec.until)))",
+        ),
+    ];
+    variables.extend(others.map(|(name, expression)| (name, expression.to_owned())));
+    variables
+}
+
+fn validations(parameter: Parameter, adds: &str) -> Vec<(String, String, &'static str)> {
+    let called = parameter.called();
+    vec![
+        (
+            "!variables.held || variables.lasting || variables.fresh.size() > 0".to_owned(),
+            format!("'held by ' + {called} + ': {}'", fresh::NO_STAMP),
+            fresh::NO_STAMP,
+        ),
+        (
+            "!variables.held || !variables.frozen".to_owned(),
+            format!(
+                "'held by ' + {called} + ' until ' + (has(params.spec.until) ? string(params.spec.until) : 'further notice') + \
+                 (has(params.spec.by) ? ', by ' + params.spec.by : ', unsigned') + ': ' + params.spec.reason + (has(params.spec.until) ? ({adds}) : '')"
+            ),
+            "held by a freeze",
+        ),
+    ]
+}
+
+/// The template of the chart for the nodes that the operator changes itself: the permit of a mark is judged by a policy of its own, and a
+/// freeze of the cluster by this one beside it (OVR-5).
+pub fn template_of_nodes() -> String {
+    format!(
+        "{{{{- /* Generated from crates/core/src/reach/policies/freezes.rs; edit that instead. */}}}}\n\
+         {{{{- if and .Values.managePools .Values.changeGates.enabled }}}}\n\
+         # While a ClusterChangeFreeze lasts no machine is told to change, whatever its permit says and with nothing of ours alive. What has begun\n\
+         # finishes: a machine of the control plane follows the change that was recorded.\n\
+         {}{{{{- end }}}}\n",
+        nodes().template()
+    )
+}
+
+/// What a mark is, in the words of the policy on permits: that judges the same writes, and a test compares the two.
+pub(super) const MARK: [(&str, &str); 9] = [
+    ("noted", "has(object.metadata.annotations) ? object.metadata.annotations : {}"),
+    (
+        "notedBefore",
+        "oldObject != null && has(oldObject.metadata.annotations) ? oldObject.metadata.annotations : {}",
+    ),
+    (
+        "desired",
+        "'machineconfiguration.openshift.io/desiredConfig' in variables.noted ? variables.noted['machineconfiguration.openshift.io/desiredConfig'] : ''",
+    ),
+    (
+        "desiredBefore",
+        "'machineconfiguration.openshift.io/desiredConfig' in variables.notedBefore ? variables.notedBefore['machineconfiguration.openshift.io/desiredConfig'] : ''",
+    ),
+    (
+        "currentBefore",
+        "'machineconfiguration.openshift.io/currentConfig' in variables.notedBefore ? variables.notedBefore['machineconfiguration.openshift.io/currentConfig'] : ''",
+    ),
+    (
+        "change",
+        "'changemanagement.openshift.io/permit-change' in variables.noted ? variables.noted['changemanagement.openshift.io/permit-change'] : ''",
+    ),
+    (
+        "changeBefore",
+        "'changemanagement.openshift.io/permit-change' in variables.notedBefore ? variables.notedBefore['changemanagement.openshift.io/permit-change'] : ''",
+    ),
+    (
+        "adopts",
+        "oldObject != null && variables.desiredBefore == '' && variables.currentBefore != '' && variables.desired == variables.currentBefore && variables.change == ''",
+    ),
+    (
+        "records",
+        "variables.changeBefore == '' && variables.desiredBefore != '' && variables.desired == variables.desiredBefore && variables.change == variables.desired && variables.desired != variables.currentBefore",
+    ),
+];
+
+fn nodes() -> Policy {
+    let parameter = Parameter::ClusterChangeFreeze;
+    let mut variables: Vec<(&'static str, String)> =
+        MARK.map(|(name, expression)| (name, expression.to_owned())).into();
+    let further = [
+        // GATE-10: the record of what was begun, which the operator alone writes.
+        (
+            "begun",
+            "'changemanagement.openshift.io/permit-basis' in variables.noted && variables.noted['changemanagement.openshift.io/permit-basis'].startsWith('already initiated: ')"
+                .to_owned(),
+        ),
+        // RCH-12
+        (
+            "pool",
+            "variables.desired.matches('^rendered-.+-[^-]+$') ? variables.desired.substring(9, variables.desired.lastIndexOf('-')) : ''"
+                .to_owned(),
+        ),
+        ("exempt", exempt()),
+        // CV-2: the masters follow ClusterVersion.
+        (
+            "chosen",
+            "!has(params.spec.holds) || params.spec.holds.exists(hold, variables.pool == 'master' ? hold.what == 'ClusterVersion' : \
+             hold.what == 'MachineConfigPools' && (!has(hold.names) || variables.pool in hold.names))"
+                .to_owned(),
+        ),
+        (
+            "held",
+            "variables.chosen && !variables.exempt && !variables.adopts && !variables.records && !variables.begun"
+                .to_owned(),
+        ),
+    ];
+    variables.extend(further);
+    let write = Write {
+        group: "\"\"",
+        resources: &["nodes", "nodes/status"],
+        operations: &["CREATE", "UPDATE"],
+    };
+    Policy {
+        suffix: "cluster-freeze-nodes".to_owned(),
+        parameter,
+        action: Action::Deny,
+        rules: rules(&[write]),
+        conditions: vec![
+            (
+                "orders",
+                "['machineconfiguration.openshift.io/desiredConfig', 'changemanagement.openshift.io/permit-change'].exists(key, \
+                 (has(object.metadata.annotations) && key in object.metadata.annotations ? [object.metadata.annotations[key]] : []) != \
+                 (oldObject != null && has(oldObject.metadata.annotations) && key in oldObject.metadata.annotations ? [oldObject.metadata.annotations[key]] : []))"
+                    .to_owned(),
+            ),
+            ("not-by-hand", not_by_hand()),
+            // RCH-13: what is in no namespace is chosen only without a selector of namespaces.
+            ("cluster", "!has(params.spec.namespaceSelector)".to_owned()),
+        ],
+        variables: with_time(variables),
+        validations: validations(parameter, "''"),
+        audit: None,
+    }
+}
+
+/// What keeps freezes honest (OVR-3): who signs is who writes, and one that is over before it is there says so.
+pub(super) fn signed() -> String {
+    let head = |kind: &str| head(kind, "freezes");
+    format!(
+        "{}  failurePolicy: Fail\n  matchConstraints:\n    resourceRules:\n    - apiGroups: [changemanagement.openshift.io]\n      apiVersions: [\"*\"]\n      \
+         operations: [CREATE, UPDATE]\n      resources: [changefreezes, clusterchangefreezes]\n  validations:\n  - expression: >-\n      \
+         request.operation != 'CREATE' || !has(object.spec.by) || object.spec.by == request.userInfo.username\n    messageExpression: >-\n      \
+         'spec.by: you are ' + request.userInfo.username + ', and who freezes signs with their own name; hint: leave it out, or write that'\n    message: >-\n      \
+         spec.by: who freezes signs with their own name; hint: leave it out\n    reason: Forbidden\n  - expression: >-\n      \
+         request.operation != 'UPDATE' || (has(object.spec.by) ? [object.spec.by] : []) == (has(oldObject.spec.by) ? [oldObject.spec.by] : [])\n    message: >-\n      \
+         spec.by: who froze cannot be changed afterwards; hint: make another freeze, and delete this one\n    reason: Forbidden\n  - expression: >-\n      \
+         request.operation != 'CREATE' || !has(object.spec.until) || timestamp(object.spec.until) > timestamp(object.metadata.creationTimestamp)\n    message: >-\n      \
+         spec.until: it is over already, so nothing would be frozen; hint: write a later instant\n    reason: Forbidden\n---\n{}  \
+         policyName: {}\n  validationActions: [Deny]\n",
+        head("ValidatingAdmissionPolicy"),
+        head("ValidatingAdmissionPolicyBinding"),
+        called_in_chart("freezes"),
+    )
+}
