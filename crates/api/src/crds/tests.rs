@@ -76,6 +76,8 @@ fn fields_of_others_survive_and_unknown_fields_are_kept_where_they_are_judged() 
             || path.contains(".spec.changeManagement");
         let ours = path.contains("ChangeManagementPolicy")
             || path.contains("ChangeGate.")
+            // Whatever a typo leaves of a freeze holds more, or longer.
+            || path.contains("ChangeFreeze")
             || path.contains(".changeManagement")
             || path.contains(".machineConfig.");
         let root = !path.contains('.') || path.ends_with(".metadata");

@@ -251,15 +251,12 @@ async fn write_status(
     (patch, notes, again): (StatusPatch, Vec<Note>, Again),
 ) -> Step {
     let change = Patch::json(Owner::Upkeep.as_str(), &patch.operations);
-    match hands.cluster.patch(&status_path(key), change).await {
-        Ok(document) => match read(key.kind(), &document) {
-            Some((_, seen)) => Step::Written { seen, before, patch, notes, again },
-            None => {
-                let (object, error) = (key.clone(), CallError::garbled("an answer about nothing"));
-                let unsaid = Unsaid::Status(notes);
-                Step::Failed { object, error, unsaid, phase: Phase::Writing }
-            }
-        },
+    let answered = hands.cluster.patch(&status_path(key), change).await.and_then(|document| {
+        let seen = read(key.kind(), &document).map(|(_, seen)| seen);
+        seen.ok_or_else(|| CallError::garbled("an answer about nothing"))
+    });
+    match answered {
+        Ok(seen) => Step::Written { seen, before, patch, notes, again },
         Err(error) => {
             let unsaid = Unsaid::Status(notes);
             Step::Failed { object: key.clone(), error, unsaid, phase: Phase::Writing }

@@ -66,7 +66,7 @@ struct Arguments {
     #[arg(long, value_name = "NAME", conflicts_with = "alone")]
     lease_namespace: Option<String>,
 
-    /// Also roll out MachineConfigs to nodes: only where no machine-config-operator runs
+    /// Also roll out machine configurations to nodes: only where no machine-config-operator runs
     #[arg(long)]
     manage_pools: bool,
 

@@ -161,7 +161,7 @@ async fn begin_and_end_by_themselves(world: &World) {
     let (mut before, mut inside, mut after) = (0, 0, 0);
     let began = tokio::time::Instant::now();
     while after < 10 {
-        assert!(began.elapsed() < Duration::from_secs(60), "it does not end");
+        assert!(began.elapsed() < Duration::from_mins(1), "it does not end");
         match rolls(world, "shop", "web").await {
             Ok(made) if stamp(&made) < from => before += 1,
             Ok(made) => {
