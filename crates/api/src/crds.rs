@@ -170,7 +170,9 @@ fn keeping_unknown(kind: &Kind) -> Value {
     let mut schema = structural(kind.schema());
     let judged = match kind.role {
         Role::Gated { .. } if is_gate(kind) => "/properties/spec",
-        Role::Policy | Role::Freeze => "/properties/spec",
+        Role::Policy => "/properties/spec",
+        // Nobody judges them there. Whatever is left of a freeze without a mistyped field holds more, or longer, and kubectl names the field.
+        Role::Freeze => return schema,
         Role::Gated { .. } | Role::Part => "/properties/spec/properties/changeManagement",
     };
     if let Some(part) = schema.pointer_mut(judged) {

@@ -11,7 +11,7 @@ use std::{
 use api::{
     crds,
     machine::definitions::definitions,
-    schema::{GATED, KINDS},
+    schema::{FREEZES, GATED, KINDS},
 };
 use apiserver::{RuntimeClock, Server, Service};
 use http::Method;
@@ -133,7 +133,8 @@ impl Stage {
         let create = |path: &str, document: &Value| {
             self.ask(&self.admin, &Method::POST, path, "application/json", document).unwrap();
         };
-        for definition in KINDS.iter().chain(GATED).map(crds::definition).chain(definitions()) {
+        let ours = KINDS.iter().chain(GATED).chain(FREEZES).map(crds::definition);
+        for definition in ours.chain(definitions()) {
             if let Some(definition) = admission(definition) {
                 create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition);
             }
