@@ -74,37 +74,35 @@ fn lower_schedule(
         let path = path.key("exclude").index(place);
         exclusions.extend(lower_exclusion(exclusion, &path, problems));
     }
-    let mut parts = match &windows {
-        Some(Some(windows)) => vec![windows.clone()],
+    if permit.is_none() && exclusions.is_empty() {
+        let nothing = Part { label: path.to_string(), kind: PartKind::Nothing, ..Part::never() };
+        return (nothing, zone);
+    }
+    // One leaf in a few words of memory, and no intersection of the parts: a fleet has thousands of policies, and each is asked all the time.
+    let recurring = windows.iter().flatten().flat_map(Part::recurring).next();
+    let whole = recurring
+        .map(Recurring::windows)
+        .transpose()
+        .and_then(|windows| Schedule::new(windows, &exclusions, &zone));
+    let set = match whole {
         // A permit that could not be lowered must not read as "no permit", which would permit everything (TIME-11).
-        Some(None) => vec![Part { label: permit_path.to_string(), ..Part::never() }],
-        None if exclusions.is_empty() => {
-            let nothing =
-                Part { label: path.to_string(), kind: PartKind::Nothing, ..Part::never() };
-            return (nothing, zone);
-        }
-        None => {
-            let kind = PartKind::Everything;
-            vec![Part { label: path.to_string(), kind, ..Part::always() }]
+        _ if matches!(windows, Some(None)) => TimeSet::never(),
+        Ok(schedule) => TimeSet::from(schedule),
+        Err(error) => {
+            problems.push(Problem::new(path, Code::NotAllowed, error.to_string()));
+            TimeSet::never()
         }
     };
-    let recurring = parts.iter().flat_map(Part::recurring).next().map(Recurring::windows);
-    let unusable = matches!(windows, Some(None));
+    let mut parts = vec![match windows {
+        Some(Some(windows)) => windows,
+        Some(None) => Part { label: permit_path.to_string(), ..Part::never() },
+        None => Part { label: path.to_string(), kind: PartKind::Everything, ..Part::always() },
+    }];
     if !exclusions.is_empty() {
         let label = path.key("exclude").to_string();
-        parts.extend(Part::excluded(label, exclusions.clone(), zone.clone()).ok());
+        parts.extend(Part::excluded(label, exclusions, zone.clone()).ok());
     }
-    let mut whole = Part::all(path.to_string(), parts);
-    // One leaf in a few words of memory instead of an intersection: a fleet has thousands of policies, and each is asked all the time.
-    match recurring.transpose().and_then(|windows| Schedule::new(windows, &exclusions, &zone)) {
-        Ok(schedule) if !unusable => whole.set = TimeSet::from(schedule),
-        Ok(_) => whole.set = TimeSet::never(),
-        Err(error) => {
-            whole.set = TimeSet::never();
-            problems.push(Problem::new(path, Code::NotAllowed, error.to_string()));
-        }
-    }
-    (whole, zone)
+    (Part { label: path.to_string(), set, kind: PartKind::All(parts) }, zone)
 }
 
 fn lower_permit(
