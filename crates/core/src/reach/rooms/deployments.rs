@@ -55,6 +55,8 @@ pub(super) const ROOM: Room = Room {
         "ReplicaSets and pods that people make, change or delete themselves.",
         "A change that is refused as a wish, that only takes fields away, and whose sender forges an entry in `managedFields` dated inside a window: it \
          leaves no stamp of the server. It shows as an entry from the future.",
+        "A change that is refused as a wish, by somebody who first plants an entry of their own manager in `managedFields`, dated the second in \
+         which they will write, and then forges another dated inside a window.",
         "With strategy `Recreate` the change of the template is refused instead of queued, because a held rollout would leave no pod running. So is a \
          change to `Recreate`, and the end of a pause, while a template waits.",
         "A Deployment at zero replicas whose template waits gets no pod when it is scaled up before the gate opens; take the change back to have \

@@ -37,6 +37,8 @@ pub(super) const ROOM: Room = Room {
         "A node that has the lock: it is drained, reboots and gives the lock back.",
         "A kured with another `--lock-annotation` than `weave.works/kured-node-lock`.",
         "Reboots that nobody asked kured for: by hand, by the provider, by the machine itself.",
+        "A lock, or its like by hand, whose sender first plants an entry of their own manager in `managedFields`, dated the second in which they \
+         will write, and then forges another dated inside a window.",
     ],
     tried: "the writes that kured 1.13 sends, played; not yet with kured itself",
     // Whether a node wants to reboot is known on that node alone.

@@ -24,14 +24,7 @@ const NODES: &str = "/api/v1/nodes";
 
 /// Every rule about single writes.
 pub(super) async fn hold_first_writes(world: &World) {
-    for (namespace, labels) in [
-        ("shop", json!({"env": "prod"})),
-        ("lab", json!({"env": "test"})),
-        ("kube-part", json!({"env": "prod"})),
-        ("tidegate-system", json!({"env": "prod"})),
-    ] {
-        world.namespace(namespace, &labels).await;
-    }
+    world.usual_namespaces().await;
     of_a_team_stay_in_its_namespace(world).await;
     of_the_platform_choose_namespaces(world).await;
     choose_what(world).await;

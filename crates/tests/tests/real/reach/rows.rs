@@ -10,14 +10,7 @@ use super::world::{
 use crate::rollout::writers::{Writer, until};
 
 pub(super) async fn are_judged(world: &World) {
-    for (namespace, labels) in [
-        ("shop", json!({"env": "prod"})),
-        ("lab", json!({"env": "test"})),
-        ("kube-part", json!({"env": "prod"})),
-        ("tidegate-system", json!({"env": "prod"})),
-    ] {
-        world.namespace(namespace, &labels).await;
-    }
+    world.usual_namespaces().await;
     doubt_holds_what_is_selected(world).await;
     windows_open(world).await;
     rollouts_only(world).await;

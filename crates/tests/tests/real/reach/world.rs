@@ -154,6 +154,15 @@ impl World {
         workload
     }
 
+    /// Those in which writes are judged: of a shop, of a laboratory, and two that cluster gates leave alone (RCH-13).
+    pub(super) async fn usual_namespaces(&self) {
+        for (namespace, env) in
+            [("shop", "prod"), ("lab", "test"), ("kube-part", "prod"), ("tidegate-system", "prod")]
+        {
+            self.namespace(namespace, &json!({"env": env})).await;
+        }
+    }
+
     pub(super) async fn namespace(&self, name: &str, labels: &Value) {
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}});
         let made =
