@@ -10,7 +10,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::names;
-use crate::schema::{Kind, KindId, Role, Scope};
+use crate::schema::{GATES, Kind, Role, Scope};
 
 /// Formats that an API server checks. Ours beyond these are said by patterns and rules.
 const SERVED_FORMATS: &[&str] = &["int32", "int64", "date", "date-time"];
@@ -158,7 +158,7 @@ fn freeze_columns() -> Value {
 }
 
 fn is_gate(kind: &Kind) -> bool {
-    matches!(kind.id, KindId::ChangeGate | KindId::ClusterChangeGate)
+    GATES.contains(kind)
 }
 
 fn column(name: &str, path: &str, description: &str) -> Value {

@@ -10,154 +10,175 @@ use crate::{
     freeze, gated,
     machine::{self, disruption},
     names, policy, reach,
-    schema::{Kind, KindId, Role, Scope, System, schema_of},
+    schema::{Kind, Role, Scope, System, schema_of},
 };
 
 /// When a cluster may change.
 pub const CHANGE_MANAGEMENT_POLICY: Kind = Kind {
-    id: KindId::ChangeManagementPolicy,
+    rank: 0,
     name: names::CHANGE_MANAGEMENT_POLICY,
     api_version: names::API_VERSION,
     scope: Scope::Cluster,
     short_name: "cmp",
     role: Role::Policy,
-    schema: &CHANGE_MANAGEMENT_POLICY_SCHEMA,
+    schema: || &CHANGE_MANAGEMENT_POLICY_SCHEMA,
 };
 
 /// When what a namespace hosts may change.
 pub const HOSTED_CHANGE_MANAGEMENT_POLICY: Kind = Kind {
-    id: KindId::HostedChangeManagementPolicy,
+    rank: 1,
     name: names::HOSTED_CHANGE_MANAGEMENT_POLICY,
     api_version: names::API_VERSION,
     scope: Scope::Namespaced,
     short_name: "hcmp",
     role: Role::Policy,
-    schema: &HOSTED_CHANGE_MANAGEMENT_POLICY_SCHEMA,
+    schema: || &HOSTED_CHANGE_MANAGEMENT_POLICY_SCHEMA,
 };
 
 /// The control plane of the cluster.
 pub const CLUSTER_VERSION: Kind = Kind {
-    id: KindId::ClusterVersion,
+    rank: 0,
     name: names::CLUSTER_VERSION,
     api_version: "config.openshift.io/v1",
     scope: Scope::Cluster,
     short_name: "cv",
-    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::ControlPlane },
-    schema: &CLUSTER_VERSION_SCHEMA,
+    role: Role::Gated {
+        policy: &CHANGE_MANAGEMENT_POLICY,
+        system: System::ControlPlane,
+        begins: "the cluster version operator begins updates",
+    },
+    schema: || &CLUSTER_VERSION_SCHEMA,
 };
 
 /// A pool of machines with one configuration.
 pub const MACHINE_CONFIG_POOL: Kind = Kind {
-    id: KindId::MachineConfigPool,
+    rank: 1,
     name: names::MACHINE_CONFIG_POOL,
     api_version: "machineconfiguration.openshift.io/v1",
     scope: Scope::Cluster,
     short_name: "mcp",
-    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::WorkerNodes },
-    schema: &MACHINE_CONFIG_POOL_SCHEMA,
+    role: Role::Gated {
+        policy: &CHANGE_MANAGEMENT_POLICY,
+        system: System::WorkerNodes,
+        begins: "the machine config operator begins machines",
+    },
+    schema: || &MACHINE_CONFIG_POOL_SCHEMA,
 };
 
 /// The control plane of a hosted cluster.
 pub const HOSTED_CLUSTER: Kind = Kind {
-    id: KindId::HostedCluster,
+    rank: 2,
     name: names::HOSTED_CLUSTER,
     api_version: "hypershift.openshift.io/v1beta1",
     scope: Scope::Namespaced,
     short_name: "hc",
     role: Role::Gated {
-        policy: KindId::HostedChangeManagementPolicy,
+        policy: &HOSTED_CHANGE_MANAGEMENT_POLICY,
         system: System::ControlPlane,
+        begins: "HyperShift begins updates",
     },
-    schema: &HOSTED_CLUSTER_SCHEMA,
+    schema: || &HOSTED_CLUSTER_SCHEMA,
 };
 
 /// Machines of a hosted cluster.
 pub const NODE_POOL: Kind = Kind {
-    id: KindId::NodePool,
+    rank: 3,
     name: names::NODE_POOL,
     api_version: "hypershift.openshift.io/v1beta1",
     scope: Scope::Namespaced,
     short_name: "np",
-    role: Role::Gated { policy: KindId::HostedChangeManagementPolicy, system: System::WorkerNodes },
-    schema: &NODE_POOL_SCHEMA,
+    role: Role::Gated {
+        policy: &HOSTED_CHANGE_MANAGEMENT_POLICY,
+        system: System::WorkerNodes,
+        begins: "HyperShift begins updates",
+    },
+    schema: || &NODE_POOL_SCHEMA,
 };
 
 /// A configuration, written or rendered.
 pub const MACHINE_CONFIG: Kind = Kind {
-    id: KindId::MachineConfig,
+    rank: 0,
     name: machine::names::MACHINE_CONFIG,
     api_version: machine::names::API_VERSION,
     scope: Scope::Cluster,
     short_name: "mc",
     role: Role::Part,
-    schema: &MACHINE_CONFIG_SCHEMA,
+    schema: || &MACHINE_CONFIG_SCHEMA,
 };
 
 /// A machine.
 pub const NODE: Kind = Kind {
-    id: KindId::Node,
+    rank: 1,
     name: machine::names::NODE,
     api_version: "v1",
     scope: Scope::Cluster,
     short_name: "no",
     role: Role::Part,
-    schema: &NODE_SCHEMA,
+    schema: || &NODE_SCHEMA,
 };
 
 /// What changes may disrupt.
 pub const MACHINE_CONFIGURATION: Kind = Kind {
-    id: KindId::MachineConfiguration,
+    rank: 2,
     name: machine::names::MACHINE_CONFIGURATION,
     api_version: machine::names::OPERATOR_API_VERSION,
     scope: Scope::Cluster,
     // Upstream gives it none.
     short_name: "machineconfiguration",
     role: Role::Part,
-    schema: &MACHINE_CONFIGURATION_SCHEMA,
+    schema: || &MACHINE_CONFIGURATION_SCHEMA,
 };
 
 /// What a team holds in its namespace.
 pub const CHANGE_GATE: Kind = Kind {
-    id: KindId::ChangeGate,
+    rank: 4,
     name: names::CHANGE_GATE,
     api_version: names::API_VERSION,
     scope: Scope::Namespaced,
     short_name: "cg",
-    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::Workloads },
-    schema: &CHANGE_GATE_SCHEMA,
+    role: Role::Gated {
+        policy: &CHANGE_MANAGEMENT_POLICY,
+        system: System::Workloads,
+        begins: "others begin changes",
+    },
+    schema: || &CHANGE_GATE_SCHEMA,
 };
 
 /// What the platform holds in the namespaces that it selects.
 pub const CLUSTER_CHANGE_GATE: Kind = Kind {
-    id: KindId::ClusterChangeGate,
+    rank: 5,
     name: names::CLUSTER_CHANGE_GATE,
     api_version: names::API_VERSION,
     scope: Scope::Cluster,
     short_name: "ccg",
-    role: Role::Gated { policy: KindId::ChangeManagementPolicy, system: System::Workloads },
-    schema: &CLUSTER_CHANGE_GATE_SCHEMA,
+    role: Role::Gated {
+        policy: &CHANGE_MANAGEMENT_POLICY,
+        system: System::Workloads,
+        begins: "others begin changes",
+    },
+    schema: || &CLUSTER_CHANGE_GATE_SCHEMA,
 };
 
 /// What a team freezes in its namespace.
 pub const CHANGE_FREEZE: Kind = Kind {
-    id: KindId::ChangeFreeze,
+    rank: 0,
     name: names::CHANGE_FREEZE,
     api_version: names::API_VERSION,
     scope: Scope::Namespaced,
     short_name: "cf",
     role: Role::Freeze,
-    schema: &CHANGE_FREEZE_SCHEMA,
+    schema: || &CHANGE_FREEZE_SCHEMA,
 };
 
 /// What the platform freezes.
 pub const CLUSTER_CHANGE_FREEZE: Kind = Kind {
-    id: KindId::ClusterChangeFreeze,
+    rank: 1,
     name: names::CLUSTER_CHANGE_FREEZE,
     api_version: names::API_VERSION,
     scope: Scope::Cluster,
     short_name: "ccf",
     role: Role::Freeze,
-    schema: &CLUSTER_CHANGE_FREEZE_SCHEMA,
+    schema: || &CLUSTER_CHANGE_FREEZE_SCHEMA,
 };
 
 // Made once and when first asked for: a file may hold thousands of policies, and most verbs need one kind.
@@ -181,4 +202,9 @@ static CHANGE_FREEZE_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<freeze:
 static CLUSTER_CHANGE_FREEZE_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<freeze::ClusterChangeFreeze>);
 // Built into every server, which judges it better than anybody else.
-static NODE_SCHEMA: LazyLock<Value> = LazyLock::new(|| serde_json::json!({"type": "object"}));
+static NODE_SCHEMA: LazyLock<Value> = LazyLock::new(anything);
+
+/// What a kind that others define may hold, as far as it is known here.
+pub(crate) fn anything() -> Value {
+    serde_json::json!({"type": "object"})
+}

@@ -2,7 +2,7 @@
 //!
 //! One schema serves both the check of files and the CRDs, so that the two cannot disagree.
 
-use std::sync::LazyLock;
+use std::{cmp::Ordering, fmt, sync::LazyLock};
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
@@ -26,9 +26,11 @@ pub enum Role {
     /// It changes, and asks a policy when it may (GATE-5).
     Gated {
         /// The kind of policy that its stanza names.
-        policy: KindId,
+        policy: &'static Kind,
         /// Which half of a cluster changes with it.
         system: System,
+        /// Who begins its changes by themselves, as the beginning of a sentence: what is said where nobody keeps a gate (GATE-13).
+        begins: &'static str,
     },
     /// It says what machines are made of, and is read for decisions about them.
     Part,
@@ -58,64 +60,14 @@ impl System {
     }
 }
 
-/// Which kind: what a decision that differs from kind to kind is matched on, with an arm for each. The bare name of a kind decides
-/// nothing, because others have kinds of the same name: Karpenter has a `NodePool` too. Their order is that of the lists below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KindId {
-    /// A policy of the cluster.
-    ChangeManagementPolicy,
-    /// A policy of a namespace.
-    HostedChangeManagementPolicy,
-    /// The control plane.
-    ClusterVersion,
-    /// A pool of machines.
-    MachineConfigPool,
-    /// A control plane that another cluster hosts.
-    HostedCluster,
-    /// Machines of a hosted cluster.
-    NodePool,
-    /// What a team holds of what others own.
-    ChangeGate,
-    /// What the platform holds of what others own.
-    ClusterChangeGate,
-    /// What a team lets nothing start by.
-    ChangeFreeze,
-    /// What the platform lets nothing start by.
-    ClusterChangeFreeze,
-    /// A configuration, written or rendered.
-    MachineConfig,
-    /// A machine.
-    Node,
-    /// What changes may disrupt.
-    MachineConfiguration,
-}
-
-impl KindId {
-    /// Its row.
-    pub fn kind(self) -> &'static Kind {
-        match self {
-            Self::ChangeManagementPolicy => &kinds::CHANGE_MANAGEMENT_POLICY,
-            Self::HostedChangeManagementPolicy => &kinds::HOSTED_CHANGE_MANAGEMENT_POLICY,
-            Self::ClusterVersion => &kinds::CLUSTER_VERSION,
-            Self::MachineConfigPool => &kinds::MACHINE_CONFIG_POOL,
-            Self::HostedCluster => &kinds::HOSTED_CLUSTER,
-            Self::NodePool => &kinds::NODE_POOL,
-            Self::ChangeGate => &kinds::CHANGE_GATE,
-            Self::ClusterChangeGate => &kinds::CLUSTER_CHANGE_GATE,
-            Self::ChangeFreeze => &kinds::CHANGE_FREEZE,
-            Self::ClusterChangeFreeze => &kinds::CLUSTER_CHANGE_FREEZE,
-            Self::MachineConfig => &kinds::MACHINE_CONFIG,
-            Self::Node => &kinds::NODE,
-            Self::MachineConfiguration => &kinds::MACHINE_CONFIGURATION,
-        }
-    }
-}
-
-/// A kind that change management knows; its rows stand in [`kinds`].
-#[derive(Clone, Copy, Debug)]
+/// A kind that change management knows; the rows of those that it always knows stand in [`kinds`].
+///
+/// A kind is its group and its name, whatever else a row says: others have kinds of the same name, Karpenter has a `NodePool` too.
+/// Kinds are in the order of work and of lists: policies, then those who ask them, then what those are made of.
+#[derive(Clone, Copy)]
 pub struct Kind {
-    /// Which one it is.
-    pub id: KindId,
+    /// Its place among those of its role, in lists and in the order of work.
+    pub rank: u8,
     /// The name of the kind, as in `kind:`.
     pub name: &'static str,
     /// Its group and version, as in `apiVersion:`.
@@ -126,10 +78,19 @@ pub struct Kind {
     pub short_name: &'static str,
     /// What it is to change management.
     pub role: Role,
-    pub(crate) schema: &'static LazyLock<Value>,
+    // A function and not a value that is filled later: keys hold kinds, and must not change.
+    pub(crate) schema: fn() -> &'static Value,
 }
 
 impl Kind {
+    /// A kind that others define, and that somebody here learned of while the program ran. It comes after all others of its role. Its
+    /// names stay for as long as the program does: whoever makes kinds makes as many as there are definitions, and not one an object.
+    pub fn foreign(api_version: String, name: String, scope: Scope, role: Role) -> Self {
+        let name: &'static str = name.leak();
+        let (rank, api_version) = (u8::MAX, api_version.leak());
+        Self { rank, name, api_version, scope, short_name: name, role, schema: || &FOREIGN }
+    }
+
     /// Its group.
     pub fn group(&self) -> &'static str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
@@ -148,9 +109,49 @@ impl Kind {
 
     /// The schema of the kind, with every reference resolved in place.
     pub fn schema(&self) -> &'static Value {
-        self.schema
+        (self.schema)()
     }
 }
+
+impl Kind {
+    fn place(&self) -> (u8, u8, &str, &str) {
+        let role = match self.role {
+            Role::Policy => 0,
+            Role::Gated { .. } => 1,
+            Role::Freeze => 2,
+            Role::Part => 3,
+        };
+        (role, self.rank, self.name, self.group())
+    }
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other) || (self.name == other.name && self.group() == other.group())
+    }
+}
+
+impl Eq for Kind {}
+
+impl PartialOrd for Kind {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Kind {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self == other { Ordering::Equal } else { self.place().cmp(&other.place()) }
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.group(), self.name)
+    }
+}
+
+static FOREIGN: LazyLock<Value> = LazyLock::new(kinds::anything);
 
 // Made once and when first asked for.
 static STANZA: LazyLock<Value> = LazyLock::new(schema_of::<stanza::Stanza>);

@@ -16,11 +16,12 @@ use std::{
     time::{Duration, Instant as Clock},
 };
 
-use api::{kinds, machine::names};
+use api::machine::names;
 use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
 use tidegate_core::{
     gate::WhatIf,
+    kinds,
     pool::{
         decide,
         merge::Base,

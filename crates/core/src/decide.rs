@@ -254,10 +254,10 @@ fn enforced(seen: &SeenGated, gate: &Gate, kept: Enforcement, now: Instant) -> O
     let said = if gate.form() == Form::NoStanza {
         // There is no gate that anybody could keep.
         seen.enforcement()?;
-        let message = "there is no spec.changeManagement, so nothing is held".to_owned();
+        let message = format!("there is no {}, so nothing is held", gate.field());
         (ConditionStatus::Unknown, names::STANZA_REMOVED, Some(message))
     } else {
-        (kept.status(), kept.reason(), Some(kept.about(seen.kind.name)))
+        (kept.status(), kept.reason(), Some(kept.about(seen.kind)))
     };
     Some(made(names::ENFORCED, said, None, seen.conditions.ours(), now))
 }
@@ -340,7 +340,7 @@ fn stanza_fields(seen: &SeenGated, behavior: &Behavior) -> Vec<(&'static str, Va
     if seen.behavior.as_ref() == Some(behavior) {
         return Vec::new();
     }
-    vec![("changeManagement", json!({"behavior": behavior}))]
+    vec![(seen.gating.answer, json!({"behavior": behavior}))]
 }
 
 /// A patch of some fields of a status and some of its conditions; everything else in it is others'. A field of null was there, and goes.
@@ -354,8 +354,7 @@ fn part_of_status(
     if known.status == Presence::Absent {
         operations.push(json!({"op": "add", "path": "/status", "value": {}}));
     }
-    for (field, value) in fields {
-        let path = format!("/status/{field}");
+    for (path, value) in fields {
         operations.push(match value {
             Value::Null => json!({"op": "remove", "path": path}),
             value => json!({"op": "add", "path": path, "value": value}),
@@ -377,4 +376,4 @@ fn part_of_status(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -4,7 +4,10 @@
 //! tried the first write of a change where a gate was shut and saw it refused, saw it pass, or never tried. What was not seen is not
 //! claimed.
 
-use api::{meta::ConditionStatus, names};
+use api::{
+    meta::ConditionStatus,
+    schema::{Kind, Role},
+};
 
 /// What is known of who keeps a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,18 +76,12 @@ impl Enforcement {
     }
 
     /// What it means for a resource of a kind: the message of the condition.
-    pub fn about(self, kind: &str) -> String {
-        let who = match kind {
-            names::CLUSTER_VERSION => "the cluster version operator begins updates",
-            names::MACHINE_CONFIG_POOL => "the machine config operator begins machines",
-            names::HOSTED_CLUSTER | names::NODE_POOL => "HyperShift begins updates",
-            _ => "others begin changes",
-        };
-        match self {
-            Self::Advisory => {
-                format!("nothing in this cluster obeys this gate yet: {who} without asking it")
+    pub fn about(self, kind: &Kind) -> String {
+        match (self, kind.role) {
+            (Self::Advisory, Role::Gated { begins, .. }) => {
+                format!("nothing in this cluster obeys this gate yet: {begins} without asking it")
             }
-            told => told.sentence().to_owned(),
+            (told, _) => told.sentence().to_owned(),
         }
     }
 

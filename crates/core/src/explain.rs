@@ -14,7 +14,7 @@ use crate::{
     gate::{Form, problem_text},
     lower::Lowered,
     part::{Part, PartKind, Recurring},
-    problem::Object,
+    problem::{FieldPath, Object},
     read::Policy,
     seen::SeenPolicy,
     strategy,
@@ -44,9 +44,14 @@ pub enum Fact {
     /// A resource under change management.
     Resource(Object),
     /// The resource has no stanza (GATE-1).
-    NoStanza,
+    NoStanza {
+        /// The field where it would be.
+        field: FieldPath,
+    },
     /// The stanza of a resource.
     Stanza {
+        /// Its field.
+        field: FieldPath,
         /// How it decides.
         form: Form,
         /// Why somebody set the policy aside, in their own words.
@@ -213,8 +218,8 @@ impl Reason {
     pub fn text(&self, zone: &Zone) -> String {
         match &self.fact {
             Fact::Policy(object) | Fact::Resource(object) => object.to_string(),
-            Fact::NoStanza => "no spec.changeManagement: changes are always permitted".into(),
-            Fact::Stanza { form, said } => stanza_text(*form, said.as_deref(), zone),
+            Fact::NoStanza { field } => format!("no {field}: changes are always permitted"),
+            Fact::Stanza { field, form, said } => stanza_text(field, *form, said.as_deref(), zone),
             Fact::Doubt(message) => message.clone(),
             Fact::Strategy(strategy) => match strategy::row(*strategy) {
                 Some(row) => format!("strategy {}: {}", row.name, row.meaning),
@@ -257,12 +262,10 @@ impl Reason {
     }
 }
 
-fn stanza_text(form: Form, said: Option<&str>, zone: &Zone) -> String {
+fn stanza_text(field: &FieldPath, form: Form, said: Option<&str>, zone: &Zone) -> String {
     let meaning = match form {
-        Form::NoStanza => return "no spec.changeManagement".into(),
-        Form::Unusable => {
-            return "spec.changeManagement cannot be used, so changes are held".into();
-        }
+        Form::NoStanza => return format!("no {field}"),
+        Form::Unusable => return format!("{field} cannot be used, so changes are held"),
         Form::ByPolicy => return "strategy ByPolicy: as the policy says".into(),
         Form::Permissive => "strategy Permissive: changes are always permitted".into(),
         Form::Restrictive => "strategy Restrictive: changes are never permitted".into(),

@@ -20,7 +20,7 @@ use crate::{
     key::Key,
     lower::Lowered,
     problem::{Code, FieldPath, Problem},
-    seen::{SeenGated, SeenPolicy, StanzaReading},
+    seen::{Gating, SeenGated, SeenPolicy, StanzaReading},
     strategy,
     verdict::Verdict,
 };
@@ -81,6 +81,8 @@ pub struct Origin {
     pub policy: Option<Key>,
     /// Why somebody set the policy aside, in their own words.
     pub said: Option<String>,
+    /// Where the stanza stands in the object.
+    pub gating: &'static Gating,
 }
 
 /// How a stanza decides, with its instant understood.
@@ -117,7 +119,8 @@ pub(crate) fn gate(gated: &SeenGated, policy: Option<&Arc<SeenPolicy>>) -> Gate 
     let named = gated.policy();
     let object = gated.identity.key.clone();
     let gate = made(gated, named.as_ref(), policy);
-    let origin = Origin { object, policy: named, said: gated.override_reason.clone() };
+    let said = gated.override_reason.clone();
+    let origin = Origin { object, policy: named, said, gating: gated.gating };
     Gate { origin: Some(origin), ..gate }
 }
 
@@ -127,7 +130,7 @@ fn made(gated: &SeenGated, named: Option<&Key>, policy: Option<&Arc<SeenPolicy>>
         StanzaReading::Unusable(problems) => return Gate::unusable(problems),
         StanzaReading::Usable(stanza) => stanza,
     };
-    let form = match form(stanza) {
+    let form = match form(stanza, gated.gating) {
         Ok(form) => form,
         Err(problem) => return Gate::unusable(&[*problem]),
     };
@@ -155,8 +158,8 @@ fn made(gated: &SeenGated, named: Option<&Key>, policy: Option<&Arc<SeenPolicy>>
 }
 
 /// How a stanza decides; a problem if it says so in a way that cannot be used.
-fn form(stanza: &Stanza) -> Result<Form, Box<Problem>> {
-    let path = FieldPath::of("spec.changeManagement");
+fn form(stanza: &Stanza, gating: &Gating) -> Result<Form, Box<Problem>> {
+    let path = gating.field();
     let until = |field: &str, given: &Option<String>| {
         let path = path.key(field);
         let Some(text) = given else {
@@ -308,6 +311,11 @@ impl<R> Gate<R> {
     /// Whose stanza it was made from; none of a gate that was made from none.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
+    }
+
+    /// The field of the stanza, as people write it.
+    pub(crate) fn field(&self) -> FieldPath {
+        self.origin.as_ref().map_or(&Gating::USUAL, |origin| origin.gating).field()
     }
 
     /// The policy that the stanza names, whether it exists or not.

@@ -4,15 +4,14 @@
 
 use std::{fmt, sync::Arc};
 
-use api::schema::{GATED, KINDS, Kind, KindId, Role, Scope};
+use api::schema::{GATED, KINDS, Kind, Role, Scope};
 
 use crate::problem::Object;
 
 /// Which object. The order of keys is the order of work: policies, then those who name them, then what those are made of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// Which kind. Their order is that of the lists in which they are shown.
-    pub id: KindId,
+    kind: &'static Kind,
     /// Its namespace, if the kind has them.
     pub namespace: Option<Arc<str>>,
     /// Its name; empty if whoever wrote the object gave it none.
@@ -21,13 +20,13 @@ pub struct Key {
 
 impl Key {
     /// The key of an object.
-    pub fn new(kind: &Kind, namespace: Option<&str>, name: &str) -> Self {
-        Self { id: kind.id, namespace: namespace.map(Arc::from), name: Arc::from(name) }
+    pub fn new(kind: &'static Kind, namespace: Option<&str>, name: &str) -> Self {
+        Self { kind, namespace: namespace.map(Arc::from), name: Arc::from(name) }
     }
 
     /// Its kind.
     pub fn kind(&self) -> &'static Kind {
-        self.id.kind()
+        self.kind
     }
 
     /// Policies are worked on before those who name them.

@@ -41,6 +41,7 @@ pub mod format;
 pub mod gate;
 pub mod gauge;
 pub mod key;
+pub mod kinds;
 pub mod lower;
 pub mod membership;
 pub mod nearest;

@@ -61,7 +61,7 @@ pub fn change(
     reason: Option<&str>,
     now: Instant,
 ) -> Result<Change, String> {
-    let object = &seen.identity.key;
+    let (object, field) = (&seen.identity.key, seen.gating.field());
     if let Wanted::PermissiveUntil(until) | Wanted::RestrictiveUntil(until) = wanted
         && until <= now
     {
@@ -80,7 +80,7 @@ pub fn change(
         Wanted::Clear if names_policy => (StanzaStrategy::ByPolicy, None, None),
         Wanted::Clear => {
             return Err(format!(
-                "{object} names no policy to go back to; set spec.changeManagement.byPolicy first"
+                "{object} names no policy to go back to; set {field}.byPolicy first"
             ));
         }
     };
@@ -94,7 +94,7 @@ pub fn change(
             "restrictiveUntil": stanza.restrictive_until,
         }),
         (StanzaReading::Unusable(_), None) => {
-            return Err(format!("spec.changeManagement of {object} cannot be used; mend it first"));
+            return Err(format!("{field} of {object} cannot be used; mend it first"));
         }
         (StanzaReading::Absent | StanzaReading::Usable(_), None) => Value::Null,
     };
@@ -106,10 +106,18 @@ pub fn change(
         metadata["resourceVersion"] = json!(seen.identity.resource_version);
     }
     Ok(Change {
-        patch: json!({"metadata": metadata, "spec": {"changeManagement": written}}),
-        undo: json!({"metadata": annotated(seen.override_reason.as_deref()), "spec": {"changeManagement": before}}),
+        patch: patch(seen, metadata, written),
+        undo: patch(seen, annotated(seen.override_reason.as_deref()), before),
         meaning: meaning(&after, &gate, now),
     })
+}
+
+/// A merge patch of the metadata and the stanza of a resource.
+fn patch(seen: &SeenGated, metadata: Value, stanza: Value) -> Value {
+    let inside = |value, field: &str| json!({field: value});
+    let mut patch = seen.gating.stanza.trim_start_matches('/').rsplit('/').fold(stanza, inside);
+    patch["metadata"] = metadata;
+    patch
 }
 
 /// The resource as it will be.
@@ -162,9 +170,9 @@ fn meaning(after: &SeenGated, gate: &Gate, now: Instant) -> String {
 
 #[cfg(test)]
 mod tests {
-    use api::{kinds, schema::GATED};
 
     use super::*;
+    use crate::kinds::{self, Row, tests::gated};
 
     const NOW: &str = "2026-11-15T12:00:00Z";
 
@@ -174,7 +182,7 @@ mod tests {
 
     fn pool(stanza: &Value) -> SeenGated {
         let document = json!({"metadata": {"name": "worker", "resourceVersion": "9"}, "spec": {"changeManagement": stanza}});
-        SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document)
+        gated(&kinds::MACHINE_CONFIG_POOL, &document)
     }
 
     /// GATE-3
@@ -239,10 +247,10 @@ mod tests {
     /// CV-2
     #[test]
     fn the_pool_of_the_masters_is_overridden_by_way_of_the_cluster_version() {
-        let world = |objects: &[(usize, &str)]| {
+        let world = |objects: &[(&'static Row, &str)]| {
             let mut world = Snapshot::default();
             for (kind, name) in objects {
-                world.add(&GATED[*kind], &json!({"metadata": {"name": name}}));
+                world.add(kind, &json!({"metadata": {"name": name}}));
             }
             world
         };
@@ -252,10 +260,11 @@ mod tests {
             assert_eq!(said.is_some(), expected.is_some(), "{said:?}");
             assert!(said.unwrap_or_default().contains(expected.unwrap_or_default()));
         };
-        let whole = world(&[(0, "version"), (1, "master"), (1, "worker")]);
+        let (version, pools) = (&kinds::CLUSTER_VERSION, &kinds::MACHINE_CONFIG_POOL);
+        let whole = world(&[(version, "version"), (pools, "master"), (pools, "worker")]);
         check(&whole, "master", Some("tidegate override clusterversion/version"));
         check(&whole, "worker", None);
         // Without a cluster version the pool has nobody to follow.
-        check(&world(&[(1, "master")]), "master", None);
+        check(&world(&[(pools, "master")]), "master", None);
     }
 }

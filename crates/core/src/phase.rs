@@ -86,10 +86,11 @@ fn phase(node: &SeenNode, drain: &drain::Node, target: Option<&str>) -> Phase {
 
 #[cfg(test)]
 mod tests {
-    use api::{kinds, machine::names};
+    use api::machine::names;
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::kinds;
 
     fn cluster(annotations: &Value) -> Snapshot {
         let mut cluster = Snapshot::default();

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use api::{
+    kinds,
     machine::{
         disruption::MachineConfigurationStatus,
         names::{MASTER, NODE_DISRUPTION_POLICY_DEGRADED},
@@ -13,7 +14,7 @@ use api::{
     meta::Condition,
     policy::{Behavior, PolicyStatus},
     reach::PolicyKind,
-    schema::{self, Kind, KindId, Role, Scope},
+    schema::{self, Kind, Role, Scope},
     stanza::Stanza,
 };
 use schedule::Instant;
@@ -27,7 +28,7 @@ use crate::{
     key::Key,
     node::disruption::{self, Wanted},
     patch::Presence,
-    pending::{self, Began, Pending},
+    pending::{Began, Pending},
     pool::{
         seen::{SeenNode, SeenPool},
         source::SeenConfig,
@@ -83,8 +84,6 @@ pub enum Part {
     Node(Box<SeenMachine>),
     /// What changes may disrupt.
     Disruption(Box<SeenDisruption>),
-    /// Nothing that pools are made of.
-    Other,
 }
 
 /// A `MachineConfiguration` as it was last seen (NDP-1).
@@ -125,6 +124,8 @@ pub struct SeenGated {
     pub identity: Identity,
     /// Its kind.
     pub kind: &'static Kind,
+    /// Where its stanza and its answer stand.
+    pub gating: &'static Gating,
     /// What it says about when it may change.
     pub stanza: StanzaReading,
     /// Why somebody overrode its policy, in their own words.
@@ -143,6 +144,55 @@ pub struct SeenGated {
     pub update: Option<Box<SeenUpdate>>,
     /// What is read of a gate on what others own, if it is one.
     pub gate: Option<Box<SeenGate>>,
+}
+
+/// Where the stanza of a kind and its answer stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gating {
+    /// The stanza, as a JSON pointer.
+    pub stanza: &'static str,
+    /// What holds the answer, as a JSON pointer: the status, or an object in it.
+    pub answer: &'static str,
+    /// How much is ours.
+    pub ours: Ours,
+}
+
+/// How much of an object is ours to judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ours {
+    /// The stanza.
+    Stanza,
+    /// The whole specification: a field that nobody knows closes the gate (GATE-14).
+    Specification,
+}
+
+/// What decisions about one kind read, and about no other.
+#[derive(Clone, Debug)]
+pub enum Own {
+    /// Nothing.
+    Nothing,
+    /// What rollouts read of a pool.
+    Pool(Box<SeenPool>),
+    /// What rollouts to masters read of the control plane.
+    Update(Box<SeenUpdate>),
+    /// What is read of a gate on what others own.
+    Gate(Box<SeenGate>),
+}
+
+impl Gating {
+    /// A stanza of ours in an object that is somebody else's.
+    pub const USUAL: Self = Self {
+        stanza: "/spec/changeManagement",
+        answer: "/status/changeManagement",
+        ours: Ours::Stanza,
+    };
+    /// An object that is ours.
+    pub const WHOLE: Self = Self { answer: "/status", ours: Ours::Specification, ..Self::USUAL };
+
+    /// The field of the stanza, as people write it.
+    pub fn field(&self) -> FieldPath {
+        FieldPath::of(&self.stanza.trim_start_matches('/').replace('/', "."))
+    }
 }
 
 /// What came of a stanza.
@@ -169,15 +219,6 @@ pub struct Conditions {
 }
 
 impl Seen {
-    /// Reads a document of a kind.
-    pub fn new(kind: &'static Kind, document: &Value) -> Self {
-        match kind.role {
-            Role::Policy => Self::Policy(Arc::new(SeenPolicy::new(kind, document))),
-            Role::Gated { .. } => Self::Gated(Arc::new(SeenGated::new(kind, document))),
-            Role::Part | Role::Freeze => Self::Part(Arc::new(SeenPart::new(kind, document))),
-        }
-    }
-
     /// Whether this version says nothing that decisions read and `before` did not: a kubelet writes its node every few seconds.
     pub fn repeats(&self, before: &Self) -> bool {
         let (Self::Part(after), Self::Part(before)) = (self, before) else { return false };
@@ -189,7 +230,7 @@ impl Seen {
                 let node = SeenNode { resource_version: version, ..after.node.clone() };
                 node == before.node && drain == before.drain
             }
-            (Part::Config(_) | Part::Node(_) | Part::Disruption(_) | Part::Other, _) => false,
+            (Part::Config(_) | Part::Node(_) | Part::Disruption(_), _) => false,
         }
     }
 
@@ -198,7 +239,7 @@ impl Seen {
         match self {
             Self::Part(part) => match &part.part {
                 Part::Node(machine) => *change == ChangeId::rendered(&machine.node.desired),
-                Part::Config(_) | Part::Disruption(_) | Part::Other => false,
+                Part::Config(_) | Part::Disruption(_) => false,
             },
             Self::Policy(_) | Self::Gated(_) => false,
         }
@@ -215,29 +256,8 @@ impl Seen {
 }
 
 impl SeenPart {
-    /// Reads a part of a pool.
-    pub fn new(kind: &'static Kind, document: &Value) -> Self {
-        let part = match kind.id {
-            KindId::Node => Part::Node(Box::new(SeenMachine {
-                node: SeenNode::new(document),
-                drain: Node::of(document),
-            })),
-            KindId::MachineConfiguration => {
-                Part::Disruption(Box::new(SeenDisruption::new(document)))
-            }
-            KindId::MachineConfig => Part::Config(Box::new(SeenConfig::new(document))),
-            // No part of anything: pools read nothing of it.
-            KindId::ChangeManagementPolicy
-            | KindId::HostedChangeManagementPolicy
-            | KindId::ClusterVersion
-            | KindId::MachineConfigPool
-            | KindId::HostedCluster
-            | KindId::NodePool
-            | KindId::ChangeGate
-            | KindId::ClusterChangeGate
-            | KindId::ChangeFreeze
-            | KindId::ClusterChangeFreeze => Part::Other,
-        };
+    /// A part, as a document has it.
+    pub fn new(kind: &'static Kind, document: &Value, part: Part) -> Self {
         Self { identity: Identity::new(kind, document), part }
     }
 }
@@ -282,28 +302,33 @@ impl SeenGated {
         self.pool.as_ref().is_some_and(|pool| pool.name == MASTER)
     }
 
-    /// Reads a resource under change management.
-    pub fn new(kind: &'static Kind, document: &Value) -> Self {
-        let gate = matches!(kind.id, KindId::ChangeGate | KindId::ClusterChangeGate)
-            .then(|| Box::new(SeenGate::new(document)));
+    /// Reads a resource under change management; what differs from kind to kind was read before.
+    pub(crate) fn new(
+        (kind, gating): (&'static Kind, &'static Gating),
+        document: &Value,
+        (pending, began): (Pending, Option<Began>),
+        own: Own,
+    ) -> Self {
+        let (pool, update, gate) = match own {
+            Own::Nothing => (None, None, None),
+            Own::Pool(pool) => (Some(pool), None, None),
+            Own::Update(update) => (None, Some(update), None),
+            Own::Gate(gate) => (None, None, Some(gate)),
+        };
+        let answer = document.pointer(gating.answer);
         Self {
             identity: Identity::new(kind, document),
             kind,
-            stanza: match gate {
-                Some(_) => StanzaReading::of_gate(kind, document),
-                None => StanzaReading::new(document),
-            },
+            gating,
+            stanza: StanzaReading::new(kind, gating, document),
             override_reason: document
                 .pointer("/metadata/annotations")
                 .and_then(|annotations| annotations.get(api::names::OVERRIDE_REASON))
                 .and_then(Value::as_str)
                 .map(str::to_owned),
-            pending: pending::pending(kind, document),
-            began: pending::began(kind, document),
-            behavior: decoded(document.pointer(match gate {
-                Some(_) => "/status/behavior",
-                None => "/status/changeManagement/behavior",
-            })),
+            pending,
+            began,
+            behavior: decoded(answer.and_then(|answer| answer.get("behavior"))),
             conditions: Conditions::of(
                 document,
                 &[
@@ -314,9 +339,8 @@ impl SeenGated {
                     api::names::INITIATED_OUTSIDE_WINDOW,
                 ],
             ),
-            pool: (kind.id == KindId::MachineConfigPool).then(|| Box::new(SeenPool::new(document))),
-            update: (kind.id == KindId::ClusterVersion)
-                .then(|| Box::new(SeenUpdate::new(document))),
+            pool,
+            update,
             gate,
         }
     }
@@ -338,23 +362,22 @@ impl SeenGated {
         let StanzaReading::Usable(stanza) = &self.stanza else { return None };
         let Role::Gated { policy, .. } = self.kind.role else { return None };
         // A gate says of which kind its policy is (RCH-11).
-        let id = match self.gate.as_ref().map(|gate| gate.policy) {
-            Some(PolicyKind::HostedChangeManagementPolicy) => KindId::HostedChangeManagementPolicy,
+        let kind = match self.gate.as_ref().map(|gate| gate.policy) {
+            Some(PolicyKind::HostedChangeManagementPolicy) => {
+                &kinds::HOSTED_CHANGE_MANAGEMENT_POLICY
+            }
             Some(PolicyKind::ChangeManagementPolicy | PolicyKind::Unknown) | None => policy,
         };
-        Some(Key {
-            id,
-            namespace: match id.kind().scope {
-                Scope::Cluster => None,
-                Scope::Namespaced => self.identity.key.namespace.clone(),
-            },
-            name: stanza.by_policy.as_ref()?.name.as_str().into(),
-        })
+        let namespace = match kind.scope {
+            Scope::Cluster => None,
+            Scope::Namespaced => self.identity.key.namespace.as_deref(),
+        };
+        Some(Key::new(kind, namespace, &stanza.by_policy.as_ref()?.name))
     }
 }
 
 impl Identity {
-    fn new(kind: &Kind, document: &Value) -> Self {
+    fn new(kind: &'static Kind, document: &Value) -> Self {
         let text = |field: &str| {
             let found = document.get("metadata").and_then(|metadata| metadata.get(field));
             found.and_then(Value::as_str)
@@ -384,42 +407,27 @@ pub(crate) fn changed(document: &Value) -> Option<Instant> {
 }
 
 impl StanzaReading {
-    fn new(document: &Value) -> Self {
-        let path = FieldPath::of("spec.changeManagement");
-        let Some(given) =
-            document.pointer("/spec/changeManagement").filter(|given| !given.is_null())
-        else {
-            return Self::Absent;
+    fn new(kind: &Kind, gating: &Gating, document: &Value) -> Self {
+        let nothing = Value::Null;
+        let given = document.pointer(gating.stanza).unwrap_or(&nothing);
+        let problems = match gating.ours {
+            Ours::Stanza if given.is_null() => return Self::Absent,
+            Ours::Stanza => shape::check_part(schema::stanza(), given, &gating.field()),
+            // A gate is judged as a whole, because what it holds is part of it: a field that nobody knows closes it (GATE-14).
+            Ours::Specification => {
+                let schema = kind.schema().pointer("/properties/spec").unwrap_or(&nothing);
+                let spec = document.get("spec").unwrap_or(&nothing);
+                shape::check_part(schema, spec, &FieldPath::of("spec"))
+            }
         };
-        let problems = shape::check_part(schema::stanza(), given, &path);
         if problems.iter().any(Problem::is_error) {
             return Self::Unusable(problems);
         }
         match Stanza::deserialize(given) {
             Ok(stanza) => Self::Usable(stanza),
             Err(error) => {
-                Self::Unusable(vec![Problem::new(&path, Code::WrongType, error.to_string())])
-            }
-        }
-    }
-}
-
-impl StanzaReading {
-    /// A gate is judged as a whole, because what it holds is part of it: a field that nobody knows closes it (GATE-14).
-    fn of_gate(kind: &Kind, document: &Value) -> Self {
-        let path = FieldPath::of("spec");
-        let nothing = Value::Null;
-        let given = document.get("spec").unwrap_or(&nothing);
-        let schema = kind.schema().pointer("/properties/spec").unwrap_or(&nothing);
-        let problems = shape::check_part(schema, given, &path);
-        if problems.iter().any(Problem::is_error) {
-            return Self::Unusable(problems);
-        }
-        match Stanza::deserialize(&given["changeManagement"]) {
-            Ok(stanza) => Self::Usable(stanza),
-            Err(error) => {
-                let path = path.key("changeManagement");
-                Self::Unusable(vec![Problem::new(&path, Code::WrongType, error.to_string())])
+                let problem = Problem::new(&gating.field(), Code::WrongType, error.to_string());
+                Self::Unusable(vec![problem])
             }
         }
     }

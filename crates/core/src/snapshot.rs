@@ -10,15 +10,9 @@ use std::{
     sync::Arc,
 };
 
-use api::{
-    kinds,
-    schema::{GATED, KINDS, Kind, Role},
-};
-use schedule::Instant;
-use serde_json::{Value, json};
+use api::{kinds, schema::Kind};
 
 use crate::{
-    decide,
     key::Key,
     pool::{
         seen::{SeenNode, SeenPool},
@@ -27,6 +21,7 @@ use crate::{
     seen::{Part, Seen, SeenGated, SeenMachine, SeenPolicy},
 };
 
+mod concerned;
 mod gates;
 mod members;
 mod view;
@@ -42,27 +37,6 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes in an object as a cluster has it.
-    pub fn add(&mut self, kind: &'static Kind, document: &Value) {
-        self.put(Seen::new(kind, document));
-    }
-
-    /// Takes in an object as somebody wrote it down. A policy that no controller has seen yet counts as read: the question is what
-    /// it will do, not whether it is installed.
-    pub fn add_written(&mut self, kind: &'static Kind, document: &Value, now: Instant) {
-        if kind.role != Role::Policy || document.get("status").is_some() {
-            return self.add(kind, document);
-        }
-        let mut document = document.clone();
-        let plan = decide::policy(&SeenPolicy::new(kind, &document), now);
-        let status = plan.status.and_then(|patch| patch.operations.last().cloned());
-        let conditions = status.and_then(|status| status.pointer("/value/conditions").cloned());
-        if let (Some(fields), Some(conditions)) = (document.as_object_mut(), conditions) {
-            fields.insert("status".into(), json!({"conditions": conditions}));
-        }
-        self.add(kind, &document);
-    }
-
     /// Takes in an object that was read, in the place of what was seen of it before, which is given back.
     pub fn put(&mut self, seen: Seen) -> Option<Seen> {
         let key = seen.identity().key.clone();
@@ -111,7 +85,7 @@ impl Snapshot {
     }
 
     /// Every object of a kind.
-    pub fn of_kind(&self, kind: &Kind) -> impl Iterator<Item = (&Key, &Seen)> + use<'_> {
+    pub fn of_kind(&self, kind: &'static Kind) -> impl Iterator<Item = (&Key, &Seen)> + use<'_> {
         of_kind(&self.seen, kind)
     }
 
@@ -127,8 +101,8 @@ impl Snapshot {
 
     /// Every policy, in order.
     pub fn policies(&self) -> impl Iterator<Item = &Arc<SeenPolicy>> {
-        let all = KINDS.iter().flat_map(|kind| self.of_kind(kind));
-        all.filter_map(|(_, seen)| match seen {
+        // Policies come first.
+        self.seen.values().map_while(|seen| match seen {
             Seen::Policy(policy) => Some(policy),
             Seen::Gated(_) | Seen::Part(_) => None,
         })
@@ -144,7 +118,8 @@ impl Snapshot {
 
     /// Every gated object, in the order of the kinds and then of names.
     pub fn gated(&self) -> impl Iterator<Item = &Arc<SeenGated>> {
-        GATED.iter().flat_map(|kind| self.of_kind(kind)).filter_map(|(_, seen)| gated(seen))
+        let policies = |seen: &&Seen| matches!(seen, Seen::Policy(_));
+        self.seen.values().skip_while(policies).map_while(gated)
     }
 
     /// A gated object.
@@ -193,7 +168,7 @@ impl Snapshot {
         self.of_kind(&kinds::MACHINE_CONFIG).filter_map(|(_, seen)| match seen {
             Seen::Part(part) => match &part.part {
                 Part::Config(config) => Some(&**config),
-                Part::Node(_) | Part::Disruption(_) | Part::Other => None,
+                Part::Node(_) | Part::Disruption(_) => None,
             },
             Seen::Policy(_) | Seen::Gated(_) => None,
         })
@@ -202,10 +177,9 @@ impl Snapshot {
 
 fn of_kind<'a>(
     seen: &'a BTreeMap<Key, Seen>,
-    kind: &Kind,
+    kind: &'static Kind,
 ) -> impl Iterator<Item = (&'a Key, &'a Seen)> + use<'a> {
-    let id = kind.id;
-    seen.range(Key::new(kind, None, "")..).take_while(move |(key, _)| key.id == id)
+    seen.range(Key::new(kind, None, "")..).take_while(move |(key, _)| key.kind() == kind)
 }
 
 fn pools(seen: &BTreeMap<Key, Seen>) -> impl Iterator<Item = &SeenPool> {
@@ -229,7 +203,7 @@ fn machine(seen: &Seen) -> Option<&SeenMachine> {
     match seen {
         Seen::Part(part) => match &part.part {
             Part::Node(machine) => Some(machine),
-            Part::Config(_) | Part::Disruption(_) | Part::Other => None,
+            Part::Config(_) | Part::Disruption(_) => None,
         },
         Seen::Policy(_) | Seen::Gated(_) => None,
     }

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use api::schema::KindId;
+use api::kinds;
 use runtime::{
     caches::Caches,
     call::{CallError, Cluster},
@@ -146,7 +146,7 @@ fn tell(name: &str, passed: Result<Passed, CallError>, told: &mut BTreeMap<Strin
 /// The machines that need somebody, and what they ask for. Before pools and machines are known, nobody is judged.
 fn asking(caches: &Caches) -> BTreeMap<String, Request> {
     let store = caches.store();
-    if ![KindId::Node, KindId::MachineConfigPool].into_iter().all(|kind| store.is_settled(kind)) {
+    if ![&kinds::NODE, &kinds::MACHINE_CONFIG_POOL].into_iter().all(|kind| store.is_settled(kind)) {
         return BTreeMap::new();
     }
     let snapshot = store.snapshot();

@@ -1,9 +1,8 @@
 //! Are the statuses true? The operator of change management, as a value that runs on any client and any clock.
 //!
-//! [`controllers`] is the table of what is looked at, [`run`] puts the parts of the runtime together, [`serve`] answers those who ask
+//! What is looked at and decided stands in `core::kinds`; [`run`] puts the parts of the runtime together, [`serve`] answers those who ask
 //! how it goes: metrics computed when they are asked for, and health that is tied to progress. [`node_config`] answers new machines.
 
-pub mod controllers;
 pub mod draining;
 pub mod metrics;
 pub mod node_config;
@@ -14,4 +13,5 @@ pub mod serve;
 
 pub use runtime::reconcile::Proof;
 
-pub use run::{Election, Operator, Pools, RunError, Settings, View};
+pub use run::{Election, Operator, RunError, Settings, View};
+pub use tidegate_core::kinds::Pools;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use api::{
     machine::names::MASTER,
     metrics::{self, Metric},
-    schema::{KindId, Role, System},
+    schema::{Role, System},
 };
 use runtime::{
     store::Store,
@@ -20,10 +20,11 @@ use tidegate_core::{
     gate::{Form, Gate},
     gauge::{self, Gauges},
     key::Key,
+    kinds::{MACHINE_CONFIG_POOL, Surroundings, machine_config_pool::planned},
     seen::{Seen, SeenGated},
 };
 
-use crate::{rollout, run::View};
+use crate::run::View;
 
 /// The page.
 pub fn page(view: &View) -> String {
@@ -106,8 +107,8 @@ pub fn page(view: &View) -> String {
 fn asked(view: &View, resource: &Arc<SeenGated>, store: &Store) -> (Arc<SeenGated>, Gate) {
     let gate = store.snapshot().gate(resource);
     let managed = view.caches.observed().iter().any(|kind| kind.role == Role::Part);
-    let planned =
-        managed.then(|| rollout::planned(resource, &gate, store, view.clock.now())).flatten();
+    let plan = |around: &Surroundings<'_>| planned(resource, &gate, around, view.clock.now());
+    let planned = managed.then(|| store.around(&resource.identity.key, plan)).flatten();
     let Some(planned) = planned else { return (Arc::clone(resource), gate) };
     (Arc::new(SeenGated { pending: planned.pending, ..(**resource).clone() }), gate)
 }
@@ -143,7 +144,7 @@ fn object(key: &Key) -> [&str; 3] {
 /// Which half of a cluster changes with a resource, as a label. The pool of the masters is the control plane, though its kind is that
 /// of nodes.
 fn system(key: &Key) -> &'static str {
-    let masters = key.id == KindId::MachineConfigPool && &*key.name == MASTER;
+    let masters = *key.kind() == MACHINE_CONFIG_POOL.kind && &*key.name == MASTER;
     match key.kind().role {
         Role::Policy | Role::Part | Role::Freeze => "",
         Role::Gated { system: System::WorkerNodes, .. } if !masters => ",system=\"worker-nodes\"",
@@ -174,7 +175,7 @@ fn build(page: &mut Page, view: &View) {
 fn ages(page: &mut Page, view: &View, store: &Store) {
     page.begin(&metrics::CACHE_AGE_SECONDS);
     for kind in view.caches.observed() {
-        if let Some(age) = store.age(kind.id) {
+        if let Some(age) = store.age(kind) {
             let seconds = (age.as_secs_f64() * 1000.0).round() / 1000.0;
             page.sample(&metrics::CACHE_AGE_SECONDS, &[kind.name], seconds);
         }

@@ -5,7 +5,7 @@
 
 use std::{pin::Pin, sync::Arc};
 
-use api::schema::{Kind, Role};
+use api::schema::Role;
 use kube::Client;
 use runtime::{
     caches::Caches,
@@ -15,24 +15,21 @@ use runtime::{
     lease::{Candidate, Elector, Leadership},
     observe::Observer,
     progress::Progress,
-    reconcile::{Controller, Parts, Proof, Reconciler},
+    reconcile::{Parts, Proof, Reconciler},
     report::{Reports, Speaker},
     telemetry::Telemetry,
     tempo::Tempo,
 };
-use tidegate_core::enforced::Enforcement;
+use tidegate_core::{
+    enforced::Enforcement,
+    kinds::{self, Controller, Pools, Row},
+};
 use tokio::{
     sync::{oneshot, watch},
     task::JoinSet,
 };
 
-use crate::{
-    controllers::{CONTROLLERS, MANAGING_POOLS},
-    draining,
-    node_config::NodeConfig,
-    proof,
-    serve::Scraped,
-};
+use crate::{draining, node_config::NodeConfig, proof, serve::Scraped};
 
 /// How an operator runs.
 #[derive(Clone, Debug)]
@@ -44,20 +41,11 @@ pub struct Settings {
     /// How patient it is.
     pub tempo: Tempo,
     /// What it looks at.
-    pub controllers: &'static [Controller],
+    pub controllers: Vec<Controller>,
     /// The machine it runs on, if that is one of the cluster's: among masters it is changed last.
     pub host: Option<String>,
     /// Whether it rolls out only where the server was seen refusing what nobody permitted (GATE-13).
     pub proof: Proof,
-}
-
-/// Whether an operator rolls configurations out to the machines of pools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pools {
-    /// Somebody else does, and it only tells.
-    Watched,
-    /// It does.
-    Managed,
 }
 
 /// Whether an operator stands for election.
@@ -81,7 +69,7 @@ impl Settings {
             identity: identity.into(),
             election: Election::Alone,
             tempo: Tempo::default(),
-            controllers: CONTROLLERS,
+            controllers: kinds::controllers(Pools::Watched),
             host: None,
             proof: Proof::Required,
         }
@@ -90,11 +78,7 @@ impl Settings {
     /// The same, with pools treated like this.
     #[must_use]
     pub fn with(self, pools: Pools) -> Self {
-        let controllers = match pools {
-            Pools::Watched => CONTROLLERS,
-            Pools::Managed => MANAGING_POOLS,
-        };
-        Self { controllers, ..self }
+        Self { controllers: kinds::controllers(pools), ..self }
     }
 }
 
@@ -147,7 +131,7 @@ impl Operator {
         };
         let (leadership, seen) = watch::channel(first);
         let view = View {
-            caches: Arc::new(Caches::on(settings.host.clone(), observed(settings.controllers))),
+            caches: Arc::new(Caches::on(settings.host.clone(), observed(&settings.controllers))),
             clock,
             telemetry,
             progress: Arc::default(),
@@ -219,7 +203,7 @@ impl Operator {
     /// of an operator, and made once, here.
     fn start(&self) -> JoinSet<&'static str> {
         let Self { settings, view, cluster, .. } = self;
-        let Settings { ref identity, tempo, controllers, proof, .. } = *settings;
+        let Settings { ref identity, tempo, ref controllers, proof, .. } = *settings;
         let reports = Reports::default();
         let mut parts = JoinSet::new();
         for kind in view.caches.observed().iter().copied() {
@@ -241,7 +225,7 @@ impl Operator {
             "the teller of events"
         });
         let reconciler = Reconciler::new(Parts {
-            controllers,
+            controllers: controllers.clone(),
             cluster: cluster.clone(),
             caches: Arc::clone(&view.caches),
             clock: Arc::clone(&view.clock),
@@ -287,11 +271,12 @@ fn stand(
 }
 
 /// Everything that the rows look at or read, each kind once.
-fn observed(controllers: &[Controller]) -> Vec<&'static Kind> {
-    let mut observed: Vec<&'static Kind> = controllers.iter().map(|row| row.kind).collect();
-    for kind in controllers.iter().flat_map(|row| row.reads) {
-        if observed.iter().all(|known| known.id != kind.id) {
-            observed.push(kind);
+fn observed(controllers: &[Controller]) -> Vec<&'static Row> {
+    let mut observed: Vec<&'static Row> =
+        controllers.iter().map(|controller| controller.row).collect();
+    for row in controllers.iter().flat_map(|controller| controller.duty.reads) {
+        if observed.iter().all(|known| known.kind != row.kind) {
+            observed.push(row);
         }
     }
     observed

@@ -7,9 +7,9 @@ use std::{
     time::Duration,
 };
 
-use api::schema::{Kind, KindId};
+use api::schema::Kind;
 use serde_json::Value;
-use tidegate_core::{key::Key, seen::Seen};
+use tidegate_core::{key::Key, kinds::Row, seen::Seen};
 use tokio::sync::Notify;
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 /// What is known, shared by those who learn and those who decide.
 #[derive(Debug)]
 pub struct Caches {
-    observed: Vec<&'static Kind>,
+    observed: Vec<&'static Row>,
     store: Mutex<Store>,
     news: Mutex<BTreeSet<Key>>,
     told: Notify,
@@ -30,12 +30,12 @@ pub struct Caches {
 
 impl Caches {
     /// Caches of these kinds, which nobody has been heard about yet.
-    pub fn of(observed: Vec<&'static Kind>) -> Self {
+    pub fn of(observed: Vec<&'static Row>) -> Self {
         Self::on(None, observed)
     }
 
     /// The same, for a replica that runs on a machine of the cluster.
-    pub fn on(host: Option<String>, observed: Vec<&'static Kind>) -> Self {
+    pub fn on(host: Option<String>, observed: Vec<&'static Row>) -> Self {
         Self {
             observed,
             store: Mutex::new(Store::hosted_by(host)),
@@ -47,8 +47,14 @@ impl Caches {
     }
 
     /// The kinds that are kept.
-    pub fn observed(&self) -> &[&'static Kind] {
+    pub fn observed(&self) -> &[&'static Row] {
         &self.observed
+    }
+
+    /// Reads a document of a kind that is kept; nothing of one that is not.
+    pub fn read(&self, kind: &Kind, document: &Value) -> Option<Seen> {
+        let row = self.observed.iter().find(|row| row.kind == *kind)?;
+        read(row, document).map(|(_, seen)| seen)
     }
 
     /// The store, for as long as nothing is awaited.
@@ -57,7 +63,7 @@ impl Caches {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What changed since somebody last asked.
+    /// What changed since somebody last asked, and whom that concerns.
     pub fn news(&self) -> BTreeSet<Key> {
         std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -74,9 +80,8 @@ impl Caches {
 
     /// An object was added or changed.
     pub fn learn(&self, key: &Key, seen: Seen) {
-        if self.store().learn(key, seen) {
-            self.tell([key.clone()]);
-        }
+        let concerned = self.store().learn(key, seen);
+        self.tell(concerned);
     }
 
     /// An object was told of, at this version; none if nobody could read it. What it says now nobody can tell then, so what it said
@@ -91,35 +96,31 @@ impl Caches {
     /// What a request of ours was answered.
     pub fn answered(&self, key: &Key, seen: Seen) {
         // No news: whoever asked knows it.
-        self.store().answered(key, seen);
+        drop(self.store().answered(key, seen));
     }
 
     /// What a request of ours was answered, whose change others decide by.
     pub fn changed_by_us(&self, key: &Key, seen: Seen) {
-        if self.store().answered(key, seen) {
-            self.tell([key.clone()]);
-        }
+        let concerned = self.store().answered(key, seen);
+        self.tell(concerned);
     }
 
     /// An object was deleted.
     pub fn forget(&self, key: &Key, version: &str) {
-        if self.store().forget(key, version) {
-            self.tell([key.clone()]);
-        }
+        let concerned = self.store().forget(key, version);
+        self.tell(concerned);
     }
 
     /// An object was read by its name. A read by name is consistent: what it shows is so, and what it does not find is gone. `known` is
     /// the version that was known when it was asked for.
     pub fn looked_up(&self, key: &Key, found: Option<Seen>, known: Option<u64>) {
         let mut store = self.store();
-        let news = match found {
+        let concerned = match found {
             Some(seen) => store.learn(key, seen),
             None => store.vanished(key, known),
         };
         drop(store);
-        if news {
-            self.tell([key.clone()]);
-        }
+        self.tell(concerned);
     }
 
     /// All objects of a kind, as a list has them.
@@ -131,26 +132,26 @@ impl Caches {
         trust: Trust,
     ) {
         let mut store = self.store();
-        let first = !store.is_settled(kind.id);
+        let first = !store.is_settled(kind);
         let mut changed = store.replace(kind, listed, version, trust);
         if first {
             // Those who waited to hear about this kind can be decided now.
             changed.extend(store.snapshot().all().map(|(key, _)| key.clone()));
         }
         drop(store);
-        self.tell(changed);
+        self.tell_listed(changed);
     }
 
     /// The server does not have a kind.
     pub fn absent(&self, kind: &'static Kind) {
         let mut store = self.store();
-        let first = !store.is_settled(kind.id);
+        let first = !store.is_settled(kind);
         let mut changed = store.absent(kind);
         if first {
             changed.extend(store.snapshot().all().map(|(key, _)| key.clone()));
         }
         drop(store);
-        self.tell(changed);
+        self.tell_listed(changed);
     }
 
     /// The store behind the server went back in time: everything is to be learned anew.
@@ -165,7 +166,7 @@ impl Caches {
     }
 
     /// How old the knowledge of a kind is; none while there is nothing to be old.
-    pub fn age(&self, kind: KindId) -> Option<Duration> {
+    pub fn age(&self, kind: &Kind) -> Option<Duration> {
         self.store().age(kind)
     }
 
@@ -173,7 +174,7 @@ impl Caches {
     pub fn doubt(&self, stale: Duration) -> Option<String> {
         self.observed.iter().find_map(|kind| {
             let name = kind.name;
-            let Some(about) = self.store().on(kind.id) else {
+            let Some(about) = self.store().on(kind) else {
                 return Some(format!("{name} has not been listed yet"));
             };
             let age = about.confirmed.elapsed();
@@ -192,27 +193,34 @@ impl Caches {
         self.told.notify_one();
     }
 
-    fn tell(&self, changed: impl IntoIterator<Item = Key>) {
+    /// Tells of a list too in which nothing is new: whoever waits to hear about its kind has heard.
+    fn tell_listed(&self, changed: BTreeSet<Key>) {
         self.news.lock().unwrap_or_else(PoisonError::into_inner).extend(changed);
         self.told.notify_one();
         self.changes.tell();
     }
+
+    fn tell(&self, changed: BTreeSet<Key>) {
+        if !changed.is_empty() {
+            self.tell_listed(changed);
+        }
+    }
 }
 
 /// Reads a document. One that makes the reader panic is left out and logged: it must not take the others with it (LIVE-3).
-pub fn read(kind: &'static Kind, document: &Value) -> Option<(Key, Seen)> {
-    read_by(Seen::new, kind, document)
+pub fn read(row: &'static Row, document: &Value) -> Option<(Key, Seen)> {
+    read_by(Row::see, row, document)
 }
 
 fn read_by(
-    reader: fn(&'static Kind, &Value) -> Seen,
-    kind: &'static Kind,
+    reader: fn(&'static Row, &Value) -> Seen,
+    row: &'static Row,
     document: &Value,
 ) -> Option<(Key, Seen)> {
-    let seen = catch_unwind(AssertUnwindSafe(|| reader(kind, document)));
+    let seen = catch_unwind(AssertUnwindSafe(|| reader(row, document)));
     let Ok(seen) = seen else {
         let name = document.pointer("/metadata/name").and_then(Value::as_str);
-        tracing::error!(kind = kind.name, name, "an object could not be read: the reader panicked");
+        tracing::error!(kind = row.name, name, "an object could not be read: the reader panicked");
         return None;
     };
     let key = seen.identity().key.clone();
@@ -221,20 +229,20 @@ fn read_by(
 
 #[cfg(test)]
 mod tests {
-    use api::kinds;
     use serde_json::json;
+    use tidegate_core::kinds;
 
     use super::*;
 
     /// GATE-2, LIVE-3: an object whose new version makes the reader panic loses its old meaning, and takes no other with it.
     #[test]
     fn what_cannot_be_read_any_more_means_nothing_any_more() {
-        fn buggy(kind: &'static Kind, document: &Value) -> Seen {
+        fn buggy(row: &'static Row, document: &Value) -> Seen {
             assert_eq!(document["spec"]["odd"], Value::Null, "as a bug would");
-            Seen::new(kind, document)
+            row.see(document)
         }
         let document = |name: &str, version: &str, odd: Value| {
-            let kind = kinds::CHANGE_MANAGEMENT_POLICY;
+            let kind = &kinds::CHANGE_MANAGEMENT_POLICY;
             json!({"apiVersion": kind.api_version, "kind": kind.name,
                 "metadata": {"name": name, "resourceVersion": version},
                 "spec": {"strategy": "Permissive", "odd": odd}})

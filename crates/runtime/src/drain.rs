@@ -14,7 +14,6 @@ use std::{
     time::Duration,
 };
 
-use api::kinds;
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
@@ -24,6 +23,7 @@ use tidegate_core::{
         pod::Pod,
         request::{self, Verdict},
     },
+    kinds,
     pool::seen::SeenNode,
 };
 use tokio::{

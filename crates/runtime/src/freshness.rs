@@ -9,8 +9,9 @@
 
 use std::sync::Arc;
 
-use api::schema::{GATED, KINDS, Kind};
+use api::schema::Role;
 use serde::Deserialize;
+use tidegate_core::kinds::Row;
 use tokio::time::sleep;
 
 use crate::{
@@ -44,12 +45,12 @@ pub async fn watch(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
     let mut behind = 0;
     loop {
         sleep(tempo.freshness).await;
-        let known = |kind: &&'static Kind| {
-            let about = caches.store().on(kind.id);
-            about.is_some_and(|about| about.state == State::Known)
+        let known = |row: &&&'static Row| {
+            let about = caches.store().on(row);
+            row.role != Role::Part && about.is_some_and(|about| about.state == State::Known)
         };
         // One counter for the whole store, so one kind tells for all.
-        let Some(kind) = KINDS.iter().chain(GATED).find(known) else { continue };
+        let Some(kind) = caches.observed().iter().find(known) else { continue };
         let seen = caches.store().newest();
         let collection = Collection::of(collection(kind, None));
         // A server that does not answer is noticed by the watches.

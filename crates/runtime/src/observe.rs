@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use api::schema::{Kind, Role};
 use futures_util::FutureExt as _;
 use serde_json::Value;
-use tidegate_core::key::Key;
+use tidegate_core::{key::Key, kinds::Row};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
 /// The observer of one kind.
 #[derive(Debug)]
 pub struct Observer {
-    kind: &'static Kind,
+    kind: &'static Row,
     cluster: Cluster,
     caches: Arc<Caches>,
     tempo: Tempo,
@@ -50,7 +50,7 @@ enum Next {
 
 impl Observer {
     /// An observer of a kind.
-    pub fn new(kind: &'static Kind, cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) -> Self {
+    pub fn new(kind: &'static Row, cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) -> Self {
         Self { kind, cluster, caches, tempo }
     }
 
@@ -74,7 +74,7 @@ impl Observer {
                 Err(error) if error.code() == Some(404) => {
                     // A server that starts may not know the kind yet: what was known is dropped only when it says so twice.
                     missed += 1;
-                    let known = self.caches.store().on(self.kind.id);
+                    let known = self.caches.store().on(self.kind);
                     let known = known.is_some_and(|about| about.state == State::Known);
                     if !known || missed > 1 {
                         self.caches.absent(self.kind);
@@ -188,7 +188,7 @@ impl Observer {
             Role::Policy | Role::Gated { .. } | Role::Freeze => self.tempo.silence,
             Role::Part => self.tempo.silence_of_parts,
         };
-        let about = self.caches.store().on(self.kind.id);
+        let about = self.caches.store().on(self.kind);
         about.map_or_else(Instant::now, |about| about.confirmed) + silence
     }
 

@@ -6,7 +6,7 @@
 //!   nobody knows is read back before anything else happens.
 //! - EXEC-2: nothing is remembered that is not in the cluster, so a loop that was killed after any write is carried on by the next.
 //! - LIVE-1, LIVE-2: whatever failed is tried again after a while, and whoever waits for an instant is woken then.
-//! - GATE-11: what starts a change is asked about again right before ([`Controller::rests_on`]); what is in the way of all of them is
+//! - GATE-11: what starts a change is asked about again right before ([`Duty::rests_on`]); what is in the way of all of them is
 //!   known before a decision is made, so that the status tells it.
 //! - LIVE-3: a panic, a refusal or a pruned status delays its own object, and nobody else.
 //! - Policies first: those who name a policy are decided after its status says that it was read, so that an edit of a policy never
@@ -18,10 +18,16 @@ use std::{
     time::Duration,
 };
 
-use api::schema::{Kind, KindId};
+use api::schema::Kind;
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use schedule::Instant;
-use tidegate_core::{enforced::Enforcement, key::Key, plan::Plan, seen::Seen};
+use tidegate_core::{
+    enforced::Enforcement,
+    key::Key,
+    kinds::{Concerns, Controller, Duty},
+    plan::Plan,
+    seen::Seen,
+};
 use tokio::sync::watch;
 
 use crate::{
@@ -32,7 +38,7 @@ use crate::{
     progress::Progress,
     queue::Queue,
     report::Reports,
-    store::{Store, asked_by},
+    store::asked_by,
     telemetry::{Telemetry, Verdict},
     tempo::Tempo,
 };
@@ -52,28 +58,9 @@ pub use hold::Proof;
 use hold::Terms;
 use standing::Standing;
 
-/// A controller: a kind, and what is to be decided about its objects.
-#[derive(Clone, Copy, Debug)]
-pub struct Controller {
-    /// The kind whose objects it looks at.
-    pub kind: &'static Kind,
-    /// What else it reads: all of it is known before the first decision, and a change to any of it is looked at for each object.
-    pub reads: &'static [&'static Kind],
-    /// The decision, from an object and whatever else is known.
-    pub decide: fn(&Seen, &Store, Instant) -> Plan,
-    /// The objects that the gate of an object rests on: they are read again right before a change is initiated about it (GATE-11).
-    /// Without any, nothing is ever initiated about the kind; [`no_gate`] says so.
-    pub rests_on: fn(&Seen, &Store) -> Vec<Key>,
-}
-
-/// For rows that initiate nothing.
-pub fn no_gate(_: &Seen, _: &Store) -> Vec<Key> {
-    Vec::new()
-}
-
 /// The loop.
 pub struct Reconciler {
-    controllers: &'static [Controller],
+    controllers: Vec<Controller>,
     cluster: Cluster,
     caches: Arc<Caches>,
     clock: Arc<dyn Clock>,
@@ -98,7 +85,7 @@ pub struct Reconciler {
 #[derive(Clone, Debug)]
 pub struct Parts {
     /// Its rows.
-    pub controllers: &'static [Controller],
+    pub controllers: Vec<Controller>,
     /// Where writes go.
     pub cluster: Cluster,
     /// What is known.
@@ -216,10 +203,10 @@ impl Reconciler {
     fn hear(&mut self) {
         let news = self.caches.news();
         let store = self.caches.store();
-        let changed: BTreeSet<KindId> = news.iter().map(|key| key.id).collect();
-        for row in self.controllers {
-            if row.reads.iter().any(|kind| changed.contains(&kind.id)) {
-                store.snapshot().of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
+        let changed: BTreeSet<&Kind> = news.iter().map(Key::kind).collect();
+        for row in self.controllers.iter().filter(|row| row.duty.concerns == Concerns::All) {
+            if row.duty.reads.iter().any(|read| changed.contains(&read.kind)) {
+                store.snapshot().of_kind(row.row).for_each(|(key, _)| self.queue.add(key.clone()));
             }
         }
         for key in news {
@@ -244,13 +231,13 @@ impl Reconciler {
     fn add_all(&mut self) {
         self.caches.news();
         let store = self.caches.store();
-        for row in self.controllers {
-            store.snapshot().of_kind(row.kind).for_each(|(key, _)| self.queue.add(key.clone()));
+        for row in &self.controllers {
+            store.snapshot().of_kind(row.row).for_each(|(key, _)| self.queue.add(key.clone()));
         }
     }
 
-    fn row(&self, key: &Key) -> Option<&'static Controller> {
-        self.controllers.iter().find(|row| row.kind.id == key.id)
+    fn row(&self, key: &Key) -> Option<Controller> {
+        self.controllers.iter().copied().find(|row| row.row.kind == *key.kind())
     }
 
     /// Wakes those whose time has come: what waits for a window begins when it opens (LIVE-2).
@@ -283,7 +270,7 @@ impl Reconciler {
             let now = self
                 .row(key)
                 .zip(store.snapshot().get(key))
-                .and_then(|(row, seen)| self.terms.held_back(row, seen, &store, skew));
+                .and_then(|(row, seen)| self.terms.held_back(&row.duty, seen, &store, skew));
             // What has to be read first is not decided before.
             let waits = self.troubles.get(key).is_some_and(|trouble| trouble.unknown.is_some());
             !waits && now.as_deref() != Some(why)
@@ -353,11 +340,11 @@ impl Reconciler {
 
     /// What has to be read before anything else is done about an object. What could not be read before a change, and is none of those that
     /// the gate rests on any more, does not have to be (LIVE-1).
-    fn unknown(&mut self, key: &Key, row: &Controller) -> Option<Unknown> {
+    fn unknown(&mut self, key: &Key, row: Controller) -> Option<Unknown> {
         let trouble = self.troubles.get_mut(key)?;
         let unknown = trouble.unknown.clone()?;
         let mut store = self.caches.store();
-        let rests = |seen| (row.rests_on)(seen, &store).contains(&unknown.object);
+        let rests = |seen| (row.duty.rests_on)(seen, store.snapshot()).contains(&unknown.object);
         if unknown.since == Phase::Writing || store.snapshot().get(key).is_some_and(rests) {
             return Some(unknown);
         }
@@ -366,12 +353,12 @@ impl Reconciler {
         None
     }
 
-    fn hands(&self, row: &'static Controller) -> Hands {
+    fn hands(&self, row: Controller) -> Hands {
         Hands {
             cluster: self.cluster.clone(),
             caches: Arc::clone(&self.caches),
             reports: self.reports.clone(),
-            row,
+            duty: row.duty,
             terms: self.terms,
             led: *self.leadership.borrow(),
             leadership: self.leadership.clone(),
@@ -382,10 +369,12 @@ impl Reconciler {
     fn decide(&self, key: &Key) -> Option<(Result<Plan, Panicked>, Seen)> {
         let controller = self.row(key)?;
         let mut store = self.caches.store();
-        let seen = decide::known(key, controller, (self.terms, &self.cluster), &mut store)?;
+        let duty = controller.duty;
+        let seen = decide::known(key, &duty, (self.terms, &self.cluster), &mut store)?;
         // Until the policies have been listed, a missing one is not known to be missing.
-        let mut needed = asked_by(key.kind()).into_iter().chain(controller.reads.iter().copied());
-        if needed.any(|kind| !store.is_settled(kind.id)) {
+        let reads = duty.reads.iter().map(|row| &row.kind);
+        let mut needed = asked_by(key.kind()).into_iter().chain(reads);
+        if needed.any(|kind| !store.is_settled(kind)) {
             return None;
         }
         if let Some(policy) = store.snapshot().policy_of(&seen)
@@ -395,7 +384,7 @@ impl Reconciler {
         {
             return None;
         }
-        Some((decide::plan(controller, &seen, &store, self.clock.now()), seen))
+        Some((decide::plan(&duty, &seen, &store, self.clock.now()), seen))
     }
 
     /// An object reads as it should; if what others see in it is new, they are looked at next.

@@ -11,10 +11,11 @@ use std::{
     time::Duration,
 };
 
-use api::schema::{Kind, KindId, Role};
+use api::schema::{Kind, Role};
 use tidegate_core::{
     enforced::Enforcement,
     key::Key,
+    kinds::Surroundings,
     pool::{merge::Base, render::Rendering, seen::SeenPool},
     refusal::{Refusal, Refusals},
     seen::Seen,
@@ -30,7 +31,7 @@ use renderings::Renderings;
 #[derive(Debug, Default)]
 pub struct Store {
     snapshot: Snapshot,
-    about: BTreeMap<KindId, Knowledge>,
+    about: BTreeMap<&'static Kind, Knowledge>,
     renderings: Renderings,
     host: Option<String>,
     refusals: Refusals,
@@ -81,8 +82,7 @@ impl Store {
         Self { host, ..Self::default() }
     }
 
-    /// The machine that this replica runs on, if anybody said.
-    pub fn host(&self) -> Option<&str> {
+    fn host(&self) -> Option<&str> {
         self.host.as_deref()
     }
 
@@ -166,8 +166,22 @@ impl Store {
         self.refusals.remove(object);
     }
 
+    /// What a decision about an object looks at.
+    pub fn around<T>(&self, key: &Key, look: impl FnOnce(&Surroundings<'_>) -> T) -> T {
+        let remembered = |pool: &SeenPool, base: &Base| self.rendering(pool, base);
+        look(&Surroundings {
+            snapshot: &self.snapshot,
+            remembered: Some(&remembered),
+            host: self.host(),
+            refusals: &self.refusals,
+            held_back: self.held_back(key),
+            seconds_ahead: self.seconds_ahead,
+            enforcement: self.enforcement,
+        })
+    }
+
     /// What the sources of a pool come to, made anew only when one of them or the pool changed.
-    pub fn rendering(&self, pool: &SeenPool, base: &Base) -> Arc<Rendering> {
+    fn rendering(&self, pool: &SeenPool, base: &Base) -> Arc<Rendering> {
         self.renderings.of(pool, base, &self.snapshot)
     }
 
@@ -196,12 +210,12 @@ impl Store {
     /// nothing is.
     pub fn doubt(
         &self,
-        kinds: impl IntoIterator<Item = KindId>,
+        kinds: impl IntoIterator<Item = &'static Kind>,
         stale: Duration,
     ) -> Option<String> {
-        kinds.into_iter().find_map(|id| {
-            let name = id.kind().name;
-            let Some(about) = self.on(id) else {
+        kinds.into_iter().find_map(|kind| {
+            let name = kind.name;
+            let Some(about) = self.on(kind) else {
                 return Some(format!("{name} has not been listed yet"));
             };
             let old = about.state == State::Known && about.confirmed.elapsed() > stale;
@@ -215,18 +229,18 @@ impl Store {
     }
 
     /// What is known about a kind.
-    pub fn on(&self, kind: KindId) -> Option<Knowledge> {
-        self.about.get(&kind).copied()
+    pub fn on(&self, kind: &Kind) -> Option<Knowledge> {
+        self.about.get(kind).copied()
     }
 
     /// How old the knowledge of a kind is; none while there is nothing to be old.
-    pub fn age(&self, kind: KindId) -> Option<Duration> {
+    pub fn age(&self, kind: &Kind) -> Option<Duration> {
         let about = self.on(kind)?;
         (about.state == State::Known).then(|| about.confirmed.elapsed())
     }
 
     /// Whether the objects of a kind are known, which is also so if there is no such kind.
-    pub fn is_settled(&self, kind: KindId) -> bool {
+    pub fn is_settled(&self, kind: &Kind) -> bool {
         self.on(kind).is_some_and(|about| about.state != State::Unknown)
     }
 
@@ -236,34 +250,42 @@ impl Store {
         known.zip(version.parse().ok()).is_some_and(|(known, offered): (u64, u64)| known >= offered)
     }
 
-    /// An object was added or changed. Whether that was news.
-    pub fn learn(&mut self, key: &Key, seen: Seen) -> bool {
+    /// An object was added or changed. Whom that concerns, the object first of all; nobody if it is no news.
+    pub fn learn(&mut self, key: &Key, seen: Seen) -> BTreeSet<Key> {
         if self.has(key, &seen.identity().resource_version) {
-            return false;
+            return BTreeSet::new();
         }
         self.heard_of(&seen.identity().resource_version);
-        let news = self.snapshot.get(key).is_none_or(|before| !seen.repeats(before));
-        self.put(seen);
-        news
+        self.renderings.forget(&seen);
+        if self.snapshot.get(key).is_some_and(|before| seen.repeats(before)) {
+            self.snapshot.put(seen);
+            return BTreeSet::new();
+        }
+        let mut concerned = self.snapshot.learn(seen);
+        concerned.insert(key.clone());
+        concerned
     }
 
-    /// What a request of ours was answered. Whether that was news.
-    pub fn answered(&mut self, key: &Key, seen: Seen) -> bool {
-        self.snapshot.get(key).is_some() && self.learn(key, seen)
+    /// What a request of ours was answered. Whom that concerns.
+    pub fn answered(&mut self, key: &Key, seen: Seen) -> BTreeSet<Key> {
+        match self.snapshot.get(key) {
+            Some(_) => self.learn(key, seen),
+            None => BTreeSet::new(),
+        }
     }
 
-    /// An object was deleted, at this version. Whether that was news.
-    pub fn forget(&mut self, key: &Key, version: &str) -> bool {
+    /// An object was deleted, at this version. Whom that concerns; nobody if it is no news.
+    pub fn forget(&mut self, key: &Key, version: &str) -> BTreeSet<Key> {
         self.heard_of(version);
         let known = self.snapshot.get(key).and_then(version_of);
         let newer = known.zip(version.parse().ok()).is_some_and(|(known, gone)| known > gone);
-        !newer && self.remove(key)
+        if newer { BTreeSet::new() } else { self.remove(key) }
     }
 
-    /// An object of which this version was known is not there any more. Whether that was news.
-    pub fn vanished(&mut self, key: &Key, known: Option<u64>) -> bool {
+    /// An object of which this version was known is not there any more. Whom that concerns; nobody if it is no news.
+    pub fn vanished(&mut self, key: &Key, known: Option<u64>) -> BTreeSet<Key> {
         // Another version came meanwhile: it is there again.
-        self.version(key) == known && self.remove(key)
+        if self.version(key) == known { self.remove(key) } else { BTreeSet::new() }
     }
 
     /// The version of an object that is known.
@@ -271,7 +293,7 @@ impl Store {
         self.snapshot.get(key).and_then(version_of)
     }
 
-    /// All objects of a kind, as a list of this version has them. Returns the keys of which something changed.
+    /// All objects of a kind, as a list of this version has them. Whom what changed concerns.
     pub fn replace(
         &mut self,
         kind: &'static Kind,
@@ -292,57 +314,50 @@ impl Store {
             .map(|(key, _)| key.clone())
             .collect();
         for key in gone {
-            self.remove(&key);
-            changed.insert(key);
+            changed.extend(self.remove(&key));
         }
         for (key, seen) in listed {
             let same = self.snapshot.get(&key).is_some_and(|known| {
                 known.identity().resource_version == seen.identity().resource_version
             });
             if !same && trust == Trust::Nothing {
-                self.remove(&key);
+                changed.extend(self.remove(&key));
             }
-            if self.learn(&key, seen) {
-                changed.insert(key);
-            }
+            changed.extend(self.learn(&key, seen));
         }
         self.settle(kind, State::Known);
         changed
     }
 
-    /// The server does not have a kind. Returns the keys that are gone with it.
+    /// The server does not have a kind. Whom it concerns that its objects are gone.
     pub fn absent(&mut self, kind: &'static Kind) -> BTreeSet<Key> {
-        let gone: BTreeSet<Key> = self.snapshot.of_kind(kind).map(|(key, _)| key.clone()).collect();
-        for key in &gone {
-            self.remove(key);
-        }
+        let gone: Vec<Key> = self.snapshot.of_kind(kind).map(|(key, _)| key.clone()).collect();
+        let changed = gone.iter().flat_map(|key| self.remove(key)).collect();
         self.settle(kind, State::Absent);
-        gone
+        changed
     }
 
     /// The server was heard about a kind, and nothing was missed.
     pub fn confirm(&mut self, kind: &'static Kind) {
-        if let Some(about) = self.about.get_mut(&kind.id) {
+        if let Some(about) = self.about.get_mut(kind) {
             about.confirmed = Instant::now();
         }
     }
 
     fn settle(&mut self, kind: &'static Kind, state: State) {
-        self.about.insert(kind.id, Knowledge { state, confirmed: Instant::now() });
+        self.about.insert(kind, Knowledge { state, confirmed: Instant::now() });
     }
 
-    fn put(&mut self, seen: Seen) {
-        self.renderings.forget(&seen);
-        self.snapshot.put(seen);
-    }
-
-    fn remove(&mut self, key: &Key) -> bool {
-        let Some(before) = self.snapshot.remove(key) else { return false };
+    fn remove(&mut self, key: &Key) -> BTreeSet<Key> {
+        let Some((before, mut concerned)) = self.snapshot.forget(key) else {
+            return BTreeSet::new();
+        };
         self.renderings.forget(&before);
         self.held_back.remove(key);
         self.unread.remove(key);
         self.refusals.remove(key);
-        true
+        concerned.insert(key.clone());
+        concerned
     }
 }
 
@@ -350,7 +365,7 @@ impl Store {
 pub fn asked_by(kind: &Kind) -> Option<&'static Kind> {
     match kind.role {
         Role::Policy | Role::Part | Role::Freeze => None,
-        Role::Gated { policy, .. } => Some(policy.kind()),
+        Role::Gated { policy, .. } => Some(policy),
     }
 }
 

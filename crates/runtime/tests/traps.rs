@@ -11,10 +11,7 @@ use std::{
     time::Duration,
 };
 
-use api::{
-    kinds,
-    schema::{GATED, KINDS, KindId},
-};
+use api::schema::Role;
 use http::{Request, Response};
 use kube::client::Body;
 use runtime::{
@@ -28,11 +25,18 @@ use runtime::{
 };
 use schedule::Instant;
 use serde_json::{Value, json};
-use tidegate_core::key::Key;
+use tidegate_core::{
+    key::Key,
+    kinds::{self, Row},
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
 };
+
+fn gates() -> Vec<&'static Row> {
+    kinds::ALL.iter().copied().filter(|row| row.role != Role::Part).collect()
+}
 
 fn cluster(client: kube::Client, clock: impl Clock) -> Cluster {
     Cluster::new(client, Arc::new(clock), Arc::new(Telemetry::default()), Duration::from_secs(10))
@@ -140,7 +144,7 @@ async fn gone_as_a_status_leads_to_a_new_list() {
         let version = (lists * 100).to_string();
         (200, json!({"metadata": {"resourceVersion": version}, "items": []}))
     });
-    let caches = Arc::new(Caches::of(KINDS.iter().chain(GATED).collect()));
+    let caches = Arc::new(Caches::of(gates()));
     let observer = Observer::new(
         &kinds::CHANGE_MANAGEMENT_POLICY,
         cluster,
@@ -171,7 +175,7 @@ async fn one_bad_item_does_not_spoil_a_list_or_a_watch() {
         ]);
         (200, json!({"metadata": {"resourceVersion": "9"}, "items": items}))
     });
-    let caches = Arc::new(Caches::of(KINDS.iter().chain(GATED).collect()));
+    let caches = Arc::new(Caches::of(gates()));
     let observer =
         Observer::new(&kinds::MACHINE_CONFIG_POOL, cluster, Arc::clone(&caches), Tempo::default());
     let _ = tokio::time::timeout(Duration::from_secs(1), observer.run()).await;
@@ -238,7 +242,7 @@ async fn an_old_list_confirms_nothing() {
             let version = if lists.fetch_add(1, Ordering::SeqCst) == 0 { 5 } else { later };
             (200, json!({"metadata": {"resourceVersion": version.to_string()}, "items": []}))
         });
-        let caches = Arc::new(Caches::of(KINDS.iter().chain(GATED).collect()));
+        let caches = Arc::new(Caches::of(gates()));
         let observer = Observer::new(
             &kinds::CHANGE_MANAGEMENT_POLICY,
             cluster,
@@ -246,7 +250,7 @@ async fn an_old_list_confirms_nothing() {
             Tempo::default(),
         );
         let _ = tokio::time::timeout(Duration::from_secs(110), observer.run()).await;
-        let age = caches.age(KindId::ChangeManagementPolicy).unwrap().as_secs();
+        let age = caches.age(&kinds::CHANGE_MANAGEMENT_POLICY).unwrap().as_secs();
         assert_eq!(age < 60, fresh, "{later}: {age}");
     }
 }

@@ -10,8 +10,8 @@ use std::{
 
 use anyhow::bail;
 use api::{
-    kinds, names,
-    schema::{GATED, KINDS, Kind, MACHINES, Role},
+    names,
+    schema::{Kind, Role},
 };
 use clap::Args;
 use kube::Client;
@@ -24,7 +24,11 @@ use runtime::{
 };
 use schedule::Instant;
 use serde_json::Value;
-use tidegate_core::{key::Key, snapshot::Snapshot};
+use tidegate_core::{
+    key::Key,
+    kinds::{self, Row},
+    snapshot::Snapshot,
+};
 use views::drawing::Style;
 
 use crate::{
@@ -59,8 +63,8 @@ pub(crate) enum Extent {
 }
 
 impl Extent {
-    fn kinds(self) -> Vec<&'static Kind> {
-        let gates = || KINDS.iter().chain(GATED);
+    fn kinds(self) -> Vec<&'static Row> {
+        let gates = || kinds::ALL.iter().copied().filter(|row| row.role != Role::Part);
         let parts = [&kinds::MACHINE_CONFIG, &kinds::NODE];
         match self {
             Self::Gates => gates().collect(),
@@ -70,7 +74,7 @@ impl Extent {
                 pools.into_iter().chain(parts).collect()
             }
             Self::Rollouts => gates().chain(parts).collect(),
-            Self::Everything => gates().chain(MACHINES).collect(),
+            Self::Everything => kinds::ALL.to_vec(),
         }
     }
 
@@ -330,7 +334,7 @@ pub(crate) struct Shown {
 
 /// The version at which each kind was read.
 #[derive(Default)]
-struct Versions(Vec<(&'static Kind, String)>);
+struct Versions(Vec<(&'static Row, String)>);
 
 /// What a collection holds, and the version it was read at; none if the server does not have it.
 #[derive(Default)]

@@ -9,10 +9,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use api::schema::{Kind, MACHINES, Role, gated_named, kind_named};
+use api::schema::Role;
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
+    kinds::{self, Row},
     problem::{Code, FieldPath, Object, Problem},
     read::{self, Policy},
     snapshot::Snapshot,
@@ -102,7 +103,7 @@ pub(crate) struct Loaded {
     /// The policies that can be used, in the order they were read.
     pub(crate) policies: Vec<Found>,
     /// The documents of a cluster, usable or not: a resource that cannot be used is held, and that is what is asked about.
-    pub(crate) objects: Vec<(&'static Kind, Value)>,
+    pub(crate) objects: Vec<(&'static Row, Value)>,
     /// Every object, where anything is welcome.
     pub(crate) written: Vec<Written>,
     /// Everything that is wrong.
@@ -374,14 +375,16 @@ fn take(root: &Node, name: &str, loaded: &mut Loaded) {
 
 /// The welcome kind that a document says it is of. One of our own name in a group that is not ours is somebody else's: Karpenter has a
 /// `NodePool` too. Policies are nobody else's, so a wrong group there is a slip, which is told.
-fn known(root: &Node, name: &str, reads: Reads) -> Option<&'static Kind> {
+fn known(root: &Node, name: &str, reads: Reads) -> Option<&'static Row> {
     let version = root.field("apiVersion").and_then(Node::text);
-    let ours = |kind: &&Kind| version.is_none_or(|version| kind.is_named_by(version, name));
-    let part = || MACHINES.iter().find(|kind| kind.name == name);
-    kind_named(name).or_else(|| {
-        let found =
-            gated_named(name).or_else(|| matches!(reads, Reads::Machines).then(part).flatten());
-        found.filter(ours)
+    let ours = |row: &Row| version.is_none_or(|version| row.is_named_by(version, name));
+    let mut called = kinds::ALL.iter().copied().filter(|row| row.name == name);
+    called.find(|row| match row.role {
+        Role::Policy => true,
+        Role::Gated { .. } => ours(row),
+        Role::Part => matches!(reads, Reads::Machines) && ours(row),
+        // Nothing here is decided by a freeze yet: the server alone reads it.
+        Role::Freeze => false,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use api::policy::Behavior;
+use api::{policy::Behavior, schema::gated_named};
 use schedule::{Instant, Zone};
 use serde::Serialize;
 use tidegate_core::{
@@ -68,7 +68,10 @@ impl Answer {
             );
         }
         if let Some(enforced) = enforced {
-            let _ = writeln!(text, "  {}: {}", enforced.reason(), enforced.about(&object.kind));
+            let kind = gated_named(&object.kind);
+            let said =
+                kind.map_or_else(|| enforced.sentence().to_owned(), |kind| enforced.about(kind));
+            let _ = writeln!(text, "  {}: {said}", enforced.reason());
         }
         text
     }

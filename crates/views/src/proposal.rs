@@ -136,6 +136,8 @@ fn as_it_was(pool: &SeenPool) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_core::kinds;
+
     use super::*;
 
     fn at(text: &str) -> Instant {

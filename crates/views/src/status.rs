@@ -141,7 +141,7 @@ fn notes(rows: &[Row]) -> String {
     for row in rows {
         let object = printable(&row.object.to_string());
         if let Some(kept) = row.enforced.filter(|kept| *kept != Enforcement::Proven) {
-            let note = format!("{}: {}", kept.reason(), kept.about(row.object.kind().name));
+            let note = format!("{}: {}", kept.reason(), kept.about(row.object.kind()));
             said.entry(note).or_default().push(object.clone());
         }
         if let Some(began) = row.outside {

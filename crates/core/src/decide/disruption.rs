@@ -38,10 +38,10 @@ pub fn plan(seen: &SeenPart, now: Instant) -> Plan {
         Ok(wanted) => {
             let acting = PolicyStatus { cluster_policies: merged(wanted) };
             if known.observed_generation != generation {
-                fields.push(("observedGeneration", json!(generation)));
+                fields.push(("/status/observedGeneration", json!(generation)));
             }
             if known.node_disruption_policy_status != acting {
-                fields.push(("nodeDisruptionPolicyStatus", json!(acting)));
+                fields.push(("/status/nodeDisruptionPolicyStatus", json!(acting)));
             }
             let message = "the node disruption policy is understood".to_owned();
             (ConditionStatus::False, names::AS_EXPECTED, Some(message))

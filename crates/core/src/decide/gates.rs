@@ -40,20 +40,20 @@ pub(super) fn fields(
 ) -> (Vec<(&'static str, Value)>, Option<Instant>) {
     let mut fields = Vec::new();
     if seen.behavior.as_ref() != Some(behavior) {
-        fields.push(("behavior", json!(behavior)));
+        fields.push(("/status/behavior", json!(behavior)));
     }
     let ahead = windows::ahead(gate.set(), now, known.ahead.as_ref());
     let before = known.ahead.clone().unwrap_or_default();
     if known.ahead.is_none() || before.windows != ahead.windows {
-        fields.push(("windows", json!(ahead.windows)));
+        fields.push(("/status/windows", json!(ahead.windows)));
     }
     match (before.computed_until, ahead.computed_until) {
         (before, after) if before == after => {}
-        (_, None) => fields.push(("computedUntil", Value::Null)),
-        (_, Some(until)) => fields.push(("computedUntil", json!(until.to_string()))),
+        (_, None) => fields.push(("/status/computedUntil", Value::Null)),
+        (_, Some(until)) => fields.push(("/status/computedUntil", json!(until.to_string()))),
     }
     if known.observed != Some(seen.identity.generation) {
-        fields.push(("observedGeneration", json!(seen.identity.generation)));
+        fields.push(("/status/observedGeneration", json!(seen.identity.generation)));
     }
     (fields, windows::look_again(&ahead))
 }

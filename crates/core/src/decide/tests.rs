@@ -2,13 +2,15 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "rows are written in place")]
 
+use serde_json::Value;
 use std::sync::Arc;
 
-use api::kinds;
-use serde_json::Value;
-
 use super::*;
-use crate::{gate::gate, note::Weight};
+use crate::{
+    gate::gate,
+    kinds::{self, tests::gated},
+    note::Weight,
+};
 
 fn at(text: &str) -> Instant {
     Instant::parse(text).unwrap()
@@ -54,7 +56,7 @@ impl World {
                 at(now),
             );
         }
-        let seen = SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &self.document);
+        let seen = gated(&kinds::MACHINE_CONFIG_POOL, &self.document);
         super::gated(&seen, &gate(&seen, self.policy.as_ref()), self.kept, at(now))
     }
 
@@ -150,7 +152,7 @@ fn text(value: &Value, field: &str) -> String {
 }
 
 /// Enough of RFC 6902 for what plans contain; servers do the rest.
-pub(super) fn apply(document: &mut Value, operation: &Value) {
+pub(crate) fn apply(document: &mut Value, operation: &Value) {
     let path = operation["path"].as_str().unwrap();
     let (parent, last) = path.rsplit_once('/').unwrap();
     let value = operation["value"].clone();
@@ -522,9 +524,10 @@ fn a_gate_that_nothing_keeps_says_so_and_a_restart_writes_nothing() {
         world.settle("2026-11-16T00:00:00Z");
         let (status, reason, message) = world.condition("Enforced");
         assert_eq!(status, format!("{:?}", kept.status()));
-        assert_eq!((reason.as_str(), message), (kept.reason(), kept.about("MachineConfigPool")));
+        let about = kept.about(&kinds::MACHINE_CONFIG_POOL);
+        assert_eq!((reason.as_str(), message), (kept.reason(), about));
         // Nobody has tried since the program started: what was seen before stands, and then what was tried.
-        let seen = SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &world.document);
+        let seen = gated(&kinds::MACHINE_CONFIG_POOL, &world.document);
         assert_eq!(seen.kept(None), kept);
         assert_eq!(seen.kept(Some(Enforcement::NotTried)), Enforcement::NotTried);
     }

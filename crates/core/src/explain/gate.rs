@@ -28,8 +28,8 @@ fn decided(fact: Fact, gate: &Gate, at: Instant, because: Vec<Reason>) -> Reason
 
 fn stanza_node(gate: &Gate, at: Instant) -> Reason {
     let fact = match gate.form() {
-        Form::NoStanza => Fact::NoStanza,
-        form => Fact::Stanza { form, said: said(gate).map(str::to_owned) },
+        Form::NoStanza => Fact::NoStanza { field: gate.field() },
+        form => Fact::Stanza { field: gate.field(), form, said: said(gate).map(str::to_owned) },
     };
     let because = match gate.form() {
         Form::Unusable => doubt_node(gate).into_iter().collect(),
@@ -70,23 +70,22 @@ pub fn sentence<R>(gate: &Gate<R>, at: Instant) -> String {
         (Some(lowered), Some(named)) => format!("{named}: {}", policy_sentence(lowered, at)),
         _ => String::new(),
     };
+    let field = gate.field();
     match gate.form() {
-        Form::NoStanza => {
-            "there is no spec.changeManagement, so changes are always permitted".into()
-        }
-        Form::Permissive => format!("spec.changeManagement is Permissive{said}"),
-        Form::Restrictive => format!("spec.changeManagement is Restrictive{said}"),
+        Form::NoStanza => format!("there is no {field}, so changes are always permitted"),
+        Form::Permissive => format!("{field} is Permissive{said}"),
+        Form::Restrictive => format!("{field} is Restrictive{said}"),
         Form::PermissiveUntil(until) if at < until => {
-            format!("spec.changeManagement is PermissiveUntil {until}{said}")
+            format!("{field} is PermissiveUntil {until}{said}")
         }
         Form::RestrictiveUntil(until) if at < until => {
-            format!("spec.changeManagement is RestrictiveUntil {until}{said}")
+            format!("{field} is RestrictiveUntil {until}{said}")
         }
         Form::PermissiveUntil(until) if gate.policy().is_none() => {
-            format!("spec.changeManagement was PermissiveUntil {until} and names no policy")
+            format!("{field} was PermissiveUntil {until} and names no policy")
         }
         Form::RestrictiveUntil(until) if gate.policy().is_none() => {
-            format!("spec.changeManagement was RestrictiveUntil {until} and names no policy")
+            format!("{field} was RestrictiveUntil {until} and names no policy")
         }
         Form::ByPolicy | Form::PermissiveUntil(_) | Form::RestrictiveUntil(_) | Form::Unusable => {
             by_policy()

@@ -1,12 +1,13 @@
 //! Rows for GATE-1 to GATE-5 and GATE-7.
 
 #![expect(clippy::needless_pass_by_value, reason = "rows are written in place")]
-
-use api::kinds;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::change::ChangeId;
+use crate::{
+    change::ChangeId,
+    kinds::{self, tests::gated},
+};
 
 /// A policy that permits Saturdays, ready for its generation.
 fn saturday() -> Value {
@@ -24,7 +25,7 @@ fn pool(stanza: Value) -> SeenGated {
         "metadata": {"name": "worker", "generation": 1, "resourceVersion": "9"},
         "spec": {"changeManagement": stanza},
     });
-    SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document)
+    gated(&kinds::MACHINE_CONFIG_POOL, &document)
 }
 
 fn of(stanza: Value, policy: Option<Value>) -> Gate {
@@ -371,7 +372,7 @@ fn a_stanza_that_no_schema_was_asked_about_closes_the_gate_too() {
 fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
     let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
         "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}}}});
-    let named = SeenGated::new(&kinds::NODE_POOL, &document).policy().unwrap();
+    let named = gated(&kinds::NODE_POOL, &document).policy().unwrap();
     assert_eq!(named.to_string(), "HostedChangeManagementPolicy/clusters/weekend");
     let named =
         pool(json!({"strategy": "Permissive", "byPolicy": {"name": "weekend"}})).policy().unwrap();
@@ -381,12 +382,12 @@ fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
     gate_document["apiVersion"] = json!(api::names::API_VERSION);
     gate_document["kind"] = json!(api::names::CHANGE_GATE);
     gate_document["spec"]["holds"] = json!([{"what": "Deployments"}]);
-    let named = SeenGated::new(&kinds::CHANGE_GATE, &gate_document).policy().unwrap();
+    let named = gated(&kinds::CHANGE_GATE, &gate_document).policy().unwrap();
     assert_eq!(named.to_string(), "ChangeManagementPolicy/weekend");
     // A name that tries to leave its namespace is no name.
     let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
         "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "../other/weekend"}}}});
-    let seen = SeenGated::new(&kinds::NODE_POOL, &document);
+    let seen = gated(&kinds::NODE_POOL, &document);
     assert!(seen.policy().is_none() && gate(&seen, None).set.is_never());
 }
 

@@ -2,10 +2,8 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "rows are written in place")]
 
-use std::sync::Arc;
-
-use api::kinds;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 use super::*;
 use crate::{
@@ -13,6 +11,7 @@ use crate::{
     decide,
     enforced::Enforcement,
     gate::{Basis, gate},
+    kinds::{self, tests::gated},
     pending::{Course, Differences, Machines, Pending, Stop, UnderWay, Waiting},
     seen::SeenPolicy,
 };
@@ -49,7 +48,7 @@ fn of(stanza: Value, pending: bool, policy: Option<Arc<SeenPolicy>>, at: &str) -
     if pending {
         document["spec"]["desiredUpdate"] = json!({"version": "4.21.3"});
     }
-    let seen = SeenGated::new(&kinds::CLUSTER_VERSION, &document);
+    let seen = gated(&kinds::CLUSTER_VERSION, &document);
     let found = gauges(&seen, &gate(&seen, policy.as_ref()), Instant::parse(at).unwrap());
     // METR-1, METR-2: laws of every row.
     let Gauges { next_change_eta: eta, permissive_remaining: remaining, .. } = found;
@@ -112,7 +111,7 @@ fn nothing_pending_is_zero_and_what_has_begun_is_one() {
     assert_eq!(of(restrictive.clone(), false, None, NOW).change_pending, 0);
     let document = json!({"metadata": {"name": "version"}, "spec": {"changeManagement": restrictive},
         "status": {"desired": {"version": "4.21.3"}, "history": [{"state": "Partial"}]}});
-    let seen = SeenGated::new(&kinds::CLUSTER_VERSION, &document);
+    let seen = gated(&kinds::CLUSTER_VERSION, &document);
     let found = gauges(&seen, &gate(&seen, None), Instant::parse(NOW).unwrap());
     assert_eq!(found.change_pending, 1, "a closing gate does not stop what has begun (CV-1)");
 }
@@ -123,7 +122,7 @@ fn what_goes_on_while_the_gate_is_shut_is_being_initiated_and_counts_as_the_last
     let check = |stanza: Value, pending: Pending, expected: (i64, i64)| {
         let document =
             json!({"metadata": {"name": "worker"}, "spec": {"changeManagement": stanza}});
-        let seen = SeenGated { pending, ..SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document) };
+        let seen = SeenGated { pending, ..gated(&kinds::MACHINE_CONFIG_POOL, &document) };
         let policy = policy("True");
         let now = Instant::parse(NOW).unwrap();
         let found = gauges(&seen, &gate(&seen, Some(&policy)), now);
@@ -170,8 +169,7 @@ fn the_condition_and_the_metric_agree_on_what_is_pending() {
                     course: course.clone(),
                     ..Pending::default()
                 };
-                let seen =
-                    SeenGated { pending, ..SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document) };
+                let seen = SeenGated { pending, ..gated(&kinds::MACHINE_CONFIG_POOL, &document) };
                 let gate = gate(&seen, None);
                 let figure = gauges(&seen, &gate, now).change_pending;
                 let plan = decide::gated(&seen, &gate, Enforcement::Proven, now);
@@ -206,7 +204,7 @@ fn what_is_stopped_is_not_being_initiated() {
         course: Course::Stopped(Stop::Paused),
         ..Pending::default()
     };
-    let seen = SeenGated { pending, ..SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &document) };
+    let seen = SeenGated { pending, ..gated(&kinds::MACHINE_CONFIG_POOL, &document) };
     let found = gauges(&seen, &gate(&seen, None), Instant::parse(NOW).unwrap());
     assert_eq!(found.change_pending, 2);
 }

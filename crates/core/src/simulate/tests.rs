@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use api::{
-    kinds,
-    machine::names::{self, NodeState},
-};
+use api::machine::names::{self, NodeState};
 use serde_json::{Value, json};
 
 use super::{verdict::Obstacle, *};
 use crate::{
     key::Key,
+    kinds,
     pool::seen::{Cordon, SeenNode},
     seen::{Part, Seen, SeenPart},
 };
@@ -356,7 +354,7 @@ fn machine_under_way_finishes_outside_of_windows() {
 fn only_machine_configs_are_sources() {
     let mut cluster = Snapshot::default();
     let document = json!({"metadata": {"name": "cluster"}});
-    for kind in api::schema::MACHINES {
+    for kind in [&kinds::MACHINE_CONFIG, &kinds::NODE, &kinds::MACHINE_CONFIGURATION] {
         cluster.add(kind, &document);
     }
     let sources: Vec<&str> = cluster.sources().map(|source| source.name.as_str()).collect();

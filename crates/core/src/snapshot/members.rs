@@ -53,7 +53,7 @@ impl Members {
 }
 
 /// What a pool selects, and so where nodes may belong.
-fn selects(seen: Option<&Seen>) -> Option<(&str, &Selector)> {
+pub(super) fn selects(seen: Option<&Seen>) -> Option<(&str, &Selector)> {
     let pool = gated(seen?)?.pool.as_deref()?;
     Some((&pool.name, &pool.nodes))
 }

@@ -1,11 +1,15 @@
 //! Rows about what follows from a whole cluster.
 
-use api::{kinds, schema::KindId};
+use api::schema::Role;
 use schedule::Instant;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{overview, simulate, verdict::Verdict};
+use crate::{
+    kinds::{self, Row},
+    overview, simulate,
+    verdict::Verdict,
+};
 
 fn now() -> Instant {
     Instant::parse("2026-11-15T12:00:00Z").unwrap()
@@ -15,7 +19,7 @@ fn stanza(strategy: &str) -> Value {
     json!({"strategy": strategy})
 }
 
-fn add(cluster: &mut Snapshot, kind: &'static Kind, name: &str, spec: &Value) {
+fn add(cluster: &mut Snapshot, kind: &'static Row, name: &str, spec: &Value) {
     let document = json!({"apiVersion": kind.api_version, "kind": kind.name,
         "metadata": {"name": name, "generation": 1}, "spec": spec});
     cluster.add_written(kind, &document, now());
@@ -156,13 +160,14 @@ fn members_are_those_that_a_fresh_look_would_find() {
 #[test]
 fn kinds_do_not_get_in_each_others_way() {
     let mut cluster = Snapshot::default();
-    let kinds = || KINDS.iter().chain(GATED).chain(api::schema::MACHINES);
-    for kind in kinds() {
-        add(&mut cluster, kind, "one", &json!({}));
+    for row in kinds::ALL {
+        add(&mut cluster, row, "one", &json!({}));
     }
-    assert_eq!(cluster.len(), kinds().count());
-    assert_eq!((cluster.policies().count(), cluster.gated().count()), (KINDS.len(), GATED.len()));
+    let of = |role: fn(Role) -> bool| kinds::ALL.iter().filter(|row| role(row.role)).count();
+    let policies = of(|role| role == Role::Policy);
+    let gated = of(|role| matches!(role, Role::Gated { .. }));
+    assert_eq!((cluster.policies().count(), cluster.gated().count()), (policies, gated));
     assert_eq!(cluster.pools().count() + cluster.machines().count(), 2);
-    let ids: Vec<KindId> = cluster.all().map(|(key, _)| key.id).collect();
-    assert_eq!(ids, kinds().map(|kind| kind.id).collect::<Vec<_>>());
+    let found: Vec<&Kind> = cluster.all().map(|(key, _)| key.kind()).collect();
+    assert_eq!(found, kinds::ALL.iter().map(|row| &row.kind).collect::<Vec<_>>());
 }

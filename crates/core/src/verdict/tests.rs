@@ -1,9 +1,7 @@
 //! GATE-12: every form of a stanza, every condition of a policy, every surface, one verdict.
 
-use std::sync::Arc;
-
-use api::kinds;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 use super::*;
 use crate::{
@@ -12,7 +10,7 @@ use crate::{
     explain::Reason,
     gate::Gate,
     gauge::gauges,
-    overview,
+    kinds, overview,
     seen::{SeenGated, SeenPolicy},
     snapshot::Snapshot,
 };

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use api::kinds;
-use operator::{Settings, controllers::CONTROLLERS};
-use runtime::{reconcile::Controller, store::Store, telemetry::Verdict};
+use operator::{Pools, Settings};
+use runtime::telemetry::Verdict;
 use schedule::Instant;
 use serde_json::{Value, json};
-use tidegate_core::{plan::Plan, seen::Seen};
+use tidegate_core::{
+    kinds::{self, CHANGE_MANAGEMENT_POLICY, MACHINE_CONFIG_POOL, Surroundings},
+    plan::Plan,
+    seen::Seen,
+};
 
 use super::common::{
     CRDS, POLICIES, POOLS, World, by_policy, condition, loose, pass, pool, settle, state, weekend,
@@ -16,12 +19,14 @@ use super::common::{
 /// Finding 6: a panic in one reconcile ended the whole controller.
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_the_trouble_of_its_own_object() {
-    fn poisoned(seen: &Seen, store: &Store, now: Instant) -> Plan {
+    fn poisoned(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
         assert_ne!(&*seen.identity().key.name, "poison", "as a bug would");
-        (CONTROLLERS[3].decide)(seen, store, now)
+        kinds::advisory(seen, around, now)
     }
-    static ROWS: &[Controller] =
-        &[CONTROLLERS[0], Controller { decide: poisoned, ..CONTROLLERS[3] }];
+    let policies = CHANGE_MANAGEMENT_POLICY.controller(Pools::Watched).unwrap();
+    let mut pools = MACHINE_CONFIG_POOL.controller(Pools::Watched).unwrap();
+    pools.duty.decide = poisoned;
+    let controllers = vec![policies, pools];
     let world = World::new();
     world.create(POLICIES, &weekend("weekend"));
     for name in ["a", "poison", "z"] {
@@ -29,7 +34,7 @@ async fn a_panic_is_the_trouble_of_its_own_object() {
     }
     let quiet = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let operator = world.start_with(Settings { controllers: ROWS, ..Settings::alone("one") });
+    let operator = world.start_with(Settings { controllers, ..Settings::alone("one") });
     pass(Duration::from_hours(2)).await;
     std::panic::set_hook(quiet);
     for name in ["a", "z"] {

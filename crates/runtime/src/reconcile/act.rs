@@ -14,7 +14,6 @@ use tidegate_core::{
 
 use super::execute::Hands;
 use crate::{
-    caches::read,
     call::{CallError, Cluster, Patch},
     key::{collection, path},
 };
@@ -53,7 +52,7 @@ pub(super) async fn act(hands: &Hands, key: &Key, action: &Action) -> Acted {
         (Err(error), _) => Acted::Failed { object: action.target.clone(), error },
         (Ok(document), _) => {
             // What the server answered is known from here on.
-            if let Some((_, seen)) = read(action.target.kind(), &document) {
+            if let Some(seen) = hands.caches.read(action.target.kind(), &document) {
                 hands.caches.answered(&action.target, seen);
             }
             Acted::Done

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use schedule::Instant;
 use tidegate_core::{key::Key, plan::Plan, seen::Seen};
 
-use super::{Controller, hold::Terms};
+use super::{Duty, hold::Terms};
 use crate::{call::Cluster, store::Store};
 
 /// A decision that ended badly. What it panicked with has been printed.
@@ -16,23 +16,24 @@ pub(super) struct Panicked;
 /// An object as it is known, once the store knows what is in the way of changes about it; none if it is gone.
 pub(super) fn known(
     key: &Key,
-    row: &Controller,
+    duty: &Duty,
     (terms, cluster): (Terms, &Cluster),
     store: &mut Store,
 ) -> Option<Seen> {
     let seen = store.snapshot().get(key)?.clone();
     store.set_seconds_ahead(cluster.seconds_ahead());
-    let held = terms.held_back(row, &seen, store, cluster.skew());
+    let held = terms.held_back(duty, &seen, store, cluster.skew());
     store.hold_back(key, held);
     Some(seen)
 }
 
 /// What is to be done about an object. A panic concerns that object alone (LIVE-3).
 pub(super) fn plan(
-    row: &Controller,
+    duty: &Duty,
     seen: &Seen,
     store: &Store,
     now: Instant,
 ) -> Result<Plan, Panicked> {
-    catch_unwind(AssertUnwindSafe(|| (row.decide)(seen, store, now))).map_err(|_| Panicked)
+    let decide = || store.around(&seen.identity().key, |around| (duty.decide)(seen, around, now));
+    catch_unwind(AssertUnwindSafe(decide)).map_err(|_| Panicked)
 }

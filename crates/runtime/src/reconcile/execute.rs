@@ -23,13 +23,13 @@ use tokio::{sync::watch, time::Instant};
 use tracing::Instrument as _;
 
 use super::{
-    Controller,
+    Duty,
     act::{self, Acted},
     fresh::{self, Asked},
     hold::Terms,
 };
 use crate::{
-    caches::{Caches, read},
+    caches::Caches,
     call::{CallError, Cluster, Outcome, Patch},
     key::status_path,
     lease::Leadership,
@@ -43,7 +43,7 @@ pub(super) struct Hands {
     pub(super) caches: Arc<Caches>,
     pub(super) reports: Reports,
     /// What decided, and decides again.
-    pub(super) row: &'static Controller,
+    pub(super) duty: Duty,
     pub(super) terms: Terms,
     /// Who led when this was decided.
     pub(super) led: Leadership,
@@ -252,7 +252,7 @@ async fn write_status(
 ) -> Step {
     let change = Patch::json(Owner::Upkeep.as_str(), &patch.operations);
     let answered = hands.cluster.patch(&status_path(key), change).await.and_then(|document| {
-        let seen = read(key.kind(), &document).map(|(_, seen)| seen);
+        let seen = hands.caches.read(key.kind(), &document);
         seen.ok_or_else(|| CallError::garbled("an answer about nothing"))
     });
     match answered {

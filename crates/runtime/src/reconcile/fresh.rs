@@ -17,7 +17,7 @@ use tidegate_core::{
 };
 
 use super::{decide, execute::Hands};
-use crate::{caches::read, call::CallError, key::path, store::State};
+use crate::{call::CallError, key::path, store::State};
 
 /// What came of asking again.
 #[derive(Debug)]
@@ -63,8 +63,8 @@ pub(super) async fn ask_again(hands: &Hands, key: &Key, action: &Action) -> Aske
 /// Decides anew, from what is known now; none if the object is gone, or if the decision panicked.
 pub(super) fn decide_anew(hands: &Hands, key: &Key) -> Option<(Seen, Plan)> {
     let mut store = hands.caches.store();
-    let seen = decide::known(key, hands.row, (hands.terms, &hands.cluster), &mut store)?;
-    let plan = decide::plan(hands.row, &seen, &store, hands.cluster.clock().now()).ok()?;
+    let seen = decide::known(key, &hands.duty, (hands.terms, &hands.cluster), &mut store)?;
+    let plan = decide::plan(&hands.duty, &seen, &store, hands.cluster.clock().now()).ok()?;
     Some((seen, plan))
 }
 
@@ -75,7 +75,7 @@ async fn read_anew(hands: &Hands, key: &Key) -> Result<(), (Key, CallError)> {
         let resting = {
             let store = hands.caches.store();
             let seen = store.snapshot().get(key);
-            seen.map_or_else(Vec::new, |seen| (hands.row.rests_on)(seen, &store))
+            seen.map_or_else(Vec::new, |seen| (hands.duty.rests_on)(seen, store.snapshot()))
         };
         let missing: Vec<Key> =
             resting.into_iter().filter(|object| done.insert(object.clone())).collect();
@@ -109,8 +109,8 @@ async fn look_up(hands: &Hands, object: &Key) -> Result<(), (Key, CallError)> {
 /// nobody can tell, and that is not what the absence of an object says (GATE-12).
 pub(super) async fn read_by_name(hands: &Hands, object: &Key) -> Result<Option<Seen>, CallError> {
     match hands.cluster.get::<Value>(&path(object)).await {
-        Ok(document) => match read(object.kind(), &document) {
-            Some((key, seen)) if key == *object => Ok(Some(seen)),
+        Ok(document) => match hands.caches.read(object.kind(), &document) {
+            Some(seen) if seen.identity().key == *object => Ok(Some(seen)),
             _ => Err(CallError::garbled("an answer about something else")),
         },
         Err(error) if error.is_not_found() || is_absent(hands, object, &error) => Ok(None),
@@ -120,6 +120,6 @@ pub(super) async fn read_by_name(hands: &Hands, object: &Key) -> Result<Option<S
 
 /// Whether the server has said, when it was last asked, that it does not have the kind at all.
 fn is_absent(hands: &Hands, object: &Key, error: &CallError) -> bool {
-    let about = hands.caches.store().on(object.id);
+    let about = hands.caches.store().on(object.kind());
     error.code() == Some(404) && about.is_some_and(|about| about.state == State::Absent)
 }

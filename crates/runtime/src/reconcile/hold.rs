@@ -7,11 +7,11 @@ use std::{collections::BTreeSet, time::Duration};
 
 use api::{
     kinds,
-    schema::{KindId, Role},
+    schema::{Kind, Role},
 };
 use tidegate_core::{enforced::Enforcement, key::Key, seen::Seen};
 
-use super::Controller;
+use super::Duty;
 use crate::store::Store;
 
 /// The furthest that a clock may be from the server's, in seconds. It is measured by headers that tell whole seconds, so it cannot be
@@ -48,12 +48,12 @@ impl Terms {
     /// `skew` is how many seconds our clock is ahead of the server's; none before that was measured, and then the clock may say anything.
     pub(super) fn held_back(
         self,
-        row: &Controller,
+        duty: &Duty,
         seen: &Seen,
         store: &Store,
         skew: Option<f64>,
     ) -> Option<String> {
-        let resting = (row.rests_on)(seen, store);
+        let resting = (duty.rests_on)(seen, store.snapshot());
         if resting.is_empty() {
             return None;
         }
@@ -74,7 +74,7 @@ impl Terms {
             return unproven(store);
         }
         let unread = store.unread(key).map(str::to_owned);
-        let doubt = unread.or_else(|| store.doubt(needed(row, &resting), self.stale))?;
+        let doubt = unread.or_else(|| store.doubt(needed(duty, &resting), self.stale))?;
         Some(format!("{doubt}, so nothing is initiated"))
     }
 }
@@ -89,7 +89,7 @@ fn unproven(store: &Store) -> Option<String> {
 }
 
 /// The kinds that a decision to initiate rests on: those of the gate's objects, and the machines and configurations that the row reads.
-fn needed(row: &Controller, resting: &[Key]) -> BTreeSet<KindId> {
-    let parts = row.reads.iter().filter(|kind| kind.role == Role::Part).map(|kind| kind.id);
-    parts.chain(resting.iter().map(|key| key.id)).collect()
+fn needed(duty: &Duty, resting: &[Key]) -> BTreeSet<&'static Kind> {
+    let parts = duty.reads.iter().filter(|row| row.role == Role::Part).map(|row| &row.kind);
+    parts.chain(resting.iter().map(Key::kind)).collect()
 }

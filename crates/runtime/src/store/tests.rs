@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use api::kinds;
 use serde_json::{Value, json};
+use tidegate_core::kinds;
 
 use super::*;
 use crate::caches::read;
@@ -39,13 +39,16 @@ fn version(store: &Store, key: &Key) -> String {
 fn an_older_event_does_not_undo_what_a_write_answered() {
     let mut store = Store::default();
     let (key, seen) = policy("a", 5);
-    assert!(store.learn(&key, seen));
-    assert!(store.answered(&key, policy("a", 9).1));
-    assert!(!store.learn(&key, policy("a", 7).1));
+    assert!(!store.learn(&key, seen).is_empty());
+    assert!(!store.answered(&key, policy("a", 9).1).is_empty());
+    assert!(store.learn(&key, policy("a", 7).1).is_empty());
     assert_eq!(version(&store, &key), "9");
-    assert!(!store.forget(&key, "8"), "nor does a deletion that came before");
-    assert!(store.forget(&key, "10"));
-    assert!(!store.answered(&key, policy("a", 9).1), "and an answer brings nothing back to life");
+    assert!(store.forget(&key, "8").is_empty(), "nor does a deletion that came before");
+    assert!(!store.forget(&key, "10").is_empty());
+    assert!(
+        store.answered(&key, policy("a", 9).1).is_empty(),
+        "and an answer brings nothing back to life"
+    );
     assert_eq!(version(&store, &key), "gone");
 }
 
@@ -54,7 +57,7 @@ fn versions_are_numbers_and_not_text() {
     let mut store = Store::default();
     let (key, seen) = policy("a", 99);
     store.learn(&key, seen);
-    assert!(store.learn(&key, policy("a", 100).1));
+    assert!(!store.learn(&key, policy("a", 100).1).is_empty());
     assert_eq!(version(&store, &key), "100");
 }
 
@@ -96,7 +99,8 @@ fn the_index_follows_the_stanza() {
 async fn knowledge_that_is_too_old_is_doubted_kind_by_kind() {
     let stale = Duration::from_secs(90);
     let mut store = Store::default();
-    let (pools, policies) = (KindId::MachineConfigPool, KindId::ChangeManagementPolicy);
+    let (pools, policies) =
+        (&api::kinds::MACHINE_CONFIG_POOL, &api::kinds::CHANGE_MANAGEMENT_POLICY);
     store.replace(&kinds::MACHINE_CONFIG_POOL, [pool("worker", "a", 1)].into(), "1", Trust::Newer);
     let doubt = |store: &Store| store.doubt([pools, policies], stale);
     assert_eq!(doubt(&store), Some("ChangeManagementPolicy has not been listed yet".into()));
@@ -123,7 +127,7 @@ fn what_vanished_while_it_was_read_is_gone_and_what_came_again_is_not() {
     store.learn(&key, seen);
     let known = store.version(&key);
     store.learn(&key, policy("a", 9).1);
-    assert!(!store.vanished(&key, known), "somebody made it anew meanwhile");
-    assert!(store.vanished(&key, Some(9)));
+    assert!(store.vanished(&key, known).is_empty(), "somebody made it anew meanwhile");
+    assert!(!store.vanished(&key, Some(9)).is_empty());
     assert_eq!((version(&store, &key).as_str(), store.newest()), ("gone", 9));
 }

@@ -8,11 +8,10 @@ use std::{
 };
 
 use api::{
-    crds, kinds, names,
-    schema::{GATED, KINDS, Kind},
+    crds, names,
+    schema::{GATED, KINDS},
 };
 use futures_util::{StreamExt as _, stream};
-use operator::controllers::CONTROLLERS;
 use runtime::{
     caches::read,
     call::{Cluster, Collection, Patch},
@@ -23,7 +22,10 @@ use runtime::{
     telemetry::Telemetry,
 };
 use serde_json::{Value, json};
-use tidegate_core::key::Key;
+use tidegate_core::{
+    key::Key,
+    kinds::{self, Row, known},
+};
 
 use crate::HANDS;
 
@@ -82,10 +84,7 @@ impl World {
             .await;
     }
 
-    async fn list(
-        &self,
-        kind: &'static Kind,
-    ) -> (BTreeMap<Key, tidegate_core::seen::Seen>, String) {
+    async fn list(&self, kind: &'static Row) -> (BTreeMap<Key, tidegate_core::seen::Seen>, String) {
         let mut listed = BTreeMap::new();
         let each = |mut document: Value| {
             document["apiVersion"] = json!(kind.api_version);
@@ -108,8 +107,8 @@ impl World {
             .snapshot()
             .all()
             .filter_map(|(key, seen)| {
-                let row = CONTROLLERS.iter().find(|row| row.kind.id == key.id)?;
-                let patch = (row.decide)(seen, &store, now).status?;
+                let duty = known(key.kind())?.watched?;
+                let patch = store.around(key, |around| (duty.decide)(seen, around, now)).status?;
                 Some((status_path(key), Patch::json("tidegate", &patch.operations)))
             })
             .collect();

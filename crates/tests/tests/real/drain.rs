@@ -4,12 +4,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use api::{
-    kinds,
-    machine::names::{DESIRED_CONFIG, PERMIT_CHANGE},
-    names::MACHINE_CONFIG_POOL,
-    schema::gated_named,
-};
+use api::machine::names::{DESIRED_CONFIG, PERMIT_CHANGE};
 use rig::{Cluster, Controllers, suite, suite::Kubectl};
 use runtime::{
     caches::{self, Caches},
@@ -18,7 +13,10 @@ use runtime::{
 };
 use schedule::Instant;
 use serde_json::{Value, json};
-use tidegate_core::drain::{Budgets, Settings};
+use tidegate_core::{
+    drain::{Budgets, Settings},
+    kinds,
+};
 
 use super::admin::Admin;
 
@@ -86,7 +84,7 @@ impl Admin {
 
 /// What a drainer knows: a pool, and the nodes as they are now.
 pub(crate) async fn known(admin: &Admin) -> Arc<Caches> {
-    let pools = gated_named(MACHINE_CONFIG_POOL).unwrap();
+    let pools = &kinds::MACHINE_CONFIG_POOL;
     let caches = Caches::of(vec![pools, &kinds::NODE]);
     let pool = json!({"metadata": {"name": "worker"}, "spec": {
         "nodeSelector": {"matchLabels": {"node-role.kubernetes.io/worker": ""}}}});

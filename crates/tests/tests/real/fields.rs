@@ -7,7 +7,7 @@ use std::{
 };
 
 use api::{
-    crds,
+    crds, kinds,
     schema::{GATED, KINDS},
 };
 use kube::Client;
@@ -35,11 +35,11 @@ async fn are_told(cluster: &Cluster) {
     install(&client).await;
     let apply = |object: &Value| applied(cluster, object);
     let policy = |name: &str, spec: Value| {
-        json!({"apiVersion": KINDS[0].api_version, "kind": KINDS[0].name,
+        json!({"apiVersion": kinds::CHANGE_MANAGEMENT_POLICY.api_version, "kind": kinds::CHANGE_MANAGEMENT_POLICY.name,
         "metadata": {"name": name}, "spec": spec})
     };
     let pool = |name: &str, stanza: Value| {
-        json!({"apiVersion": GATED[1].api_version, "kind": GATED[1].name,
+        json!({"apiVersion": kinds::MACHINE_CONFIG_POOL.api_version, "kind": kinds::MACHINE_CONFIG_POOL.name,
         "metadata": {"name": name}, "spec": {"changeManagement": stanza}})
     };
     let weekly = json!({"frequency": "Weekly", "weekly": {"daysOfWeek": ["Sunday"]}});

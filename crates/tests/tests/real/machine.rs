@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use api::{
-    crds, kinds,
+    crds,
     machine::{definitions::definitions, names},
 };
 use http::{Method, Request};
@@ -17,6 +17,7 @@ use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
     gate::{Supposed, WhatIf},
+    kinds,
     pool::{Effect, PoolPlan, PoolView, Topology, decide, merge::Base},
     snapshot::Snapshot,
 };

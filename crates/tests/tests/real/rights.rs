@@ -22,7 +22,7 @@ use api::{
 };
 use http::{Method, Request, Response, StatusCode};
 use kube::{Client, client::Body};
-use operator::run::{Election, Operator, Pools, Settings};
+use operator::{Election, Operator, Pools, Settings};
 use rig::{
     Controllers, User,
     rights::{self, Difference, Recorder, Right},

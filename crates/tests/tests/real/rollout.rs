@@ -8,14 +8,14 @@ pub(crate) mod writers;
 use std::sync::Arc;
 
 use api::{
-    crds,
+    crds, kinds,
     machine::definitions::definitions,
     machine::names::{
         API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, LAST_APPLIED_DRAIN,
         MACHINE_CONFIG, PERMIT_CHANGE, PERMIT_FROM, PERMIT_UNTIL, ROLE, STATE,
     },
     names,
-    schema::{GATED, KINDS, MACHINES},
+    schema::{GATED, KINDS},
 };
 use jiff::{Timestamp, ToSpan as _};
 use operator::{Operator, Pools, Settings};
@@ -171,7 +171,7 @@ async fn budget_is_kept_by_two_leaders(writers: &Writers) {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
         admin.create(path, &definition).await;
     }
-    for kind in KINDS.iter().chain(GATED).chain(&MACHINES[..1]) {
+    for kind in KINDS.iter().chain(GATED).chain([&kinds::MACHINE_CONFIG]) {
         let served = format!("/apis/{}/{}", kind.api_version, names::plural(kind.name));
         until(&served, async || admin.send("GET", &served, "", &Value::Null).await.is_ok()).await;
     }

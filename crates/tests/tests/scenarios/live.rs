@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use api::{
-    crds, kinds,
+    crds,
     machine::definitions::definitions,
     names,
     schema::{GATED, KINDS, Kind, MACHINES, Scope},
@@ -11,19 +11,16 @@ use api::{
 use http::Request;
 use kube::Client;
 use operator::{
-    Operator, Settings, View,
-    controllers::{CONTROLLERS, MANAGING_POOLS},
+    Operator, Pools, Settings, View,
     rollout::{self, Given},
 };
 use rig::{Cluster, User};
-use runtime::{
-    clock::{Clock as _, SetClock},
-    reconcile::Controller,
-};
+use runtime::clock::{Clock as _, SetClock};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
     key::{self, Key},
+    kinds::{self, Row},
     snapshot::Snapshot,
 };
 use tokio::task::JoinHandle;
@@ -50,7 +47,7 @@ pub(crate) struct Live {
     counted: u64,
     started: bool,
     /// What the operator looks at.
-    rows: &'static [Controller],
+    pools: Pools,
     /// What scripts call rendered configurations, whose names tell nobody anything.
     letters: Letters,
 }
@@ -73,7 +70,7 @@ impl Live {
             written: 0,
             counted: 0,
             started: false,
-            rows: CONTROLLERS,
+            pools: Pools::Watched,
             letters: Letters::default(),
         };
         let ours = KINDS.iter().chain(GATED).map(crds::definition);
@@ -120,7 +117,7 @@ impl Live {
         // A script has its own time and both servers have the machine's. The shipped policy compares the two, and would refuse what the
         // script permits: so it is not installed, and `Enforced` reads NotTried. Sandbox, seeds and the suites on a real server have it.
         let proof = operator::Proof::Waived;
-        let settings = Settings { controllers: self.rows, proof, ..Settings::alone("scenario") };
+        let settings = Settings { proof, ..Settings::alone("scenario").with(self.pools) };
         let client = self.wire.between(self.plain.clone(), self.clock.clone());
         let operator = Operator::new(client, Arc::new(self.clock.clone()), settings);
         let view = operator.view();
@@ -159,7 +156,7 @@ impl Live {
             self.ask("DELETE", &path, &Value::Null).await.unwrap();
         }
         (self.written, self.counted, self.started) = (0, 0, false);
-        (self.rows, self.letters) = (CONTROLLERS, Letters::default());
+        (self.pools, self.letters) = (Pools::Watched, Letters::default());
     }
 
     /// Deletes an object at once. Whoever collects garbage may have been faster.
@@ -223,7 +220,7 @@ impl Live {
 
     /// From here on the operator rolls configurations out to machines too.
     pub(crate) fn manage_pools(&mut self) {
-        self.rows = MANAGING_POOLS;
+        self.pools = Pools::Managed;
     }
 
     /// What a new machine of a pool is given to begin with.
@@ -352,7 +349,7 @@ impl Live {
                 let mut all = store.snapshot().all().map(|(_, seen)| seen.identity());
                 let name = answer["metadata"]["name"].as_str();
                 let found = all.find(|identity| {
-                    identity.key.id == kind.id && Some(&*identity.key.name) == name
+                    identity.key.kind() == kind && Some(&*identity.key.name) == name
                 });
                 found.is_some_and(|identity| {
                     identity.resource_version.parse().is_ok_and(|known: u64| known >= version)
@@ -383,9 +380,10 @@ impl Live {
             let ready = view.ready().is_ok();
             let store = view.caches.store();
             let idle = store.snapshot().all().all(|(key, seen)| {
-                let row = self.rows.iter().find(|row| row.kind.name == key.kind().name);
-                row.is_none_or(|row| {
-                    let plan = (row.decide)(seen, &store, self.clock.now());
+                let row = kinds::known(key.kind());
+                row.and_then(|row| row.controller(self.pools)).is_none_or(|found| {
+                    let decide = found.duty.decide;
+                    let plan = store.around(key, |around| decide(seen, around, self.clock.now()));
                     plan.status.is_none() && plan.actions.is_empty()
                 })
             });
@@ -453,8 +451,8 @@ impl Live {
 }
 
 /// Every kind that scripts use.
-pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
-    KINDS.iter().chain(GATED).chain(MACHINES)
+pub(crate) fn kinds() -> impl Iterator<Item = &'static Row> {
+    kinds::ALL.iter().copied()
 }
 
 /// What a script calls an object: as people do, and machines and their configurations besides.

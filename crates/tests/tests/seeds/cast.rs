@@ -2,13 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use operator::{Election, Operator, Proof, Settings};
+use operator::{Election, Operator, Pools, Proof, Settings};
 use runtime::{
     clock::{Clock as _, SetClock},
-    reconcile::Controller,
     tempo::{LeaseTempo, Tempo},
 };
 use schedule::Instant;
+use tidegate_core::kinds::{self, Controller, Duty};
 use tokio::task::JoinHandle;
 
 use super::{
@@ -31,7 +31,8 @@ pub(crate) enum Leaders {
 /// How an operator is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Make {
-    pub(crate) controllers: &'static [Controller],
+    /// What it decides about pools.
+    pub(crate) pools: Duty,
     pub(crate) bend: Bend,
     pub(crate) ears: Ears,
     pub(crate) tempo: fn(Tempo) -> Tempo,
@@ -136,7 +137,7 @@ impl Cast {
             identity: format!("operator-{number}"),
             election,
             tempo: (self.make.tempo)(tempo()),
-            controllers: self.make.controllers,
+            controllers: self.make.controllers(),
             host: None,
             proof: self.make.proof,
         };
@@ -228,9 +229,20 @@ pub(crate) enum Clocks {
 
 /// What every operator of a story has in common: nothing special.
 impl Make {
+    /// What an operator looks at, pools as this one does.
+    fn controllers(&self) -> Vec<Controller> {
+        let mut controllers = kinds::controllers(Pools::Managed);
+        for controller in &mut controllers {
+            if controller.row.kind == kinds::MACHINE_CONFIG_POOL.kind {
+                controller.duty = self.pools;
+            }
+        }
+        controllers
+    }
+
     pub(crate) fn honest() -> Self {
         Self {
-            controllers: operator::controllers::MANAGING_POOLS,
+            pools: super::planted::duty(),
             bend: super::weather::straight,
             ears: Ears::Honest,
             tempo: std::convert::identity,

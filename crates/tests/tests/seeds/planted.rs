@@ -4,8 +4,8 @@
 //! the table of controllers decides wrongly, a clock is wrong, an admission policy has a hole. A checker that nobody has seen fail is no
 //! evidence. Where a second guard would catch a bug, both are planted, and the name says so; what is harmless alone is played too.
 
-use operator::{Proof, controllers::MANAGING_POOLS};
-use runtime::reconcile::Controller;
+use operator::Proof;
+use tidegate_core::kinds::Decide;
 
 use super::{
     machines::Agents,
@@ -23,10 +23,11 @@ mod drains;
 pub(crate) use drains::Drainer;
 
 use bends::{date_ahead, dawdle, forget_versions, insist, keep_silent, stretch_permits};
+pub(crate) use decisions::duty;
 use decisions::{
-    ALWAYS_OPEN, ASLEEP, BEGUN_BY_LOOKS, NAMED_FOR_ALL, NEWEST_FIRST, NOT_ASKING_AGAIN, ONE_MORE,
-    OPEN_IF_UNREADABLE, OPEN_IF_UNUSABLE, PASSING_OVER, POOLS, RELEASE_COVERS_ALL, RESTLESS,
-    WITHOUT_EXCLUSIONS, WITHOUT_PIN, deaf, drowsy,
+    always_open, asleep, begun_by_looks, deaf, drowsy, named_for_all, newest_first, one_more,
+    open_if_unreadable, open_if_unusable, passing_over, release_covers_all, restless, some_machine,
+    without_exclusions, without_pin,
 };
 
 /// A bug, and the promise that it breaks.
@@ -61,8 +62,13 @@ impl Plot {
         self
     }
 
-    fn decides(mut self, controllers: &'static [Controller]) -> Self {
-        self.make.controllers = controllers;
+    fn decides(mut self, decide: Decide) -> Self {
+        self.make.pools.decide = decide;
+        self
+    }
+
+    fn asks_about_a_machine(mut self) -> Self {
+        self.make.pools.rests_on = some_machine;
         self
     }
 
@@ -81,7 +87,6 @@ impl Plot {
 
 /// Every bug that must be found.
 pub(crate) fn planted() -> Vec<Planted> {
-    assert_eq!(MANAGING_POOLS[POOLS].kind.name, api::names::MACHINE_CONFIG_POOL);
     let all = [marks(), choices(), records(), stops(), doors(), drains()];
     all.into_iter().flatten().collect()
 }
@@ -122,27 +127,27 @@ fn marks() -> Vec<Planted> {
 fn choices() -> Vec<Planted> {
     use World::{Excluding, Fair, Misspelt};
     vec![
-        a(Fair).decides(ALWAYS_OPEN).breaks("GATE-7", "an operator never asks the gate"),
+        a(Fair).decides(always_open).breaks("GATE-7", "an operator never asks the gate"),
         a(Excluding)
-            .decides(WITHOUT_EXCLUSIONS)
+            .decides(without_exclusions)
             .breaks("GATE-7", "an operator overlooks exclusions"),
         a(Misspelt)
-            .decides(OPEN_IF_UNREADABLE)
+            .decides(open_if_unreadable)
             .breaks("GATE-14", "an operator takes a stanza that it cannot read for none"),
         a(Misspelt)
-            .decides(OPEN_IF_UNUSABLE)
+            .decides(open_if_unusable)
             .breaks("GATE-14", "an operator lets a policy that it cannot use hold nobody"),
         a(Misspelt)
             .guarded(policies::pruning)
             .breaks("GATE-14", "a definition throws away what it does not know"),
-        a(Fair).decides(ONE_MORE).breaks("POOL-2", "an operator lets one machine more go"),
-        a(Fair).decides(NEWEST_FIRST).breaks("POOL-3", "an operator takes the newest first"),
-        a(Fair).decides(WITHOUT_PIN).breaks("POOL-4", "an operator overlooks what somebody chose"),
+        a(Fair).decides(one_more).breaks("POOL-2", "an operator lets one machine more go"),
+        a(Fair).decides(newest_first).breaks("POOL-3", "an operator takes the newest first"),
+        a(Fair).decides(without_pin).breaks("POOL-4", "an operator overlooks what somebody chose"),
         a(Fair)
-            .decides(PASSING_OVER)
+            .decides(passing_over)
             .breaks("LIVE-2", "an operator passes over a machine for ever"),
-        a(Fair).decides(ASLEEP).drowsy().breaks("LIVE-2", "an operator forgets to wake"),
-        a(Fair).decides(RESTLESS).breaks("STAT-3", "an operator writes although nothing changed"),
+        a(Fair).decides(asleep).drowsy().breaks("LIVE-2", "an operator forgets to wake"),
+        a(Fair).decides(restless).breaks("STAT-3", "an operator writes although nothing changed"),
     ]
 }
 
@@ -151,13 +156,13 @@ fn records() -> Vec<Planted> {
     use World::Masters;
     vec![
         a(Masters)
-            .decides(BEGUN_BY_LOOKS)
+            .decides(begun_by_looks)
             .breaks("GATE-7", "an operator reads begun off masters that differ"),
         a(Masters)
-            .decides(NAMED_FOR_ALL)
+            .decides(named_for_all)
             .breaks("GATE-7", "an operator lets all go where one was named"),
         a(Masters)
-            .decides(RELEASE_COVERS_ALL)
+            .decides(release_covers_all)
             .breaks("GATE-7", "an operator lets a release cover everything"),
     ]
 }
@@ -166,7 +171,7 @@ fn records() -> Vec<Planted> {
 fn stops() -> Vec<Planted> {
     use World::{Hushed, Silent, Unguarded};
     vec![
-        a(Silent).decides(NOT_ASKING_AGAIN).breaks("GATE-11", "an operator does not ask again"),
+        a(Silent).asks_about_a_machine().breaks("GATE-11", "an operator does not ask again"),
         a(Hushed)
             .hears(Ears::Remembering)
             .breaks("GATE-11", "an operator hears old answers when it asks again"),
@@ -208,7 +213,7 @@ fn doors() -> Vec<Planted> {
         a(Joining)
             .guarded(policies::join_as_written)
             .breaks("GATE-7", "a policy believes in a machine that joins"),
-        a(Stamped).bent(date_ahead).decides(ALWAYS_OPEN).guarded(policies::by_newest_stamp).breaks(
+        a(Stamped).bent(date_ahead).decides(always_open).guarded(policies::by_newest_stamp).breaks(
             "GATE-7",
             "an operator dates ahead, and a policy takes the newest stamp for now",
         ),

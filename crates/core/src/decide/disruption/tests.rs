@@ -2,17 +2,20 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "rows are written in place")]
 
-use api::{kinds, machine::disruption::MachineConfiguration};
+use api::machine::disruption::MachineConfiguration;
 use serde_json::Value;
 
 use super::*;
-use crate::{decide::tests::apply, node::disruption::acting};
+use crate::{
+    decide::tests::apply,
+    kinds::{self, tests::part},
+    node::disruption::acting,
+};
 
 /// Decides and executes; then there is nothing left to do (STAT-3).
 fn settle(document: &mut Value) -> Plan {
     let now = Instant::parse("2026-11-02T00:00:00Z").unwrap();
-    let decided =
-        |document: &Value| plan(&SeenPart::new(&kinds::MACHINE_CONFIGURATION, document), now);
+    let decided = |document: &Value| plan(&part(&kinds::MACHINE_CONFIGURATION, document), now);
     let plan = decided(document);
     for operation in plan.status.iter().flat_map(|patch| &patch.operations) {
         apply(document, operation);

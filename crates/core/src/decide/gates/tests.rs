@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
-use api::kinds;
-
 use super::*;
-use crate::{decide, enforced::Enforcement, gate::gate, plan::Plan, seen::SeenPolicy};
+use crate::{
+    decide,
+    enforced::Enforcement,
+    gate::gate,
+    kinds::{self, tests::gated},
+    plan::Plan,
+    seen::SeenPolicy,
+};
 
 const WINDOW: &str = "2026-11-21T00:00:00Z";
 
@@ -47,7 +52,7 @@ impl World {
     }
 
     fn decide(&self, now: &str) -> Plan {
-        let seen = SeenGated::new(&kinds::CHANGE_GATE, &self.document);
+        let seen = gated(&kinds::CHANGE_GATE, &self.document);
         decide::gated(&seen, &gate(&seen, self.policy.as_ref()), Enforcement::NotTried, at(now))
     }
 
@@ -165,7 +170,7 @@ fn a_gate_names_a_policy_of_the_cluster_or_of_its_namespace() {
             stanza["byPolicy"]["kind"] = json!(kind);
         }
         let world = World::new(&stanza);
-        let seen = SeenGated::new(&kinds::CHANGE_GATE, &world.document);
+        let seen = gated(&kinds::CHANGE_GATE, &world.document);
         assert_eq!(seen.policy().unwrap().to_string(), expected);
     }
 

@@ -1,7 +1,4 @@
 //! Rows for GATE-13: what began outside a window is told, once.
-
-use api::kinds;
-use api::schema::GATED;
 use serde_json::{Value, json};
 
 use super::*;
@@ -9,6 +6,7 @@ use crate::{
     decide::{self, tests::apply},
     enforced::Enforcement,
     gate::gate,
+    kinds::{self, Row, tests::gated},
     plan::Plan,
 };
 
@@ -21,9 +19,9 @@ fn version() -> Value {
     })
 }
 
-fn settle(kind: usize, document: &mut Value, now: &str) -> Plan {
+fn settle(kind: &'static Row, document: &mut Value, now: &str) -> Plan {
     let decide = |document: &Value| {
-        let seen = SeenGated::new(&GATED[kind], document);
+        let seen = gated(kind, document);
         let now = Instant::parse(now).unwrap();
         decide::gated(&seen, &gate(&seen, None), Enforcement::Advisory, now)
     };
@@ -57,10 +55,10 @@ fn begin(document: &mut Value, history: &str, version: &str, at: &str) {
 #[test]
 fn an_update_that_begins_while_the_gate_is_shut_is_told_once_with_its_instant() {
     let mut version = version();
-    settle(0, &mut version, "2026-11-15T01:00:00Z");
+    settle(&kinds::CLUSTER_VERSION, &mut version, "2026-11-15T01:00:00Z");
     assert_eq!(condition(&version), None, "a healthy resource looks as others leave it");
     begin(&mut version, "/status/history", "4.21.3", "2026-11-16T02:00:00Z");
-    let plan = settle(0, &mut version, "2026-11-16T02:00:05Z");
+    let plan = settle(&kinds::CLUSTER_VERSION, &mut version, "2026-11-16T02:00:05Z");
     let message = "release 4.21.3 began at 2026-11-16T02:00:00Z, while changes were held";
     assert_eq!(told(&plan), [message]);
     assert_eq!(condition(&version), Some(("True".into(), "2026-11-16T02:00:00Z".into())));
@@ -72,25 +70,28 @@ fn an_update_that_begins_while_the_gate_is_shut_is_told_once_with_its_instant() 
         ("Restrictive", "2026-11-19T00:00:00Z"),
     ] {
         version["spec"]["changeManagement"]["strategy"] = json!(strategy);
-        let plan = settle(0, &mut version, now);
+        let plan = settle(&kinds::CLUSTER_VERSION, &mut version, now);
         assert_eq!((told(&plan), condition(&version).unwrap().0.as_str()), (vec![], "True"));
     }
     // One that begins while the gate is open is as it should be, whenever that is looked at.
     begin(&mut version, "/status/history", "4.21.4", "2026-11-18T12:00:00Z");
-    let plan = settle(0, &mut version, "2026-11-19T00:00:01Z");
+    let plan = settle(&kinds::CLUSTER_VERSION, &mut version, "2026-11-19T00:00:01Z");
     assert_eq!((told(&plan), condition(&version).unwrap().0.as_str()), (vec![], "False"));
     begin(&mut version, "/status/history", "4.21.5", "2026-11-19T12:00:00Z");
-    assert_eq!(told(&settle(0, &mut version, "2026-11-19T13:00:00Z")).len(), 1);
+    assert_eq!(
+        told(&settle(&kinds::CLUSTER_VERSION, &mut version, "2026-11-19T13:00:00Z")).len(),
+        1
+    );
 }
 
 #[test]
 fn what_the_gate_was_counts_and_not_what_it_is() {
     let mut version = version();
     version["spec"]["changeManagement"]["strategy"] = json!("Permissive");
-    settle(0, &mut version, "2026-11-15T01:00:00Z");
+    settle(&kinds::CLUSTER_VERSION, &mut version, "2026-11-15T01:00:00Z");
     begin(&mut version, "/status/history", "4.21.3", "2026-11-16T02:00:00Z");
     version["spec"]["changeManagement"]["strategy"] = json!("Restrictive");
-    let plan = settle(0, &mut version, "2026-11-16T03:00:00Z");
+    let plan = settle(&kinds::CLUSTER_VERSION, &mut version, "2026-11-16T03:00:00Z");
     assert_eq!((told(&plan).len(), condition(&version)), (0, None), "permitted when it began");
 }
 
@@ -99,17 +100,31 @@ fn what_is_not_recorded_is_not_claimed() {
     // The installation is the first entry; and what began before the gate stood was not its business.
     let mut installed = version();
     installed["status"]["history"][0]["startedTime"] = json!("2026-11-15T02:00:00Z");
-    assert_eq!(told(&settle(0, &mut installed, "2026-11-15T03:00:00Z")).len(), 0);
+    assert_eq!(
+        told(&settle(&kinds::CLUSTER_VERSION, &mut installed, "2026-11-15T03:00:00Z")).len(),
+        0
+    );
     let mut earlier = version();
     begin(&mut earlier, "/status/history", "4.21.3", "2026-11-14T00:00:00Z");
-    assert_eq!(told(&settle(0, &mut earlier, "2026-11-15T03:00:00Z")).len(), 0);
+    assert_eq!(
+        told(&settle(&kinds::CLUSTER_VERSION, &mut earlier, "2026-11-15T03:00:00Z")).len(),
+        0
+    );
     let mut ahead = version();
     begin(&mut ahead, "/status/history", "4.21.3", "2026-11-17T00:00:00Z");
-    assert_eq!(told(&settle(0, &mut ahead, "2026-11-16T00:00:00Z")).len(), 0, "another clock");
+    assert_eq!(
+        told(&settle(&kinds::CLUSTER_VERSION, &mut ahead, "2026-11-16T00:00:00Z")).len(),
+        0,
+        "another clock"
+    );
     let mut without = version();
     without["spec"] = json!({});
     begin(&mut without, "/status/history", "4.21.3", "2026-11-16T00:00:00Z");
-    assert_eq!(told(&settle(0, &mut without, "2026-11-16T03:00:00Z")).len(), 0, "GATE-1");
+    assert_eq!(
+        told(&settle(&kinds::CLUSTER_VERSION, &mut without, "2026-11-16T03:00:00Z")).len(),
+        0,
+        "GATE-1"
+    );
 }
 
 #[test]
@@ -117,18 +132,21 @@ fn hosted_clusters_and_pools_that_others_roll_out_are_seen_too() {
     let mut hosted = version();
     hosted["status"] = json!({"version": {"desired": {"version": "4.20.8"}, "history": [
         {"version": "4.20.8", "state": "Completed", "startedTime": "2026-11-15T00:00:00Z"}]}});
-    settle(2, &mut hosted, "2026-11-15T01:00:00Z");
+    settle(&kinds::HOSTED_CLUSTER, &mut hosted, "2026-11-15T01:00:00Z");
     begin(&mut hosted, "/status/version/history", "4.21.3", "2026-11-16T02:00:00Z");
-    assert_eq!(told(&settle(2, &mut hosted, "2026-11-16T02:00:05Z")).len(), 1);
+    assert_eq!(told(&settle(&kinds::HOSTED_CLUSTER, &mut hosted, "2026-11-16T02:00:05Z")).len(), 1);
 
     let mut pool = version();
     pool["spec"]["configuration"] = json!({"name": "rendered-worker-b"});
     pool["status"] = json!({"conditions": [
         {"type": "Updating", "status": "False", "lastTransitionTime": "2026-11-16T02:00:00Z"}]});
-    assert_eq!(told(&settle(1, &mut pool, "2026-11-16T02:00:05Z")).len(), 0);
+    assert_eq!(
+        told(&settle(&kinds::MACHINE_CONFIG_POOL, &mut pool, "2026-11-16T02:00:05Z")).len(),
+        0
+    );
     pool["status"]["conditions"][0]["status"] = json!("True");
     assert_eq!(
-        told(&settle(1, &mut pool, "2026-11-16T02:00:06Z")),
+        told(&settle(&kinds::MACHINE_CONFIG_POOL, &mut pool, "2026-11-16T02:00:06Z")),
         ["rendered-worker-b began at 2026-11-16T02:00:00Z, while changes were held"]
     );
 }
@@ -146,7 +164,7 @@ fn machines_that_go_without_a_record_are_told_while_the_gate_is_shut() {
             "machineconfiguration.openshift.io/desiredConfig": desired,
             api::machine::names::PERMIT_CHANGE: permitted,
         }}});
-        let Seen::Part(part) = Seen::new(&kinds::NODE, &document) else { panic!() };
+        let Seen::Part(part) = kinds::NODE.see(&document) else { panic!() };
         let Part::Node(machine) = &part.part else { panic!() };
         SeenMachine::clone(machine)
     };
@@ -155,8 +173,7 @@ fn machines_that_go_without_a_record_are_told_while_the_gate_is_shut() {
     let mut pool = version();
     pool["metadata"]["annotations"] = json!({api::machine::names::LEDGER: ledger});
     let unrecorded = |machines: &[SeenMachine]| {
-        let seen =
-            SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &json!({"metadata": pool["metadata"]}));
+        let seen = gated(&kinds::MACHINE_CONFIG_POOL, &json!({"metadata": pool["metadata"]}));
         super::unrecorded(seen.pool.as_deref().unwrap(), machines)
     };
     let asked = [machine("done", "a", ""), machine("asked", "b", "b"), machine("old", "b", "")];
@@ -169,7 +186,7 @@ fn machines_that_go_without_a_record_are_told_while_the_gate_is_shut() {
     let mut settle = |unrecorded: &[String], strategy: &str, now: &str| {
         pool["spec"]["changeManagement"]["strategy"] = json!(strategy);
         let decide = |pool: &Value| {
-            let seen = SeenGated::new(&kinds::MACHINE_CONFIG_POOL, pool);
+            let seen = gated(&kinds::MACHINE_CONFIG_POOL, pool);
             let planned = PoolPlan { unrecorded: unrecorded.to_vec(), ..PoolPlan::default() };
             decide::pool(&seen, planned, &gate(&seen, None), Instant::parse(now).unwrap())
         };

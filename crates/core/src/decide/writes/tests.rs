@@ -1,10 +1,14 @@
 use std::collections::BTreeMap;
 
-use api::{kinds, machine::names};
+use api::machine::names;
 use serde_json::json;
 
 use super::*;
-use crate::{gate::gate, pool::ledger::Entry, seen::SeenGated};
+use crate::{
+    gate::gate,
+    kinds::{self, tests::gated},
+    pool::ledger::Entry,
+};
 
 fn noon() -> Instant {
     Instant::parse("2026-11-15T12:00:00Z").unwrap()
@@ -12,8 +16,7 @@ fn noon() -> Instant {
 
 /// A permit as the gate gives it to a pool with this stanza.
 fn permit(stanza: &Value) -> Permit {
-    let pool =
-        SeenGated::new(&kinds::MACHINE_CONFIG_POOL, &json!({"spec": {"changeManagement": stanza}}));
+    let pool = gated(&kinds::MACHINE_CONFIG_POOL, &json!({"spec": {"changeManagement": stanza}}));
     gate(&pool, None).permit(noon()).unwrap()
 }
 

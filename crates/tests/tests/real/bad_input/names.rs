@@ -6,7 +6,7 @@ use super::requests::{APPLY, Bad, JSON, MAPS, TIDES, bare, with_body};
 const KINDS: [(&str, &str, &str, &str); 9] = [
     ("v1", "Namespace", "/api/v1/namespaces", ""),
     ("v1", "Node", "/api/v1/nodes", ""),
-    ("v1", "ConfigMap", MAPS, ""),
+    CONFIG_MAP,
     ("v1", "Secret", "/api/v1/namespaces/default/secrets", ""),
     ("v1", "ServiceAccount", "/api/v1/namespaces/default/serviceaccounts", ""),
     (
@@ -27,11 +27,12 @@ const KINDS: [(&str, &str, &str, &str); 9] = [
         "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
         "",
     ),
-    ("example.com/v1", "Tide", TIDES, r#","spec":{"harbour":"dover"}"#),
+    TIDE,
 ];
 
-const CONFIG_MAP: (&str, &str, &str, &str) = KINDS[2];
-const TIDE: (&str, &str, &str, &str) = KINDS[8];
+const CONFIG_MAP: (&str, &str, &str, &str) = ("v1", "ConfigMap", MAPS, "");
+const TIDE: (&str, &str, &str, &str) =
+    ("example.com/v1", "Tide", TIDES, r#","spec":{"harbour":"dover"}"#);
 
 pub(super) fn unknown_versions(all: &mut Vec<Bad>) {
     for path in [

@@ -1,11 +1,11 @@
 //! Does all that the operator has to write pass under its own token, its shipped role and every policy, and does nothing else?
 
 use api::{
+    kinds,
     machine::names::{
         ALLOWED_CONFIG, BEGUN_RELEASE, CURRENT_CONFIG, DESIRED_CONFIG, DRAIN_RECORD,
         LAST_APPLIED_DRAIN, LEDGER, PERMIT_BASIS, PERMIT_CHANGE, PERMIT_UNTIL, STATE,
     },
-    schema::{GATED, MACHINES},
 };
 use jiff::{Timestamp, ToSpan as _};
 use kube::Client;
@@ -86,11 +86,11 @@ async fn machines_are_told_emptied_and_let_in(operator: &Writer, client: &Client
 
 async fn pools_are_rendered_and_told_of(operator: &Writer) {
     let [configs, pool, version] = [
-        collection(&MACHINES[0], None),
-        format!("{}/held", collection(&GATED[1], None)),
-        format!("{}/held", collection(&GATED[0], None)),
+        collection(&kinds::MACHINE_CONFIG, None),
+        format!("{}/held", collection(&kinds::MACHINE_CONFIG_POOL, None)),
+        format!("{}/held", collection(&kinds::CLUSTER_VERSION, None)),
     ];
-    let rendered = json!({"apiVersion": MACHINES[0].api_version, "kind": MACHINES[0].name,
+    let rendered = json!({"apiVersion": kinds::MACHINE_CONFIG.api_version, "kind": kinds::MACHINE_CONFIG.name,
         "metadata": {"name": "rendered-worker-b"}, "spec": {}});
     let pointed = json!({"spec": {"configuration": {"name": "rendered-worker-b"}}});
     let one = format!("{configs}/rendered-worker-b");
@@ -126,7 +126,7 @@ async fn who_leads_is_settled(operator: &Writer) {
 
 /// Whatever a policy would let pass.
 async fn nothing_more_is_permitted(operator: &Writer) {
-    let configs = collection(&MACHINES[0], None);
+    let configs = collection(&kinds::MACHINE_CONFIG, None);
     let policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
     let binding = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "x"},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}});

@@ -5,11 +5,11 @@
 //! about the policy, so both are told apart. And all that the operator has to write passes under its role and all policies.
 
 use api::{
+    kinds,
     machine::names::{
         ALLOWED_CONFIG, BEGUN_RELEASE, CURRENT_CONFIG, DESIRED_DRAIN, DRAIN_RECORD,
         LAST_APPLIED_DRAIN, LEDGER, PERMIT_BASIS, PERMIT_UNTIL, REASON, STATE,
     },
-    schema::{GATED, MACHINES},
 };
 use kube::Client;
 use rig::{Cluster, rights::Recorder};
@@ -354,7 +354,7 @@ async fn records_are_kept_by_whom_they_should_be(cast: &Cast<'_>) {
 async fn others_than_nodes_are_kept_by_roles(cast: &Cast<'_>) {
     let by_hand = Who::Initiator.at(cast.client, "pier");
     let mut paths = Vec::new();
-    for kind in GATED.iter().take(2).chain([&MACHINES[0]]) {
+    for kind in [&kinds::CLUSTER_VERSION, &kinds::MACHINE_CONFIG_POOL, &kinds::MACHINE_CONFIG] {
         let collection = collection(kind, None);
         let object = json!({"apiVersion": kind.api_version, "kind": kind.name,
             "metadata": {"name": "held"}, "spec": {}});

@@ -5,12 +5,12 @@ use std::{fs, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use agent::{host::recording::Recording, run::Agent, supply::Supply};
 use api::{
+    kinds,
     machine::names::{
         API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, MACHINE_CONFIG, PERMIT_CHANGE,
         REASON, ROLE, STATE,
     },
     names::MACHINE_CONFIG_POOL,
-    schema::{GATED, MACHINES},
 };
 use kube::Client;
 use operator::{
@@ -98,7 +98,10 @@ fn real_agents_get_what_their_own_machine_needs_and_nothing_else() {
 impl<'a> Stage<'a> {
     async fn set(cluster: &'a Cluster, admin: &Client) -> Self {
         let by_hand = Writer::new(admin, "jane", &[RIGHTS, INITIATORS], None);
-        let (configs, pools) = (collection(&MACHINES[0], None), collection(&GATED[1], None));
+        let (configs, pools) = (
+            collection(&kinds::MACHINE_CONFIG, None),
+            collection(&kinds::MACHINE_CONFIG_POOL, None),
+        );
         for (role, node, secret) in [("worker", "w1", "of-workers"), ("master", "m1", "of-masters")]
         {
             let config = json!({"apiVersion": API_VERSION, "kind": MACHINE_CONFIG,
@@ -262,7 +265,7 @@ impl<'a> Stage<'a> {
         let token = self.cluster.token_of_pod(SYSTEM, AGENT, "on-w1").await.unwrap();
         let agent =
             Writer::itself(&self.cluster.bearer(token, &Recorder::default()).await.unwrap());
-        let configs = collection(&MACHINES[0], None);
+        let configs = collection(&kinds::MACHINE_CONFIG, None);
         for path in [
             format!("{configs}/{}", self.master),
             format!("{configs}/{}", self.worker),

@@ -1,10 +1,8 @@
-//! What is decided wrongly? The table of controllers with another row for pools.
+//! What is decided wrongly? The row of pools with another decision.
 
 use std::{sync::Arc, time::Duration};
 
-use api::kinds;
-use operator::{controllers::MANAGING_POOLS, rollout};
-use runtime::{reconcile::Controller, store::Store, tempo::Tempo};
+use runtime::tempo::Tempo;
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
@@ -13,6 +11,7 @@ use tidegate_core::{
     decide,
     gate::{Form, Gate},
     key::Key,
+    kinds::{self, Duty, Surroundings, machine_config_pool::planned},
     part::{Part, PartKind},
     plan::Plan,
     pool::{capacity::Limit, seen::SeenNode},
@@ -31,78 +30,45 @@ pub(super) fn deaf(tempo: Tempo) -> Tempo {
     Tempo { silence: Duration::from_hours(1_000), ..tempo }
 }
 
-/// The place of the row of pools.
-pub(super) const POOLS: usize = 3;
-const ROWS: usize = MANAGING_POOLS.len();
-
-/// The table with another decision about pools.
-const fn with(decide: fn(&Seen, &Store, Instant) -> Plan) -> [Controller; ROWS] {
-    let mut rows = [MANAGING_POOLS[0]; ROWS];
-    let mut place = 1;
-    while place < ROWS {
-        rows[place] = MANAGING_POOLS[place];
-        place += 1;
-    }
-    rows[POOLS].decide = decide;
-    rows
-}
-
-/// The table with a row that asks again about something that decides nothing.
-const fn not_asking_again() -> [Controller; ROWS] {
-    let mut rows = with(MANAGING_POOLS[POOLS].decide);
-    rows[POOLS].rests_on = some_machine;
-    rows
-}
-
-fn some_machine(_: &Seen, store: &Store) -> Vec<Key> {
-    let machines = store.snapshot().of_kind(&kinds::NODE);
+/// Asks again about something that decides nothing.
+pub(super) fn some_machine(_: &Seen, snapshot: &Snapshot) -> Vec<Key> {
+    let machines = snapshot.of_kind(&kinds::NODE);
     machines.map(|(key, _)| key.clone()).take(1).collect()
 }
 
-pub(super) const ALWAYS_OPEN: &[Controller] = &with(always_open);
-pub(super) const WITHOUT_EXCLUSIONS: &[Controller] = &with(without_exclusions);
-pub(super) const ONE_MORE: &[Controller] = &with(one_more);
-pub(super) const NEWEST_FIRST: &[Controller] = &with(newest_first);
-pub(super) const WITHOUT_PIN: &[Controller] = &with(without_pin);
-pub(super) const PASSING_OVER: &[Controller] = &with(passing_over);
-pub(super) const ASLEEP: &[Controller] = &with(asleep);
-pub(super) const RESTLESS: &[Controller] = &with(restless);
-pub(super) const BEGUN_BY_LOOKS: &[Controller] = &with(begun_by_looks);
-pub(super) const NAMED_FOR_ALL: &[Controller] = &with(named_for_all);
-pub(super) const NOT_ASKING_AGAIN: &[Controller] = &not_asking_again();
-pub(super) const RELEASE_COVERS_ALL: &[Controller] = &with(release_covers_all);
+/// What is decided about pools.
+pub(crate) fn duty() -> Duty {
+    kinds::MACHINE_CONFIG_POOL.managed.unwrap()
+}
 
-pub(super) const OPEN_IF_UNREADABLE: &[Controller] = &with(open_if_unreadable);
-pub(super) const OPEN_IF_UNUSABLE: &[Controller] = &with(open_if_unusable);
-
-fn honest(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    (MANAGING_POOLS[POOLS].decide)(seen, store, now)
+fn honest(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    (duty().decide)(seen, around, now)
 }
 
 /// Decides about a pool that was tampered with, or under another gate.
 fn tampered(
     seen: &Seen,
-    store: &Store,
+    around: &Surroundings<'_>,
     now: Instant,
     tamper: impl FnOnce(&mut SeenGated, &mut Gate),
 ) -> Plan {
     let Seen::Gated(gated) = seen else { return Plan::default() };
-    if let Some(follow) = store.snapshot().follow(gated) {
+    if let Some(follow) = around.snapshot.follow(gated) {
         return Plan { actions: vec![follow], ..Plan::default() };
     }
-    let mut gate = store.snapshot().gate(gated);
+    let mut gate = around.snapshot.gate(gated);
     let mut gated = SeenGated::clone(gated);
     tamper(&mut gated, &mut gate);
-    let planned = rollout::planned(&gated, &gate, store, now).unwrap_or_default();
+    let planned = planned(&gated, &gate, around, now).unwrap_or_default();
     decide::pool(&gated, planned, &gate, now)
 }
 
-fn always_open(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    tampered(seen, store, now, |_, gate| open(gate))
+pub(super) fn always_open(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    tampered(seen, around, now, |_, gate| open(gate))
 }
 
-fn without_exclusions(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    tampered(seen, store, now, |_, gate| {
+pub(super) fn without_exclusions(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    tampered(seen, around, now, |_, gate| {
         let Some(policy) = gate.policy().filter(|_| gate.form() == Form::ByPolicy) else { return };
         let mut policy = SeenPolicy::clone(policy);
         let Some(read) = &mut policy.judged.policy else { return };
@@ -115,8 +81,8 @@ fn without_exclusions(seen: &Seen, store: &Store, now: Instant) -> Plan {
     })
 }
 
-fn one_more(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    tampered(seen, store, now, |gated, _| {
+pub(super) fn one_more(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    tampered(seen, around, now, |gated, _| {
         if let Some(pool) = &mut gated.pool {
             pool.limit = pool.limit.map(|limit| match limit {
                 Limit::Count(count) => Limit::Count(count + 1),
@@ -126,36 +92,36 @@ fn one_more(seen: &Seen, store: &Store, now: Instant) -> Plan {
     })
 }
 
-fn without_pin(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    tampered(seen, store, now, |gated, _| {
+pub(super) fn without_pin(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    tampered(seen, around, now, |gated, _| {
         if let Some(pool) = &mut gated.pool {
             pool.pin = None;
         }
     })
 }
 
-fn passing_over(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    let mut plan = honest(seen, store, now);
+pub(super) fn passing_over(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    let mut plan = honest(seen, around, now);
     let passed =
         |action: &Action| action.initiation().is_some() && action.target.name.ends_with('3');
     plan.actions.retain(|action| !passed(action));
     plan
 }
 
-fn asleep(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    Plan { wake: None, ..honest(seen, store, now) }
+pub(super) fn asleep(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    Plan { wake: None, ..honest(seen, around, now) }
 }
 
 /// The machines that carry the label of a pool.
-fn labelled<'a>(pool: &str, store: &'a Store) -> Vec<&'a SeenNode> {
+fn labelled<'a>(pool: &str, around: &Surroundings<'a>) -> Vec<&'a SeenNode> {
     let label = format!("node-role.kubernetes.io/{pool}");
-    let nodes = store.snapshot().machines().map(|machine| &machine.node);
+    let nodes = around.snapshot.machines().map(|machine| &machine.node);
     nodes.filter(|node| node.labels.contains_key(&label)).collect()
 }
 
 /// Puts whoever comes last in the place of whoever is chosen now; who has room already is left alone.
-fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    let mut plan = honest(seen, store, now);
+pub(super) fn newest_first(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    let mut plan = honest(seen, around, now);
     let Seen::Gated(gated) = seen else { return plan };
     let Some(pool) = gated.pool.as_deref() else { return plan };
     let mut chosen: Vec<String> = Vec::new();
@@ -177,7 +143,7 @@ fn newest_first(seen: &Seen, store: &Store, now: Instant) -> Plan {
                 && !chosen.contains(&other.name)
                 && pool.ledger.get(&other.name).is_none()
         };
-        let nodes = labelled(&pool.name, store);
+        let nodes = labelled(&pool.name, around);
         let Some(last) = nodes.iter().filter(waits).max_by_key(|other| &other.name) else {
             continue;
         };
@@ -216,8 +182,8 @@ fn as_if(stanza: &Value, policy: Option<SeenPolicy>) -> Gate {
 }
 
 /// A stanza that cannot be read is none.
-fn open_if_unreadable(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    tampered(seen, store, now, |_, gate| {
+pub(super) fn open_if_unreadable(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    tampered(seen, around, now, |_, gate| {
         if gate.form() == Form::Unusable {
             open(gate);
         }
@@ -225,8 +191,8 @@ fn open_if_unreadable(seen: &Seen, store: &Store, now: Instant) -> Plan {
 }
 
 /// A policy that cannot be used holds nobody.
-fn open_if_unusable(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    tampered(seen, store, now, |_, gate| {
+pub(super) fn open_if_unusable(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    tampered(seen, around, now, |_, gate| {
         if gate.form() != Form::Unusable && gate.doubt().is_some() {
             open(gate);
         }
@@ -234,10 +200,10 @@ fn open_if_unusable(seen: &Seen, store: &Store, now: Instant) -> Plan {
 }
 
 /// Masters that differ are in the middle of something.
-fn begun_by_looks(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    let masters = labelled("master", store);
+pub(super) fn begun_by_looks(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    let masters = labelled("master", around);
     let differ = masters.iter().any(|node| node.desired != masters[0].desired);
-    tampered(seen, store, now, |gated, gate| {
+    tampered(seen, around, now, |gated, gate| {
         if differ && gated.pool.as_ref().is_some_and(|pool| pool.name == "master") {
             open(gate);
         }
@@ -245,20 +211,20 @@ fn begun_by_looks(seen: &Seen, store: &Store, now: Instant) -> Plan {
 }
 
 /// One machine that was named lets all others go.
-fn named_for_all(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    tampered(seen, store, now, |gated, gate| {
+pub(super) fn named_for_all(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    tampered(seen, around, now, |gated, gate| {
         let Some(pool) = gated.pool.as_deref() else { return };
-        if labelled(&pool.name, store).iter().any(|node| node.allowed.is_some()) {
+        if labelled(&pool.name, around).iter().any(|node| node.allowed.is_some()) {
             open(gate);
         }
     })
 }
 
 /// While a release is installed, everything for masters belongs to it.
-fn release_covers_all(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    let version = store.snapshot().control_plane();
+pub(super) fn release_covers_all(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    let version = around.snapshot.control_plane();
     let installing = version.is_some_and(|version| !version.pending.begun.is_empty());
-    tampered(seen, store, now, |gated, gate| {
+    tampered(seen, around, now, |gated, gate| {
         if installing && gated.pool.as_ref().is_some_and(|pool| pool.name == "master") {
             open(gate);
         }
@@ -266,8 +232,8 @@ fn release_covers_all(seen: &Seen, store: &Store, now: Instant) -> Plan {
 }
 
 /// Counts down in a status.
-fn restless(seen: &Seen, store: &Store, now: Instant) -> Plan {
-    let mut plan = honest(seen, store, now);
+pub(super) fn restless(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    let mut plan = honest(seen, around, now);
     if plan.actions.is_empty() && plan.status.is_none() {
         let version = &seen.identity().resource_version;
         plan.status = Some(tidegate_core::patch::StatusPatch {

@@ -1,6 +1,6 @@
 //! What is in the picture? Lines that fit the terminal, made from values alone.
 
-use api::schema::KindId;
+use api::kinds;
 use schedule::Instant;
 use tidegate_core::{explain::change::joined, overview::Row, phase::Phase, verdict::Verdict};
 use views::{
@@ -46,7 +46,7 @@ impl Frame {
             lines.extend(machines(pool));
         }
         lines.push(Vec::new());
-        let of_pools = |row: &&Row| row.object.id != KindId::MachineConfigPool;
+        let of_pools = |row: &&Row| *row.object.kind() != kinds::MACHINE_CONFIG_POOL;
         for row in self.rows.iter().filter(of_pools) {
             let name = printable(&row.object.to_string());
             lines.push(vec![(Style::Plain, format!("{name:<47} ")), self.state(row)]);

@@ -1,11 +1,8 @@
 //! Does the picture fit, and does it say what is so?
 
-use api::{
-    kinds,
-    machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_BLOCKED, STATE},
-};
+use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_BLOCKED, STATE};
 use serde_json::{Value, json};
-use tidegate_core::snapshot::Snapshot;
+use tidegate_core::{kinds, snapshot::Snapshot};
 use views::pool;
 
 use super::*;

@@ -1,12 +1,24 @@
-use api::schema::GATED;
+use api::machine::names::LEDGER;
 use serde_json::json;
 
 use super::*;
 use crate::explain::change::each;
 
-fn check(kind: &str, document: &Value, waiting: &[&str], begun: &[&str]) {
-    let kind = GATED.iter().find(|row| row.name == kind).unwrap();
-    let found = pending(kind, document);
+mod made;
+mod table;
+
+pub(crate) fn gated(row: &'static Row, document: &Value) -> SeenGated {
+    let Seen::Gated(gated) = row.see(document) else { panic!("{row:?} asks no policy") };
+    SeenGated::clone(&gated)
+}
+
+pub(crate) fn part(row: &'static Row, document: &Value) -> SeenPart {
+    let Seen::Part(part) = row.see(document) else { panic!("{row:?} is no part") };
+    SeenPart::clone(&part)
+}
+
+fn check(row: &'static Row, document: &Value, waiting: &[&str], begun: &[&str]) {
+    let found = gated(row, document).pending;
     assert_eq!(
         (each(&found.waiting), each(&found.begun)),
         (
@@ -20,7 +32,7 @@ fn check(kind: &str, document: &Value, waiting: &[&str], begun: &[&str]) {
 /// POOL-6
 #[test]
 fn a_requested_release_waits_until_it_is_accepted() {
-    let kind = names::CLUSTER_VERSION;
+    let kind = &CLUSTER_VERSION;
     let with = |wanted: Value, accepted: Value, state: &str| json!({"spec": {"desiredUpdate": wanted}, "status": {"desired": accepted, "history": [{"state": state}]}});
     let now = json!({"version": "4.20.8", "image": "r@a"});
     check(kind, &json!({}), &[], &[]);
@@ -57,7 +69,7 @@ fn a_requested_release_waits_until_it_is_accepted() {
 /// POOL-6
 #[test]
 fn machines_without_the_newest_configuration_are_what_waits_in_a_pool() {
-    let kind = names::MACHINE_CONFIG_POOL;
+    let kind = &MACHINE_CONFIG_POOL;
     let with = |target: &str, reached: &str, machines: i64, updated: i64| {
         json!({"spec": {"configuration": {"name": target}},
             "status": {"configuration": {"name": reached}, "machineCount": machines, "updatedMachineCount": updated}})
@@ -103,7 +115,7 @@ fn machines_without_the_newest_configuration_are_what_waits_in_a_pool() {
 
 #[test]
 fn a_hosted_cluster_that_is_being_created_has_nothing_pending() {
-    let kind = names::HOSTED_CLUSTER;
+    let kind = &HOSTED_CLUSTER;
     let with = |image: &str, status: Value| json!({"spec": {"release": {"image": image}}, "status": status});
     let version = |state: &str| json!({"version": {"desired": {"image": "r@a", "version": "4.20.8"}, "history": [{"state": state}]}});
     check(kind, &with("r@b", json!({})), &[], &[]);
@@ -115,7 +127,7 @@ fn a_hosted_cluster_that_is_being_created_has_nothing_pending() {
 /// GATE-8: scaling is not material, so it is never pending.
 #[test]
 fn a_node_pool_says_itself_what_it_wants_to_change() {
-    let kind = names::NODE_POOL;
+    let kind = &NODE_POOL;
     let with = |name: &str, status: &str, message: &str| {
         json!({"spec": {"replicas": 7}, "status": {"replicas": 3,
             "conditions": [{"type": name, "status": status, "message": message}]}})
