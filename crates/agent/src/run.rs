@@ -24,11 +24,11 @@ use schedule::Instant;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tidegate_core::{
+    document::problem::FieldPath,
     node::{
         disruption,
         refusals::{contradictions, refusals},
     },
-    problem::FieldPath,
 };
 use tokio::time::{sleep, timeout};
 

@@ -15,11 +15,9 @@ use std::{
 use schedule::Instant;
 
 use crate::{
-    explain,
-    gate::{Gate, WhatIf},
-    problem::Object,
-    seen::SeenGated,
-    snapshot::Snapshot,
+    cluster::{seen::SeenGated, snapshot::Snapshot},
+    document::problem::Object,
+    gate::{self, Gate, WhatIf},
 };
 
 pub mod chance;
@@ -125,9 +123,9 @@ fn single(gated: &SeenGated, gate: &Gate, settings: &Settings) -> Single {
     let starts = if open.inside { Some(start) } else { open.until };
     Single {
         object: gated.identity.key.object(),
-        waiting: explain::change::each(&gated.pending.waiting),
+        waiting: gate::words::each(&gated.pending.waiting),
         starts: starts.filter(|starts| *starts < settings.range.end),
-        reason: explain::gate::sentence(gate, start),
+        reason: gate::explain::sentence(gate, start),
     }
 }
 

@@ -17,7 +17,7 @@ use runtime::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_core::{enforced::Enforcement, key::Key};
+use tidegate_core::{document::key::Key, gate::enforced::Enforcement};
 use tokio::time::{Instant, sleep};
 
 /// No configuration is called that: names of objects have no capital letters.

@@ -17,13 +17,13 @@ use std::{
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    cluster::kinds,
     drain::{
         self, Blockage, Memory, Move, Outcome, Settings,
         node::Node,
         pod::Pod,
         request::{self, Verdict},
     },
-    kinds,
     pool::seen::SeenNode,
 };
 use tokio::{

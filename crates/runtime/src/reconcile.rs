@@ -22,11 +22,12 @@ use api::schema::Kind;
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use schedule::Instant;
 use tidegate_core::{
-    enforced::Enforcement,
-    key::Key,
-    kinds::{Concerns, Controller, Duty},
-    plan::Plan,
-    seen::Seen,
+    cluster::{
+        kinds::{Concerns, Controller, Duty},
+        seen::Seen,
+    },
+    document::key::Key,
+    gate::{enforced::Enforcement, plan::Plan},
 };
 use tokio::sync::watch;
 

@@ -5,9 +5,11 @@ use std::{collections::BTreeMap, fmt::Write as _, ops::Range};
 use schedule::{Instant, Span, TimeSet, Zone};
 use serde::Serialize;
 use tidegate_core::{
-    forecast::{self, Change},
-    problem::Object,
-    read::Policy,
+    document::problem::Object,
+    policy::{
+        forecast::{self, Change},
+        read::Policy,
+    },
 };
 
 use crate::{

@@ -4,11 +4,12 @@ use api::{kinds, machine::names};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    key::Key,
-    overriding::{self, Wanted},
+    cluster::{
+        overriding::{self, Wanted},
+        snapshot::Snapshot,
+    },
+    document::{key::Key, problem::Problem},
     pool::{seen::SeenPool, steer},
-    problem::Problem,
-    snapshot::Snapshot,
 };
 
 use crate::{
@@ -136,7 +137,7 @@ fn as_it_was(pool: &SeenPool) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::kinds;
+    use tidegate_core::cluster::kinds;
 
     use super::*;
 

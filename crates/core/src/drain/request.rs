@@ -12,7 +12,7 @@ use super::{
     elsewhere::{Elsewhere, elsewhere},
     node::{Node, Request},
 };
-use crate::membership::Membership;
+use crate::node::membership::Membership;
 
 /// What is to be done about a request.
 #[derive(Clone, Debug, PartialEq, Eq)]

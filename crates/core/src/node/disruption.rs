@@ -15,7 +15,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::{diff::Changes, units::is_policy_unit_name};
-use crate::{
+use crate::document::{
     problem::{Code, FieldPath, Problem, quoted},
     shape,
 };

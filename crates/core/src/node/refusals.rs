@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fmt};
 use api::machine::ignition::{File, Ignition, Owner, Unit, User};
 
 use super::{content, units};
-use crate::problem::{Code, FieldPath, Problem, quoted};
+use crate::document::problem::{Code, FieldPath, Problem, quoted};
 
 /// Where a configuration may put files: what an administrator may change on a running host. The rest belongs to the image, to the
 /// kernel or to nobody.

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::seen::{Order, SeenNode};
-use crate::membership::Membership;
+use crate::node::membership::Membership;
 
 /// Why a machine does not get a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,8 +21,8 @@ use super::{
     status::source_reference,
 };
 use crate::{
+    document::problem::{Code, FieldPath, Problem},
     node::refusals::{About, Contradiction, contradictions},
-    problem::{Code, FieldPath, Problem},
 };
 
 /// The largest rendered configuration that is stored, in bytes: what the storage below the API server takes at most.

@@ -13,10 +13,11 @@ use super::{
     target::{Shelf, Target},
 };
 use crate::{
-    gate::problem_text,
-    note::{Note, Weight},
-    pending::{Course, Stop},
-    problem::{Code, FieldPath, Object, Problem},
+    document::problem::{Code, FieldPath, Object, Problem, problem_text},
+    gate::{
+        note::{Note, Weight},
+        pending::{Course, Stop},
+    },
 };
 
 /// Whether machines may be begun, and if not why, with what goes on all the same (POOL-5).

@@ -19,9 +19,11 @@ use super::{
     status::SeenStatus,
 };
 use crate::{
+    document::{
+        key::Key,
+        problem::{Code, FieldPath, Object, Problem},
+    },
     drain::node as drain,
-    key::Key,
-    problem::{Code, FieldPath, Object, Problem},
 };
 
 /// A `MachineConfigPool` as it was last seen.

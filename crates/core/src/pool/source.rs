@@ -11,9 +11,9 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::{digest::digest, ignition};
-use crate::{
+use crate::document::{
+    identity::changed,
     problem::{Code, FieldPath, Object, Problem, quoted},
-    seen::changed,
     shape,
 };
 

@@ -14,11 +14,11 @@ use super::{
     source::{Rendered, text},
 };
 use crate::{
-    change::ChangeId,
-    gate::{Hold, problem_text},
-    patch::{Presence, StatusPatch, made_from},
-    pending::Stop,
-    problem::Problem,
+    document::{
+        patch::{Presence, StatusPatch, made_from},
+        problem::{Problem, problem_text},
+    },
+    gate::{Hold, change::ChangeId, pending::Stop},
 };
 
 /// All machines have the target.

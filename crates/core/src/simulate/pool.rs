@@ -13,6 +13,7 @@ use super::{
     course::{Arrival, Change, Run},
 };
 use crate::{
+    document::problem::Problem,
     gate::{Supposed, WhatIf},
     pool::{
         Effect, PoolPlan, PoolView, Stock, decide,
@@ -22,7 +23,6 @@ use crate::{
         source::{Rendered, SeenConfig, Source},
         update::SeenUpdate,
     },
-    problem::Problem,
 };
 
 /// After how many plans at one instant a pool counts as settled: it renders, points to what it rendered, reserves, and has no more

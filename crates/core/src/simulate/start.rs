@@ -14,14 +14,13 @@ use super::{
     pool::{Pool, as_rendered},
 };
 use crate::{
+    cluster::{seen::SeenGated, snapshot::Snapshot},
     pool::{
         merge::Base,
         render::{Rendering, chosen, render},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, Source},
     },
-    seen::SeenGated,
-    snapshot::Snapshot,
 };
 
 /// Every pool, by name, when the period begins.

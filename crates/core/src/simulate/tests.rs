@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 
 use super::{verdict::Obstacle, *};
 use crate::{
-    key::Key,
-    kinds,
+    cluster::{
+        kinds,
+        seen::{Part, Seen, SeenPart},
+    },
+    document::key::Key,
     pool::seen::{Cordon, SeenNode},
-    seen::{Part, Seen, SeenPart},
 };
 
 fn instant(text: &str) -> Instant {

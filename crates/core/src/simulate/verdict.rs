@@ -13,14 +13,13 @@ use super::{
     pool::Pool,
 };
 use crate::{
-    explain,
-    forecast::{length, seconds},
-    gate::{WhatIf, problem_text},
+    document::problem::{Problem, problem_text},
+    gate::{self, WhatIf},
+    policy::forecast::{length, seconds},
     pool::{
         capacity::Limit,
         seen::{Cordon, Health, Pause, SeenNode},
     },
-    problem::Problem,
 };
 
 /// The mean length of a month, in seconds: a year of 365.2425 days, divided by twelve.
@@ -167,7 +166,7 @@ fn obstacle(last: &Change, after: &Pool<'_>, settings: &Settings) -> Option<Obst
     }
     let start = settings.range.start;
     if after.gate.set().spans(settings.range.clone()).next().is_none() {
-        let reason = explain::gate::sentence(&after.gate, start);
+        let reason = gate::explain::sentence(&after.gate, start);
         let opens = after.gate.set().state(settings.range.end).until;
         return Some(Obstacle::Shut { reason, opens });
     }

@@ -7,9 +7,11 @@ use runtime::telemetry::Verdict;
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    kinds::{self, CHANGE_MANAGEMENT_POLICY, MACHINE_CONFIG_POOL, Surroundings},
-    plan::Plan,
-    seen::Seen,
+    cluster::{
+        kinds::{self, CHANGE_MANAGEMENT_POLICY, MACHINE_CONFIG_POOL, Surroundings},
+        seen::Seen,
+    },
+    gate::plan::Plan,
 };
 
 use super::common::{

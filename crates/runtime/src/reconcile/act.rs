@@ -8,8 +8,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 use tidegate_core::{
-    action::{Action, Initiation, Owner, Right, Write},
-    key::Key,
+    document::key::Key,
+    gate::action::{Action, Initiation, Owner, Right, Write},
 };
 
 use super::execute::Hands;

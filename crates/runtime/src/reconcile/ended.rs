@@ -7,7 +7,11 @@
 use std::time::Duration;
 
 use api::schema::Role;
-use tidegate_core::{key::Key, patch::StatusPatch, plan::Plan, seen::Seen};
+use tidegate_core::{
+    cluster::seen::Seen,
+    document::{key::Key, patch::StatusPatch},
+    gate::plan::Plan,
+};
 
 use super::{
     Reconciler,

@@ -3,8 +3,8 @@
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    key,
-    overriding::{self, Wanted},
+    cluster::overriding::{self, Wanted},
+    document::key,
 };
 
 use super::{git, live::Live, machines, schedules, show, verbs, workloads};

@@ -4,11 +4,15 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use tidegate_core::{
-    key,
-    overriding::{self, Wanted},
-    phase,
+    cluster::{
+        overriding::{self, Wanted},
+        phase,
+    },
+    document::{
+        key,
+        problem::{Object, Problem},
+    },
     pool::{seen::SeenPool, steer},
-    problem::{Object, Problem},
 };
 
 use super::live::Live;

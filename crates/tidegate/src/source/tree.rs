@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 use serde_json::{Map, Number, Value};
-use tidegate_core::problem::{Code, FieldPath, Problem, Step, quoted};
+use tidegate_core::document::problem::{Code, FieldPath, Problem, Step, quoted};
 
 /// How deep values may be nested. A policy needs eight levels.
 const DEEPEST: usize = 64;

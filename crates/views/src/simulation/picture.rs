@@ -7,7 +7,7 @@ use std::{fmt::Write as _, ops::Range};
 
 use schedule::{Date, Instant, Zone};
 use tidegate_core::{
-    forecast::{clipped, first_of_month, length, midnight, next_month},
+    policy::forecast::{clipped, first_of_month, length, midnight, next_month},
     simulate::{Arrival, Change, Course, Forecast, Settings, Single, verdict::Verdict},
 };
 

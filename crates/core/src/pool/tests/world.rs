@@ -5,7 +5,8 @@ use schedule::{Instant, Span, TimeSet};
 use serde_json::{Value, json};
 
 use crate::{
-    gate::{Form, Gate},
+    gate::{Gate, refusal::Refusals},
+    policy::stanza::Form,
     pool::{
         Effect, PoolPlan, PoolView, Stock, Topology, decide,
         merge::Base,
@@ -15,7 +16,6 @@ use crate::{
         source::{Rendered, SeenConfig, Source},
         update::{Record, SeenUpdate},
     },
-    refusal::Refusals,
 };
 
 #[derive(Clone)]

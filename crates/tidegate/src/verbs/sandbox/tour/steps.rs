@@ -2,7 +2,7 @@
 
 use api::{kinds, machine::names as machine, names};
 use serde_json::{Value, json};
-use tidegate_core::key::Key;
+use tidegate_core::document::key::Key;
 
 /// The pool that the tour is about.
 pub(super) const POOL: &str = "worker";
