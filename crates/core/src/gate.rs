@@ -192,6 +192,18 @@ fn form(stanza: &Stanza, gating: &Gating) -> Result<Form, Box<Problem>> {
     }
 }
 
+/// Whether a stanza leaves anything to the policy that it names.
+pub(crate) fn asks_its_policy(gated: &SeenGated) -> bool {
+    let StanzaReading::Usable(stanza) = &gated.stanza else { return false };
+    match stanza.strategy {
+        StanzaStrategy::Permissive | StanzaStrategy::Restrictive => false,
+        StanzaStrategy::ByPolicy
+        | StanzaStrategy::PermissiveUntil
+        | StanzaStrategy::RestrictiveUntil
+        | StanzaStrategy::Unknown => true,
+    }
+}
+
 /// How a policy stands with the gates that name it.
 enum Standing<'a> {
     NotNamed,
