@@ -97,6 +97,18 @@ impl Gating {
 }
 
 impl SeenStanza {
+    /// Whether it leaves anything to the policy that it names.
+    pub(crate) fn asks_its_policy(&self) -> bool {
+        let StanzaReading::Usable(stanza) = &self.reading else { return false };
+        match stanza.strategy {
+            StanzaStrategy::Permissive | StanzaStrategy::Restrictive => false,
+            StanzaStrategy::ByPolicy
+            | StanzaStrategy::PermissiveUntil
+            | StanzaStrategy::RestrictiveUntil
+            | StanzaStrategy::Unknown => true,
+        }
+    }
+
     /// The policy that it names, whatever the strategy (GATE-3); in the object's own namespace if such policies live in one, and in no
     /// other (GATE-5).
     pub fn policy(&self) -> Option<Key> {

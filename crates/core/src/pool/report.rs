@@ -38,7 +38,8 @@ pub(crate) fn progress<R: Clone>(
     let target = ways.target().name.as_str();
     let mut behind = view.nodes.iter().filter(|node| !node.is_silent() && node.desired != target);
     let goes = |node: &&SeenNode| ways.begun(node).is_some_and(|(_, config)| config.name == target);
-    if ways.has_begun() && behind.all(goes) {
+    // Who was told to go does not wait for the gate either.
+    if behind.all(goes) {
         return Progress::May;
     }
     let mut goes_on = GoesOn::default();

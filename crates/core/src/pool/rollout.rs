@@ -136,11 +136,6 @@ impl<'a, R: Clone> Ways<'a, R> {
         self.update.as_ref().map(|(covering, _)| covering)
     }
 
-    /// Whether anything that is recorded goes on.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.change.is_some() || self.update.is_some()
-    }
-
     /// Where a change that has begun takes a machine, and the proof that it has: the one of the ledger before the update, because what the
     /// gate permitted later contains what it permitted before. The update takes a machine further that is there only once all are: else
     /// the two would send it to and fro.

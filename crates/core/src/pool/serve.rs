@@ -173,6 +173,7 @@ mod tests {
         ]}}});
         Rendered {
             name: "rendered-worker-a".into(),
+            resource_version: String::new(),
             pool: "worker".into(),
             created: None,
             digests: std::collections::BTreeMap::new(),

@@ -52,6 +52,8 @@ pub struct Source {
 pub struct Rendered {
     /// Its name.
     pub name: String,
+    /// The version of the stored bytes; empty if it was never stored.
+    pub resource_version: String,
     /// The pool that owns it.
     pub pool: String,
     /// When it was made.
@@ -106,6 +108,9 @@ impl Rendered {
         let digests = annotation(document, names::SOURCE_DIGESTS);
         Self {
             name,
+            resource_version: text(document, "/metadata/resourceVersion")
+                .unwrap_or_default()
+                .into(),
             pool,
             created: text(document, "/metadata/creationTimestamp")
                 .and_then(|at| Instant::parse(at).ok()),

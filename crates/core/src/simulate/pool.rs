@@ -152,7 +152,7 @@ impl Pool<'_> {
                     self.rendered.push(rendered);
                 }
             }
-            Effect::RecordSources { name, digests } => {
+            Effect::RecordSources { name, digests, .. } => {
                 let stored = self.rendered.iter_mut().find(|config| config.name == name);
                 if let (Some(stored), Ok(digests)) = (stored, serde_json::from_str(&digests)) {
                     stored.digests = digests;

@@ -145,6 +145,7 @@ fn rendering(
             let config = made.config.as_ref();
             rendered.push(Rendered {
                 name: config.map_or(name, |config| config.name.clone()),
+                resource_version: String::new(),
                 pool: seen.name.clone(),
                 created: None,
                 digests: config

@@ -44,6 +44,7 @@ pub(super) async fn act(hands: &Hands, key: &Key, action: &Action) -> Acted {
         },
     };
     let cluster = hands.cluster.within(patience);
+    let known = hands.caches.store().version(&action.target);
     match (send(&cluster, &action.target, &action.write).await, &action.write) {
         (Ok(_), Write::Create(_)) => Acted::Done,
         (Err(error), Write::Create(_)) if error.code() == Some(409) => Acted::Done,
@@ -52,8 +53,15 @@ pub(super) async fn act(hands: &Hands, key: &Key, action: &Action) -> Acted {
         (Err(error), _) => Acted::Failed { object: action.target.clone(), error },
         (Ok(document), _) => {
             // What the server answered is known from here on.
-            if let Some(seen) = hands.caches.read(action.target.kind(), &document) {
-                hands.caches.answered(&action.target, seen);
+            let object = action.target.clone();
+            let Some(seen) = hands.caches.read(object.kind(), &document) else {
+                return Acted::Done;
+            };
+            let written = seen.identity().resource_version.parse::<u64>().ok();
+            hands.caches.answered(&object, seen);
+            // The very version that it was made from: the next decision would want the same again, at once and for ever (EXEC-4).
+            if written.is_some() && written == known {
+                return Acted::Failed { object, error: CallError::Unchanged };
             }
             Acted::Done
         }

@@ -40,8 +40,11 @@ fn write(effect: Effect, pool: &Key, reserved: &dyn Fn(&str) -> Reserved) -> Act
             let target = Key::new(&kinds::MACHINE_CONFIG, None, name.unwrap_or_default());
             Action::upkeep(target, Write::Create(*document))
         }
-        Effect::RecordSources { name, digests } => {
-            let change = json!({"metadata": {"annotations": {names::SOURCE_DIGESTS: digests}}});
+        Effect::RecordSources { name, resource_version, digests } => {
+            let change = json!({"metadata": {
+                "resourceVersion": resource_version,
+                "annotations": {names::SOURCE_DIGESTS: digests},
+            }});
             let target = Key::new(&kinds::MACHINE_CONFIG, None, &name);
             Action::upkeep(target, Write::MergePatch(change))
         }

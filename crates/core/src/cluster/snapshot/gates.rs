@@ -55,13 +55,16 @@ impl Snapshot {
         naming.into_iter().flatten().chain(masters)
     }
 
-    /// The objects that the gate of an object rests on: the object, what decides in its stead, and the policy that is named (GATE-11).
-    /// What decides about masters is one of them even where it was not seen: it may have come since.
+    /// The objects that the gate of an object rests on: the object, what decides in its stead, and the policy that is asked (GATE-11).
+    /// What decides about masters is one of them even where it was not seen: it may have come since. A policy that is named and set aside
+    /// (GATE-3) is none of them: who sets one aside that cannot be read does not wait for it.
     pub fn rests_on(&self, seen: &Seen) -> Vec<Key> {
         let Some(gated) = gated(seen) else { return Vec::new() };
         let version = gated.is_the_master_pool().then(control_plane);
         let own = gated.identity.key.clone();
-        [own].into_iter().chain(version).chain(self.policy_of(seen)).collect()
+        let decides = self.decides(gated);
+        let policy = decides.policy().filter(|_| decides.stanza.asks_its_policy());
+        [own].into_iter().chain(version).chain(policy).collect()
     }
 
     /// What the control plane says, if it was seen.

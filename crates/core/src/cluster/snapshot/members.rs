@@ -5,11 +5,15 @@
 
 use std::{cell::OnceCell, collections::BTreeMap};
 
+use api::kinds;
+
 use super::{Snapshot, gated, machine, pools};
 use crate::{
     cluster::seen::{Seen, SeenMachine},
+    document::key::Key,
     node::membership::Membership,
     pool::{
+        disputed::Disputed,
         membership::membership,
         seen::{SeenNode, SeenPool},
         selector::Selector,
@@ -20,7 +24,13 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(super) struct Members(OnceCell<Index>);
 
-type Index = BTreeMap<String, BTreeMap<String, Seen>>;
+#[derive(Clone, Debug, Default)]
+struct Index {
+    /// The nodes that belong to a pool.
+    of: BTreeMap<String, BTreeMap<String, Seen>>,
+    /// The nodes that belong to nobody, each with the pools that claim it, or may claim it.
+    disputed: BTreeMap<String, Vec<String>>,
+}
 
 impl Members {
     /// An object came, changed or went.
@@ -37,13 +47,15 @@ impl Members {
         let (was, is) = (before.and_then(machine), after.and_then(machine));
         let stays = was.zip(is).is_some_and(|(was, is)| was.node.labels == is.node.labels);
         if let (Some(was), false) = (was, stays) {
-            for nodes in index.values_mut() {
+            for nodes in index.of.values_mut() {
                 nodes.remove(&was.node.name);
             }
+            index.disputed.remove(&was.node.name);
         }
         let (Some(seen), Some(is)) = (after, is) else { return };
         if stays {
-            if let Some(known) = index.values_mut().find_map(|nodes| nodes.get_mut(&is.node.name)) {
+            let mut all = index.of.values_mut();
+            if let Some(known) = all.find_map(|nodes| nodes.get_mut(&is.node.name)) {
                 *known = seen.clone();
             }
         } else {
@@ -64,9 +76,15 @@ fn enter<'a>(
     machine: &SeenMachine,
     pools: impl Iterator<Item = &'a SeenPool>,
 ) {
-    if let Membership::Of(home) = membership(&machine.node, pools) {
-        let name = machine.node.name.clone();
-        index.entry(home.to_owned()).or_default().insert(name, seen.clone());
+    let name = machine.node.name.clone();
+    match membership(&machine.node, pools) {
+        Membership::Of(home) => {
+            index.of.entry(home.to_owned()).or_default().insert(name, seen.clone());
+        }
+        Membership::Disputed(by) => {
+            index.disputed.insert(name, by.into_iter().map(str::to_owned).collect());
+        }
+        Membership::Nowhere => {}
     }
 }
 
@@ -78,16 +96,33 @@ impl Snapshot {
 
     /// The same, with what whoever drains them reads.
     pub fn machines_of(&self, pool: &str) -> impl Iterator<Item = &SeenMachine> {
-        let index = self.members.0.get_or_init(|| {
-            let mut index = Index::new();
+        self.index().of.get(pool).into_iter().flat_map(BTreeMap::values).filter_map(machine)
+    }
+
+    /// The nodes that a pool claims, or may claim, and that belong to nobody, by name.
+    pub fn disputed(&self, pool: &str) -> impl Iterator<Item = Disputed<'_>> {
+        let claimed =
+            self.index().disputed.iter().filter(move |(_, by)| by.iter().any(|by| by == pool));
+        claimed.filter_map(|(node, by)| {
+            let machine = machine(self.get(&Key::new(&kinds::NODE, None, node))?)?;
+            let chooses = |pool: &&str| {
+                self.pool(pool).is_some_and(|pool| pool.nodes.chooses(&machine.node.labels))
+            };
+            let (claimed, doubtful) = by.iter().map(String::as_str).partition(chooses);
+            Some(Disputed { node, claimed, doubtful })
+        })
+    }
+
+    fn index(&self) -> &Index {
+        self.members.0.get_or_init(|| {
+            let mut index = Index::default();
             for (seen, machine) in
                 self.seen.values().filter_map(|seen| Some((seen, machine(seen)?)))
             {
                 enter(&mut index, seen, machine, pools(&self.seen));
             }
             index
-        });
-        index.get(pool).into_iter().flat_map(BTreeMap::values).filter_map(machine)
+        })
     }
 
     /// The pool that a node belongs to; none if it belongs to none, or if several claim it.

@@ -114,6 +114,30 @@ fn gate_of_the_masters_rests_on_the_cluster_version_and_its_policy() {
     assert_eq!(cluster.naming(&policy("c")).count(), 1);
 }
 
+/// GATE-3, GATE-11: a policy that is named and set aside is not asked, so nobody waits until it can be read.
+#[test]
+fn gate_rests_on_a_policy_only_while_it_is_asked() {
+    for (strategy, until, rests) in [
+        ("ByPolicy", None, true),
+        ("Permissive", None, false),
+        ("Restrictive", None, false),
+        ("PermissiveUntil", Some("permissiveUntil"), true),
+        ("RestrictiveUntil", Some("restrictiveUntil"), true),
+    ] {
+        let mut cluster = Snapshot::default();
+        let mut stanza = json!({"strategy": strategy, "byPolicy": {"name": "a"}});
+        if let Some(until) = until {
+            stanza[until] = "2026-11-16T00:00:00Z".into();
+        }
+        let spec = json!({"changeManagement": stanza});
+        add(&mut cluster, &kinds::MACHINE_CONFIG_POOL, "worker", &spec);
+        let resting = cluster.rests_on(cluster.get(&pool("worker")).unwrap());
+        let policy = Key::new(&kinds::CHANGE_MANAGEMENT_POLICY, None, "a");
+        assert_eq!(resting.contains(&policy), rests, "{strategy}");
+        assert_eq!(cluster.naming(&policy).count(), 1, "and it is still named");
+    }
+}
+
 /// Whatever changes, in whatever order, the index says what a new one would.
 #[test]
 fn members_are_those_that_a_fresh_look_would_find() {
@@ -157,6 +181,50 @@ fn members_are_those_that_a_fresh_look_would_find() {
         &json!({"metadata": {"name": "n1", "labels": role("worker"), "resourceVersion": "9"}}),
     );
     assert_eq!(cluster.members("worker")[0].resource_version, "9");
+}
+
+/// GATE-12: who belongs to nobody is named by each pool that claims it, or may, for as long as that is so.
+#[test]
+fn machine_that_belongs_to_nobody_is_named_by_those_who_claim_it() {
+    let role = |role: &str| format!("node-role.kubernetes.io/{role}");
+    let node = |cluster: &mut Snapshot, roles: &[&str]| {
+        let labels: Value = roles.iter().map(|name| (role(name), json!(""))).collect();
+        cluster.add(&kinds::NODE, &json!({"metadata": {"name": "n1", "labels": labels}}));
+    };
+    let claims = |name: &str| json!({"nodeSelector": {"matchLabels": {role(name): ""}}});
+    let said = |cluster: &Snapshot| {
+        ["gpu", "infra", "worker"].map(|name| {
+            let base = crate::pool::merge::Base::default();
+            let pool = cluster.pool(name).unwrap();
+            let rendering = cluster.rendering(pool, &base);
+            let view = cluster.view(pool, &rendering, &base);
+            let gate = cluster.gate(cluster.resource(&super::tests::pool(name)).unwrap());
+            let plan = crate::pool::decide(&view, &gate, now());
+            let said = plan.problems.iter().map(|problem| problem.detail.as_str());
+            said.filter(|said| said.contains("Node/")).collect::<Vec<_>>().join("; ")
+        })
+    };
+    let mut cluster = Snapshot::default();
+    for name in ["gpu", "infra", "worker"] {
+        add(&mut cluster, &kinds::MACHINE_CONFIG_POOL, name, &claims(name));
+    }
+    node(&mut cluster, &["worker", "infra"]);
+    assert_eq!(said(&cluster), ["", "", ""]);
+    node(&mut cluster, &["worker", "infra", "gpu"]);
+    let nobodys = "Node/n1 belongs to no pool, and nothing is begun there: it";
+    let both = format!("{nobodys} is claimed by MachineConfigPool/gpu and MachineConfigPool/infra");
+    assert_eq!(said(&cluster), [&*both, &*both, ""]);
+    node(&mut cluster, &["worker"]);
+    assert_eq!(said(&cluster), ["", "", ""]);
+    let typo = json!({"nodeSelector": {"matchExpressions": [{"key": "x", "operator": "exists"}]}});
+    add(&mut cluster, &kinds::MACHINE_CONFIG_POOL, "infra", &typo);
+    let unread = "MachineConfigPool/infra, whose nodeSelector cannot be read";
+    let may = format!("{nobodys} is claimed by MachineConfigPool/worker and may be by {unread}");
+    assert_eq!(said(&cluster), ["", &*may, &*may]);
+    node(&mut cluster, &[]);
+    assert_eq!(said(&cluster), ["", &*format!("{nobodys} may be claimed by {unread}"), ""]);
+    cluster.remove(&Key::new(&kinds::NODE, None, "n1"));
+    assert_eq!(said(&cluster), ["", "", ""]);
 }
 
 /// Names are no identity: what is called alike and is of another kind is another object.

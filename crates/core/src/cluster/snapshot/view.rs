@@ -31,6 +31,7 @@ impl Snapshot {
                 None => Topology::Single,
                 Some(_) => Topology::Several,
             },
+            disputed: self.disputed(&pool.name).collect(),
             ..PoolView::new(pool, stock, rendering, base)
         }
     }

@@ -416,6 +416,7 @@ fn what_no_running_machine_can_take_is_refused_as_a_whole() {
     };
     let mut running = Rendered {
         name: "rendered-worker-old".into(),
+        resource_version: String::new(),
         pool: "worker".into(),
         created: None,
         digests: std::collections::BTreeMap::new(),

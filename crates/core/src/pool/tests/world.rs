@@ -185,8 +185,11 @@ impl World {
                 };
                 self.rendered.push(rendered);
             }
-            Effect::RecordSources { name, digests } => {
+            Effect::RecordSources { name, resource_version, digests } => {
                 let stored = self.rendered.iter_mut().find(|config| config.name == *name).unwrap();
+                if *resource_version != stored.resource_version {
+                    return Err(Conflict);
+                }
                 stored.digests = serde_json::from_str(digests).unwrap();
             }
             Effect::SetConfiguration(operations) | Effect::WriteLedger { operations, .. } => {

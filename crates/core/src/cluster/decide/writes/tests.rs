@@ -114,9 +114,16 @@ fn upkeep_has_no_permit_and_yields_to_other_owners() {
             Write::JsonPatch(patch),
         ),
         (
-            Effect::RecordSources { name: "rendered-b".into(), digests: "{}".into() },
+            Effect::RecordSources {
+                name: "rendered-b".into(),
+                resource_version: resource_version.clone(),
+                digests: "{}".into(),
+            },
             (&config, Refused::EndsThePlan),
-            Write::MergePatch(json!({"metadata": {"annotations": {names::SOURCE_DIGESTS: "{}"}}})),
+            Write::MergePatch(json!({"metadata": {
+                "resourceVersion": "7",
+                "annotations": {names::SOURCE_DIGESTS: "{}"},
+            }})),
         ),
         (
             Effect::Adopt {
