@@ -125,13 +125,13 @@ fn made(seen: &SeenStanza, named: Option<&Key>, policy: Option<&Arc<SeenPolicy>>
         Err(problem) => return Gate::unusable(&[*problem]),
     };
     let standing = match named {
-        None => Standing::NotNamed,
+        None => NamedPolicy::NotNamed,
         Some(named) => standing(named, policy),
     };
     let (named, policy, doubt) = match standing {
-        Standing::NotNamed => (None, None, None),
-        Standing::Ready(lowered) => (Some(lowered.set.clone()), policy.cloned(), None),
-        Standing::Doubtful(doubt) => (Some(TimeSet::never()), None, Some(doubt)),
+        NamedPolicy::NotNamed => (None, None, None),
+        NamedPolicy::Ready(lowered) => (Some(lowered.set.clone()), policy.cloned(), None),
+        NamedPolicy::Doubtful(doubt) => (Some(TimeSet::never()), None, Some(doubt)),
     };
     let set = match form {
         Form::NoStanza | Form::Permissive => TimeSet::always(),
@@ -148,14 +148,14 @@ fn made(seen: &SeenStanza, named: Option<&Key>, policy: Option<&Arc<SeenPolicy>>
 }
 
 /// How a policy stands with the gates that name it.
-enum Standing<'a> {
+enum NamedPolicy<'a> {
     NotNamed,
     Ready(&'a Lowered),
     Doubtful(Doubt),
 }
 
-fn standing<'a>(named: &Key, policy: Option<&'a Arc<SeenPolicy>>) -> Standing<'a> {
-    let doubtful = |reason, message| Standing::Doubtful(Doubt { reason, message });
+fn standing<'a>(named: &Key, policy: Option<&'a Arc<SeenPolicy>>) -> NamedPolicy<'a> {
+    let doubtful = |reason, message| NamedPolicy::Doubtful(Doubt { reason, message });
     let Some(policy) = policy else {
         let message =
             format!("{named} does not exist, so changes are held; create it or name another");
@@ -166,7 +166,7 @@ fn standing<'a>(named: &Key, policy: Option<&'a Arc<SeenPolicy>>) -> Standing<'a
         return doubtful(names::POLICY_NOT_READY, format!("{named} cannot be used: {wrong}"));
     };
     match policy.ready() {
-        Ok(()) => Standing::Ready(&judged.lowered),
+        Ok(()) => NamedPolicy::Ready(&judged.lowered),
         Err(why) => {
             doubtful(names::POLICY_NOT_READY, format!("{named} {why}, so changes are held"))
         }

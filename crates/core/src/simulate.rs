@@ -27,8 +27,8 @@ mod pool;
 mod start;
 pub mod verdict;
 
-pub use course::{Arrival, Change, Run};
-use verdict::Verdict;
+pub use course::{Arrival, PoolChange, Run};
+use verdict::Outlook;
 
 /// What a person may choose.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ pub struct Course {
     /// How many of them may be away at once (POOL-2).
     pub at_once: usize,
     /// Its changes, in the order they arrived.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PoolChange>,
     /// How long its gate is open within the period, in seconds.
     pub open: i64,
     /// In how many stretches.
@@ -85,7 +85,7 @@ pub struct Course {
     /// How much open time one change needs, in seconds.
     pub need: i64,
     /// Whether it gets there.
-    pub verdict: Verdict,
+    pub verdict: Outlook,
 }
 
 /// A change that is one step to us: an update of a control plane, or of hosted machines.

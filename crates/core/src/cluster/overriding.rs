@@ -20,7 +20,7 @@ use crate::{
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum WantedStanza {
     /// Always.
     Permissive,
     /// Never.
@@ -35,7 +35,7 @@ pub enum Wanted {
 
 /// A change of a stanza.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct StanzaChange {
     /// The merge patch; it carries the version it was made from.
     pub patch: Value,
     /// The merge patch that takes it back.
@@ -60,12 +60,12 @@ pub fn led_elsewhere(seen: &SeenGated, snapshot: &Snapshot) -> Option<String> {
 pub fn change(
     seen: &SeenGated,
     policy: Option<&Arc<SeenPolicy>>,
-    wanted: Wanted,
+    wanted: WantedStanza,
     reason: Option<&str>,
     now: Instant,
-) -> Result<Change, String> {
+) -> Result<StanzaChange, String> {
     let (object, field) = (&seen.identity.key, seen.stanza.gating.field());
-    if let Wanted::PermissiveUntil(until) | Wanted::RestrictiveUntil(until) = wanted
+    if let WantedStanza::PermissiveUntil(until) | WantedStanza::RestrictiveUntil(until) = wanted
         && until <= now
     {
         return Err(format!("{until} is not after now ({now}), so it would not change {object}"));
@@ -76,12 +76,16 @@ pub fn change(
     };
     let names_policy = stanza.is_some_and(|stanza| stanza.by_policy.is_some());
     let (strategy, permissive, restrictive) = match wanted {
-        Wanted::Permissive => (StanzaStrategy::Permissive, None, None),
-        Wanted::Restrictive => (StanzaStrategy::Restrictive, None, None),
-        Wanted::PermissiveUntil(until) => (StanzaStrategy::PermissiveUntil, Some(until), None),
-        Wanted::RestrictiveUntil(until) => (StanzaStrategy::RestrictiveUntil, None, Some(until)),
-        Wanted::Clear if names_policy => (StanzaStrategy::ByPolicy, None, None),
-        Wanted::Clear => {
+        WantedStanza::Permissive => (StanzaStrategy::Permissive, None, None),
+        WantedStanza::Restrictive => (StanzaStrategy::Restrictive, None, None),
+        WantedStanza::PermissiveUntil(until) => {
+            (StanzaStrategy::PermissiveUntil, Some(until), None)
+        }
+        WantedStanza::RestrictiveUntil(until) => {
+            (StanzaStrategy::RestrictiveUntil, None, Some(until))
+        }
+        WantedStanza::Clear if names_policy => (StanzaStrategy::ByPolicy, None, None),
+        WantedStanza::Clear => {
             return Err(format!(
                 "{object} names no policy to go back to; set {field}.byPolicy first"
             ));
@@ -108,7 +112,7 @@ pub fn change(
     if !seen.identity.resource_version.is_empty() {
         metadata["resourceVersion"] = json!(seen.identity.resource_version);
     }
-    Ok(Change {
+    Ok(StanzaChange {
         patch: patch(seen, metadata, written),
         undo: patch(seen, annotated(seen.stanza.override_reason.as_deref()), before),
         meaning: meaning(&after, &gate, now),
@@ -194,8 +198,8 @@ mod tests {
     fn an_override_keeps_the_policy_and_can_be_taken_back() {
         let seen = pool(&json!({"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}}));
         let until = at("2026-11-16T12:00:00Z");
-        let made =
-            change(&seen, None, Wanted::PermissiveUntil(until), Some("CVE"), at(NOW)).unwrap();
+        let made = change(&seen, None, WantedStanza::PermissiveUntil(until), Some("CVE"), at(NOW))
+            .unwrap();
         assert_eq!(
             made.patch,
             json!({
@@ -222,29 +226,32 @@ mod tests {
         let seen = pool(
             &json!({"strategy": "PermissiveUntil", "permissiveUntil": NOW, "byPolicy": {"name": "weekend"}}),
         );
-        let check = |wanted: Wanted, expected: Value| {
+        let check = |wanted: WantedStanza, expected: Value| {
             let made = change(&seen, None, wanted, None, at("2026-11-15T00:00:00Z")).unwrap();
             assert_eq!(made.patch["spec"]["changeManagement"], expected);
         };
         let with = |strategy: &str, permissive: Value, restrictive: Value| json!({"strategy": strategy, "permissiveUntil": permissive, "restrictiveUntil": restrictive});
-        check(Wanted::Permissive, with("Permissive", Value::Null, Value::Null));
-        check(Wanted::Restrictive, with("Restrictive", Value::Null, Value::Null));
-        check(Wanted::RestrictiveUntil(at(NOW)), with("RestrictiveUntil", Value::Null, json!(NOW)));
-        check(Wanted::Clear, with("ByPolicy", Value::Null, Value::Null));
+        check(WantedStanza::Permissive, with("Permissive", Value::Null, Value::Null));
+        check(WantedStanza::Restrictive, with("Restrictive", Value::Null, Value::Null));
+        check(
+            WantedStanza::RestrictiveUntil(at(NOW)),
+            with("RestrictiveUntil", Value::Null, json!(NOW)),
+        );
+        check(WantedStanza::Clear, with("ByPolicy", Value::Null, Value::Null));
     }
 
     #[test]
     fn what_would_do_nothing_or_harm_is_refused() {
         let bare = pool(&Value::Null);
-        let check = |seen: &SeenGated, wanted: Wanted, expected: &str| {
+        let check = |seen: &SeenGated, wanted: WantedStanza, expected: &str| {
             let refused = change(seen, None, wanted, None, at(NOW)).unwrap_err();
             assert!(refused.contains(expected), "{refused}");
         };
-        check(&bare, Wanted::PermissiveUntil(at(NOW)), "is not after now");
-        check(&bare, Wanted::Clear, "names no policy to go back to");
-        check(&pool(&json!({"strategy": "Sometimes"})), Wanted::Permissive, "cannot be used");
+        check(&bare, WantedStanza::PermissiveUntil(at(NOW)), "is not after now");
+        check(&bare, WantedStanza::Clear, "names no policy to go back to");
+        check(&pool(&json!({"strategy": "Sometimes"})), WantedStanza::Permissive, "cannot be used");
         // Without a stanza, taking it back is taking it away.
-        let made = change(&bare, None, Wanted::Restrictive, None, at(NOW)).unwrap();
+        let made = change(&bare, None, WantedStanza::Restrictive, None, at(NOW)).unwrap();
         assert_eq!(made.undo["spec"], json!({"changeManagement": null}));
     }
 

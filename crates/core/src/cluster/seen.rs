@@ -29,7 +29,7 @@ use crate::{
         enforced::Enforcement,
         pending::{Began, Pending},
     },
-    node::disruption::{self, Wanted},
+    node::disruption::{self, WantedPolicies},
     policy::{
         seen::SeenPolicy,
         stanza::{Gating, SeenStanza, StanzaReading},
@@ -77,7 +77,7 @@ pub enum Part {
 #[derive(Clone, Debug)]
 pub struct SeenDisruption {
     /// What the administrator wants, or why it cannot be used.
-    pub wanted: Wanted,
+    pub wanted: WantedPolicies,
     /// What acts.
     pub status: MachineConfigurationStatus,
     /// Where its condition stands.

@@ -28,7 +28,7 @@ impl fmt::Display for Object {
 
 /// One step from an object to a part of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub enum PathStep {
     /// The field of this name.
     Key(String),
     /// The entry at this place of a list.
@@ -37,7 +37,7 @@ pub enum Step {
 
 /// Which field of an object; empty for the object itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FieldPath(Vec<Step>);
+pub struct FieldPath(Vec<PathStep>);
 
 impl FieldPath {
     /// The object itself.
@@ -47,19 +47,19 @@ impl FieldPath {
 
     /// A path of plain field names, written `spec.strategy`.
     pub fn of(dotted: &str) -> Self {
-        Self(dotted.split('.').map(|key| Step::Key(key.into())).collect())
+        Self(dotted.split('.').map(|key| PathStep::Key(key.into())).collect())
     }
 
     /// The field of this name below here.
     #[must_use]
     pub fn key(&self, name: &str) -> Self {
-        self.then(Step::Key(name.into()))
+        self.then(PathStep::Key(name.into()))
     }
 
     /// The entry at this place of the list here.
     #[must_use]
     pub fn index(&self, place: usize) -> Self {
-        self.then(Step::Index(place))
+        self.then(PathStep::Index(place))
     }
 
     /// Whether another path leads to this field or to a part of it.
@@ -68,11 +68,11 @@ impl FieldPath {
     }
 
     /// The steps from the object to the field.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PathStep] {
         &self.0
     }
 
-    fn then(&self, step: Step) -> Self {
+    fn then(&self, step: PathStep) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);
         Self(steps)
@@ -83,17 +83,17 @@ impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, step) in self.0.iter().enumerate() {
             let step = match step {
-                Step::Key(key) => Step::Key(shortened(key).into_owned()),
-                Step::Index(index) => Step::Index(*index),
+                PathStep::Key(key) => PathStep::Key(shortened(key).into_owned()),
+                PathStep::Index(index) => PathStep::Index(*index),
             };
             match step {
                 // A label such as `app.kubernetes.io/name` would read as several fields.
-                Step::Key(key) if key.is_empty() || key.contains(['.', '[', ']']) => {
+                PathStep::Key(key) if key.is_empty() || key.contains(['.', '[', ']']) => {
                     write!(f, "[{key:?}]")?;
                 }
-                Step::Key(key) if place == 0 => f.write_str(&key)?,
-                Step::Key(key) => write!(f, ".{key}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
+                PathStep::Key(key) if place == 0 => f.write_str(&key)?,
+                PathStep::Key(key) => write!(f, ".{key}")?,
+                PathStep::Index(index) => write!(f, "[{index}]")?,
             }
         }
         Ok(())

@@ -63,7 +63,7 @@ pub fn longest_gap(set: &TimeSet, range: &Range<Instant>) -> Option<Range<Instan
 
 /// What an edit gains and loses within a range.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct GainAndLoss {
     /// What is permitted now and was not.
     pub gained: Vec<Span>,
     /// What was permitted and is not now.
@@ -71,10 +71,10 @@ pub struct Change {
 }
 
 /// Compares two sets within a range.
-pub fn change(old: &TimeSet, new: &TimeSet, range: &Range<Instant>) -> Change {
+pub fn change(old: &TimeSet, new: &TimeSet, range: &Range<Instant>) -> GainAndLoss {
     let beyond =
         |a: &TimeSet, b: &TimeSet| a.clone().difference(b.clone()).spans(range.clone()).collect();
-    Change { gained: beyond(new, old), lost: beyond(old, new) }
+    GainAndLoss { gained: beyond(new, old), lost: beyond(old, new) }
 }
 
 /// The part of a span within a range.

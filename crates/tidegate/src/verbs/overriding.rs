@@ -4,7 +4,7 @@ use clap::{ArgGroup, Args, FromArgMatches as _};
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
-    cluster::{overriding::Wanted, snapshot::Snapshot},
+    cluster::{overriding::WantedStanza, snapshot::Snapshot},
     document::key,
 };
 use views::{change::Change, proposal};
@@ -75,17 +75,17 @@ fn reason(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn wanted(args: &Override, now: Instant) -> Wanted {
+fn wanted(args: &Override, now: Instant) -> WantedStanza {
     match args {
         Override { permissive_until: Some(until), .. } => {
-            Wanted::PermissiveUntil(until.instant(now))
+            WantedStanza::PermissiveUntil(until.instant(now))
         }
         Override { restrictive_until: Some(until), .. } => {
-            Wanted::RestrictiveUntil(until.instant(now))
+            WantedStanza::RestrictiveUntil(until.instant(now))
         }
-        Override { permissive: true, .. } => Wanted::Permissive,
-        Override { restrictive: true, .. } => Wanted::Restrictive,
-        Override { .. } => Wanted::Clear,
+        Override { permissive: true, .. } => WantedStanza::Permissive,
+        Override { restrictive: true, .. } => WantedStanza::Restrictive,
+        Override { .. } => WantedStanza::Clear,
     }
 }
 

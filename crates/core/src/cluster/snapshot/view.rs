@@ -5,7 +5,7 @@ use super::Snapshot;
 use crate::pool::{
     PoolView, Stock, Topology,
     merge::Base,
-    prune::{self, Needs, Verdict},
+    prune::{self, Fate, Needs},
     render::{Rendering, chosen, render},
     seen::SeenPool,
     target::{Shelf, Target},
@@ -55,7 +55,7 @@ impl Snapshot {
     }
 
     /// Which rendered configurations may be deleted, and why the rest may not (POOL-9).
-    pub fn prune(&self) -> Vec<Verdict<'_>> {
+    pub fn prune(&self) -> Vec<Fate<'_>> {
         let rendered: Vec<_> = self.rendered().collect();
         let needs = Needs {
             pools: self.pools().collect(),

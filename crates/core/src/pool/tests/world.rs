@@ -10,7 +10,7 @@ use crate::{
     pool::{
         Effect, PoolPlan, PoolView, Stock, Topology, decide,
         merge::Base,
-        prune::{Needs, Verdict, prune},
+        prune::{Fate, Needs, prune},
         render::{chosen, render},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
@@ -161,7 +161,7 @@ impl World {
         &'a self,
         pool: &'a SeenPool,
         update: Option<&'a SeenUpdate>,
-    ) -> Vec<Verdict<'a>> {
+    ) -> Vec<Fate<'a>> {
         let (nodes, sources) = (self.nodes.iter().collect(), self.sources.iter().collect());
         let rendered: Vec<&Rendered> = self.rendered.iter().collect();
         prune(&rendered, &Needs { pools: vec![pool], nodes, sources, update })

@@ -10,7 +10,7 @@ use super::super::*;
 use crate::{
     cluster::{
         decide::tests::apply,
-        overriding::{self, Wanted},
+        overriding::{self, WantedStanza},
         overview,
     },
     gate::{change::ChangeId, pending::Waiting},
@@ -103,7 +103,7 @@ fn a_row_that_is_made_at_run_time_has_gate_pending_and_status() {
     assert_eq!(decide(&second, now).wake, Some(at("2026-11-21T00:00:00Z")), "LIVE-2");
 
     // Whoever overrides it writes into its own stanza, and what is told names that field.
-    let wanted = Wanted::Restrictive;
+    let wanted = WantedStanza::Restrictive;
     let change = overriding::change(seen, second.policy(&named), wanted, None, now).unwrap();
     assert_eq!(change.patch["spec"]["upkeep"]["changes"]["strategy"], "Restrictive");
     harbour["spec"]["upkeep"]["changes"]["strategy"] = json!("Restrictive");
