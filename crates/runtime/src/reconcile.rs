@@ -138,7 +138,8 @@ impl Reconciler {
     pub async fn run(mut self) {
         let mut leadership = self.leadership.clone();
         let mut leading = false;
-        let mut recompute = tokio::time::Instant::now() + self.tempo.recompute;
+        // Who begins to lead decides everything anyway.
+        let mut recompute = tokio::time::Instant::now();
         loop {
             self.progress.beat();
             self.telemetry.progressed(self.clock.exact());

@@ -26,6 +26,10 @@ const MANIFESTS: &[(&str, &str)] = &[
         include_str!("../../../deploy/manifests/manage-pools/manage-pools.yaml"),
     ),
     (
+        "deploy/manifests/manage-pools/reports.yaml",
+        include_str!("../../../deploy/manifests/manage-pools/reports.yaml"),
+    ),
+    (
         "deploy/manifests/agent/agent.yaml",
         include_str!("../../../deploy/manifests/agent/agent.yaml"),
     ),

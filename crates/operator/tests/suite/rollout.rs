@@ -19,10 +19,10 @@ use super::common::{
 };
 
 pub(crate) const NODES: &str = "/api/v1/nodes";
-const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+pub(crate) const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
 pub(crate) const WORKER: &str = "node-role.kubernetes.io/worker";
 
-fn config(content: &str) -> Value {
+pub(crate) fn config(content: &str) -> Value {
     json!({"apiVersion": API_VERSION, "kind": MACHINE_CONFIG,
     "metadata": {"name": "50-motd", "labels": {ROLE: "worker"}},
     "spec": {"config": {"ignition": {"version": "3.4.0"}, "storage": {"files": [
