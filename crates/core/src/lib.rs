@@ -38,6 +38,7 @@ pub mod enforced;
 pub mod explain;
 pub mod forecast;
 pub mod format;
+pub mod freeze;
 pub mod gate;
 pub mod gauge;
 pub mod key;
