@@ -3,6 +3,7 @@
 //! - GATE-1: no stanza is always. GATE-2: a policy that is missing, unusable, unready or lagging is never.
 //! - GATE-3: the plain strategies are always and never. GATE-4: the until strategies hand over to the policy's set.
 //! - GATE-7: a [`Permit`] is made here and nowhere else.
+//! - GATE-15: while a freeze lasts it is never, whatever stanza and policy say.
 //!
 //! Doubt closes the gate and is remembered, so that "cannot tell" never looks like "paused for ever".
 
@@ -17,6 +18,7 @@ use crate::{
         problem::{FieldPath, Problem, problem_text},
     },
     policy::{
+        freeze::{SeenFreeze, Selects},
         lower::Lowered,
         seen::SeenPolicy,
         stanza::{Form, Gating, SeenStanza, StanzaReading, form},
@@ -74,11 +76,22 @@ pub use what_if::{Real, Supposed, WhatIf};
 #[derive(Clone, Debug)]
 pub struct Gate<R = Real> {
     set: TimeSet,
+    /// The same without freezes, if there are any.
+    own: Option<TimeSet>,
     form: Form,
     policy: Option<Arc<SeenPolicy>>,
     doubt: Option<Doubt>,
     origin: Option<Origin>,
+    freezes: Vec<Frozen>,
     right: PhantomData<R>,
+}
+
+/// A freeze that shuts a gate.
+#[derive(Clone, Debug)]
+struct Frozen {
+    freeze: Arc<SeenFreeze>,
+    /// Why nobody can tell what it holds, if nobody can.
+    doubt: Option<Doubt>,
 }
 
 /// Whose stanza a gate was made from, which is not always that of the object that it is the gate of (CV-2).
@@ -144,7 +157,7 @@ fn made(seen: &SeenStanza, named: Option<&Key>, policy: Option<&Arc<SeenPolicy>>
             named.unwrap_or_else(TimeSet::always).difference(TimeSet::before(until))
         }
     };
-    Gate { set, form, policy, doubt, origin: None, right: PhantomData }
+    Gate { policy, doubt, ..Gate::plain(set, form) }
 }
 
 /// How a policy stands with the gates that name it.
@@ -173,9 +186,53 @@ fn standing<'a>(named: &Key, policy: Option<&'a Arc<SeenPolicy>>) -> NamedPolicy
     }
 }
 
+/// Why nobody can tell what a freeze holds, if nobody can.
+fn unclear(freeze: &SeenFreeze, selects: Selects, namespace: Option<&str>) -> Option<Doubt> {
+    let key = &freeze.key;
+    let message = if !freeze.is_usable() {
+        let wrong = problem_text(&freeze.problems);
+        format!("{key} cannot be used: {wrong}, so it holds until somebody mends it")
+    } else if selects == Selects::CannotTell {
+        let namespace = namespace.unwrap_or_default();
+        format!(
+            "{key} chooses namespaces by their labels, and those of Namespace/{namespace} are not known, so changes are held"
+        )
+    } else {
+        return None;
+    };
+    Some(Doubt { reason: names::FREEZE_UNCLEAR, message })
+}
+
 impl Gate {
     fn plain(set: TimeSet, form: Form) -> Self {
-        Self { set, form, policy: None, doubt: None, origin: None, right: PhantomData }
+        Self {
+            set,
+            own: None,
+            form,
+            policy: None,
+            doubt: None,
+            origin: None,
+            freezes: Vec::new(),
+            right: PhantomData,
+        }
+    }
+
+    /// The gate of something in a namespace, or in none, while these freezes last too: nothing passes them (GATE-15).
+    pub(crate) fn frozen(
+        self,
+        freezes: Vec<(Arc<SeenFreeze>, Selects)>,
+        namespace: Option<&str>,
+    ) -> Self {
+        if freezes.is_empty() {
+            return self;
+        }
+        let spans = TimeSet::ranges(freezes.iter().map(|(freeze, _)| freeze.span()));
+        let freezes = freezes.into_iter().map(|(freeze, selects)| {
+            let doubt = unclear(&freeze, selects, namespace);
+            Frozen { freeze, doubt }
+        });
+        let (set, own) = (self.set.clone().difference(spans), Some(self.set));
+        Self { set, own, freezes: freezes.collect(), ..self }
     }
 
     fn unusable(problems: &[Problem]) -> Self {
@@ -195,6 +252,34 @@ impl<R> Gate<R> {
     /// When changes may be initiated.
     pub fn set(&self) -> &TimeSet {
         &self.set
+    }
+
+    /// When the stanza itself, with its policy, lets changes be initiated, whatever freezes say: the API server reads those by itself, and
+    /// lets pass whom they exempt (OVR-5).
+    pub fn own_set(&self) -> &TimeSet {
+        self.own.as_ref().unwrap_or(&self.set)
+    }
+
+    /// Every freeze that selects what it is the gate of, over or not.
+    pub fn freezes(&self) -> impl Iterator<Item = &Arc<SeenFreeze>> {
+        self.freezes.iter().map(|frozen| &frozen.freeze)
+    }
+
+    /// The freeze that is in force at an instant; the one that lasts longest, if there are several.
+    pub fn freeze_at(&self, at: Instant) -> Option<&Arc<SeenFreeze>> {
+        let in_force = self.freezes().filter(|freeze| freeze.is_in_force(at));
+        in_force.max_by_key(|freeze| (freeze.until.is_none(), freeze.until))
+    }
+
+    /// Whether nothing may be initiated by whoever asks at an instant, not even what bypasses the gate or an administrator consented to
+    /// (GATE-15).
+    pub(crate) fn is_frozen(&self, at: Instant) -> bool {
+        self.freezes().any(|freeze| freeze.holds(at))
+    }
+
+    /// The first instant after another at which a freeze begins or ends.
+    pub fn next_freeze_edge(&self, after: Instant) -> Option<Instant> {
+        self.freezes().filter_map(|freeze| freeze.next_edge(after)).min()
     }
 
     /// How the stanza decides.
@@ -235,6 +320,9 @@ impl<R> Gate<R> {
 
     /// The strategy in force at an instant, as policies name them.
     pub fn strategy(&self, at: Instant) -> Strategy {
+        if self.freeze_at(at).is_some() {
+            return Strategy::Restrictive;
+        }
         let policy = |without: Strategy| match (self.lowered(), &self.doubt) {
             (Some(lowered), _) => lowered.strategy,
             (None, Some(_)) => Strategy::Restrictive,
@@ -250,8 +338,15 @@ impl<R> Gate<R> {
         }
     }
 
-    /// Why the verdict at an instant rests on doubt, if it does.
+    /// Why the verdict at an instant rests on doubt, if it does. Where nobody can tell what comes after a freeze, its end is not promised.
     pub fn doubt_at(&self, at: Instant) -> Option<&Doubt> {
+        let in_force = self.freezes.iter().filter(|frozen| frozen.freeze.is_in_force(at));
+        let mut unclear = in_force.filter_map(|frozen| frozen.doubt.as_ref());
+        unclear.next().or_else(|| self.own_doubt_at(at))
+    }
+
+    /// The same without freezes.
+    pub(crate) fn own_doubt_at(&self, at: Instant) -> Option<&Doubt> {
         match self.form {
             Form::NoStanza | Form::Permissive | Form::Restrictive => None,
             // Permitted until then whatever the policy is.
@@ -276,6 +371,9 @@ impl<R> Gate<R> {
     pub fn reason(&self, at: Instant) -> &'static str {
         if let Some(doubt) = self.doubt_at(at) {
             return doubt.reason;
+        }
+        if self.freeze_at(at).is_some() {
+            return names::FROZEN;
         }
         match self.form {
             Form::NoStanza => names::NO_STANZA,

@@ -8,6 +8,7 @@ pub mod calendar;
 pub mod convert;
 pub mod explain;
 pub mod forecast;
+pub mod freeze;
 pub mod lower;
 pub mod part;
 pub mod read;

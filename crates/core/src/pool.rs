@@ -51,6 +51,7 @@ pub mod render;
 mod report;
 mod rollout;
 pub mod seen;
+pub mod seen_status;
 pub mod selector;
 pub mod serve;
 pub mod source;

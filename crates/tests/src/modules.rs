@@ -33,7 +33,6 @@ const KNOTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("apiserver", &["discovery", "route"]),
-    ("core/pool", &["membership", "render", "seen", "status"]),
     ("operator", &["metrics", "node_config", "run", "serve"]),
     ("operator/node_config", &["asker", "own"]),
     ("rig", &["cluster", "pki", "users"]),

@@ -383,10 +383,12 @@ fn known(root: &Node, name: &str, reads: Reads) -> Option<&'static Row> {
     let mut called = kinds::ALL.iter().copied().filter(|row| row.name == name);
     called.find(|row| match row.role {
         Role::Policy => true,
-        Role::Gated { .. } => ours(row),
+        Role::Gated { .. } | Role::Freeze => ours(row),
+        // Its labels say whether a freeze chooses it.
+        Role::Part if row.kind == kinds::NAMESPACE.kind => {
+            matches!(reads, Reads::Machines | Reads::Cluster) && ours(row)
+        }
         Role::Part => matches!(reads, Reads::Machines) && ours(row),
-        // Nothing here is decided by a freeze yet: the server alone reads it.
-        Role::Freeze => false,
     })
 }
 

@@ -140,20 +140,24 @@ fn about(
 ) -> Plan {
     let known = &seen.conditions;
     let paused_before = known.get(names::CHANGES_PAUSED);
-    let absent = gate.form() == Form::NoStanza;
+    // A freeze is told also of what has no stanza.
+    let absent =
+        gate.form() == Form::NoStanza && !gate.freezes().any(|freeze| freeze.is_ahead(now));
     if absent && paused_before.is_none() && seen.behavior.is_none() {
         // GATE-1: as if there were no change management at all.
         return Plan::default();
     }
     let reason = |at| gate::explain::sentence(gate, at);
     let policy_changed = gate.policy().and_then(|policy| policy.identity.changed);
+    // One that is over leaves what never had a stanza as it was.
+    let removed = absent && !seen.never_had_a_stanza();
     let before = Before {
         behavior: seen.behavior.as_ref(),
         strategy: strategy_of_reason(paused_before),
         changed: seen.identity.changed.max(policy_changed),
     };
     let behavior = recorded(gate.set(), &reason, before, now);
-    let word = if absent { names::STANZA_REMOVED } else { gate.reason(now) };
+    let word = if removed { names::STANZA_REMOVED } else { gate.reason(now) };
     let paused = made(
         names::CHANGES_PAUSED,
         (of_state(behavior.current.state), word, Some(message(&behavior))),
@@ -164,7 +168,9 @@ fn about(
     let verdict = gate.verdict(now);
     let pending =
         made(names::CHANGES_PENDING, pending(seen, &behavior, verdict), None, known.ours(), now);
-    let enforced = enforced(seen, gate, kept, now);
+    let gone = if removed { names::STANZA_REMOVED } else { names::NO_STANZA };
+    let enforced =
+        if absent { unenforced(seen, gate, gone, now) } else { enforced(seen, kept, now) };
     let outside = match newest {
         _ if absent => None,
         Newest::Recorded => outside::condition(seen, &behavior, now),
@@ -172,7 +178,7 @@ fn about(
     };
     let mut notes: Vec<Note> = Vec::new();
     let changed_word = paused_before.is_none_or(|before| before.reason != word);
-    if changed_word && (absent || verdict == Verdict::CannotTell) {
+    if changed_word && (removed || verdict == Verdict::CannotTell) {
         notes.push(Note {
             weight: Weight::Warning,
             reason: word,
@@ -199,7 +205,8 @@ fn about(
     };
     let status = part_of_status(&seen.identity, &seen.conditions, fields, &conditions);
     let wake = gate::explain::explain(&seen.identity.key, gate, now).holds_until();
-    let wake = wake.into_iter().chain(again).min();
+    // A freeze that begins while the gate is shut anyway changes what is said of it.
+    let wake = wake.into_iter().chain(again).chain(gate.next_freeze_edge(now)).min();
     Plan { status, notes, wake, ..Plan::default() }
 }
 
@@ -260,15 +267,21 @@ fn pending(seen: &SeenGated, behavior: &Behavior, verdict: Verdict) -> Said {
 }
 
 /// Whether something refuses what the gate holds (GATE-13).
-fn enforced(seen: &SeenGated, gate: &Gate, kept: Enforcement, now: Instant) -> Option<Condition> {
-    let said = if gate.form() == Form::NoStanza {
-        // There is no gate that anybody could keep.
-        seen.enforcement()?;
-        let message = format!("there is no {}, so nothing is held", gate.field());
-        (ConditionStatus::Unknown, names::STANZA_REMOVED, Some(message))
-    } else {
-        (kept.status(), kept.reason(), Some(kept.about(seen.kind)))
-    };
+fn enforced(seen: &SeenGated, kept: Enforcement, now: Instant) -> Option<Condition> {
+    let said = (kept.status(), kept.reason(), Some(kept.about(seen.kind)));
+    Some(made(names::ENFORCED, said, None, seen.conditions.ours(), now))
+}
+
+/// The same where there is no gate that anybody could keep.
+fn unenforced(
+    seen: &SeenGated,
+    gate: &Gate,
+    gone: &'static str,
+    now: Instant,
+) -> Option<Condition> {
+    seen.enforcement()?;
+    let message = format!("there is no {}, so nothing is held", gate.field());
+    let said = (ConditionStatus::Unknown, gone, Some(message));
     Some(made(names::ENFORCED, said, None, seen.conditions.ours(), now))
 }
 

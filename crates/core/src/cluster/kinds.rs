@@ -25,8 +25,10 @@ use crate::{
     policy::{seen::SeenPolicy, stanza::Gating},
 };
 
+mod change_freeze;
 mod change_gate;
 mod change_management_policy;
+mod cluster_change_freeze;
 mod cluster_change_gate;
 mod cluster_version;
 mod hosted_change_management_policy;
@@ -34,13 +36,16 @@ mod hosted_cluster;
 mod machine_config;
 pub mod machine_config_pool;
 mod machine_configuration;
+mod namespace;
 mod node;
 mod node_pool;
 mod release;
 mod surroundings;
 
+pub use change_freeze::CHANGE_FREEZE;
 pub use change_gate::CHANGE_GATE;
 pub use change_management_policy::CHANGE_MANAGEMENT_POLICY;
+pub use cluster_change_freeze::CLUSTER_CHANGE_FREEZE;
 pub use cluster_change_gate::CLUSTER_CHANGE_GATE;
 pub use cluster_version::CLUSTER_VERSION;
 pub use hosted_change_management_policy::HOSTED_CHANGE_MANAGEMENT_POLICY;
@@ -48,6 +53,7 @@ pub use hosted_cluster::HOSTED_CLUSTER;
 pub use machine_config::MACHINE_CONFIG;
 pub use machine_config_pool::MACHINE_CONFIG_POOL;
 pub use machine_configuration::MACHINE_CONFIGURATION;
+pub use namespace::NAMESPACE;
 pub use node::NODE;
 pub use node_pool::NODE_POOL;
 pub use surroundings::{Remembered, Surroundings};
@@ -62,9 +68,12 @@ pub static ALL: &[&Row] = &[
     &NODE_POOL,
     &CHANGE_GATE,
     &CLUSTER_CHANGE_GATE,
+    &CHANGE_FREEZE,
+    &CLUSTER_CHANGE_FREEZE,
     &MACHINE_CONFIG,
     &NODE,
     &MACHINE_CONFIGURATION,
+    &NAMESPACE,
 ];
 
 /// A kind with its behaviour.
@@ -144,6 +153,19 @@ impl Duty {
     /// To decide so, reading nothing else and initiating nothing.
     pub const fn to(decide: Decide) -> Self {
         Self { reads: &[], concerns: Concerns::All, decide, rests_on: |_, _| Vec::new() }
+    }
+
+    /// To decide so about what belongs to the whole cluster, which freezes of the platform may hold (OVR-1).
+    const fn of_cluster(decide: Decide) -> Self {
+        const READS: &[&Row] = &[&CLUSTER_CHANGE_FREEZE];
+        Self { reads: READS, ..Self::to(decide) }
+    }
+
+    /// To decide so about what lives in a namespace, which freezes of both kinds may hold; those of the platform choose namespaces by their
+    /// labels.
+    const fn in_namespace(decide: Decide) -> Self {
+        const READS: &[&Row] = &[&CHANGE_FREEZE, &CLUSTER_CHANGE_FREEZE, &NAMESPACE];
+        Self { reads: READS, ..Self::to(decide) }
     }
 }
 

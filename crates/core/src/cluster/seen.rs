@@ -31,6 +31,7 @@ use crate::{
     },
     node::disruption::{self, WantedPolicies},
     policy::{
+        freeze::{Labels, SeenFreeze},
         seen::SeenPolicy,
         stanza::{Gating, SeenStanza, StanzaReading},
     },
@@ -62,7 +63,7 @@ pub struct SeenPart {
     pub part: Part,
 }
 
-/// What pools are made of.
+/// What decisions about others read: what pools are made of, freezes, and where those hold.
 #[derive(Clone, Debug)]
 pub enum Part {
     /// A configuration, written or rendered.
@@ -71,6 +72,10 @@ pub enum Part {
     Node(Box<SeenMachine>),
     /// What changes may disrupt.
     Disruption(Box<SeenDisruption>),
+    /// What lets nothing start while it lasts (OVR-1).
+    Freeze(Arc<SeenFreeze>),
+    /// A namespace, by its labels.
+    Namespace(Arc<Labels>),
 }
 
 /// A `MachineConfiguration` as it was last seen (NDP-1).
@@ -143,7 +148,16 @@ impl Seen {
                 let node = SeenNode { resource_version: version, ..after.node.clone() };
                 node == before.node && drain == before.drain
             }
-            (Part::Config(_) | Part::Node(_) | Part::Disruption(_), _) => false,
+            (Part::Freeze(after), Part::Freeze(before)) => after == before,
+            (Part::Namespace(after), Part::Namespace(before)) => after == before,
+            (
+                Part::Config(_)
+                | Part::Node(_)
+                | Part::Disruption(_)
+                | Part::Freeze(_)
+                | Part::Namespace(_),
+                _,
+            ) => false,
         }
     }
 
@@ -152,7 +166,9 @@ impl Seen {
         match self {
             Self::Part(part) => match &part.part {
                 Part::Node(machine) => *change == ChangeId::rendered(&machine.node.desired),
-                Part::Config(_) | Part::Disruption(_) => false,
+                Part::Config(_) | Part::Disruption(_) | Part::Freeze(_) | Part::Namespace(_) => {
+                    false
+                }
             },
             Self::Policy(_) | Self::Gated(_) => false,
         }
@@ -250,6 +266,13 @@ impl SeenGated {
     /// so that a restart writes nothing (STAT-3). What could not be tried any more is not claimed any more.
     pub fn kept(&self, tried: Option<Enforcement>) -> Enforcement {
         tried.or(self.enforcement()).unwrap_or_default()
+    }
+
+    /// Whether its status tells of freezes alone: there never was a stanza, as far as that says.
+    pub fn never_had_a_stanza(&self) -> bool {
+        let told = self.conditions.get(api::names::CHANGES_PAUSED);
+        let words = [api::names::FROZEN, api::names::FREEZE_UNCLEAR, api::names::NO_STANZA];
+        told.is_some_and(|told| words.contains(&told.reason.as_str()))
     }
 
     /// The policy that its stanza names, whether it exists or not.

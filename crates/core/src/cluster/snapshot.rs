@@ -10,12 +10,18 @@ use std::{
     sync::Arc,
 };
 
-use api::{kinds, schema::Kind};
+use api::{
+    kinds,
+    schema::{FREEZES, Kind},
+};
 
 use crate::{
     cluster::seen::{Part, Seen, SeenGated, SeenMachine},
     document::key::Key,
-    policy::seen::SeenPolicy,
+    policy::{
+        freeze::{Labels, SeenFreeze},
+        seen::SeenPolicy,
+    },
     pool::{
         seen::{SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
@@ -128,6 +134,23 @@ impl Snapshot {
         self.seen.get(key).and_then(gated)
     }
 
+    /// Every freeze, by kind and name.
+    pub fn freezes(&self) -> impl Iterator<Item = &Arc<SeenFreeze>> {
+        let all = FREEZES.iter().flat_map(|kind| self.of_kind(kind));
+        all.filter_map(|(_, seen)| match part(seen)? {
+            Part::Freeze(freeze) => Some(freeze),
+            Part::Config(_) | Part::Node(_) | Part::Disruption(_) | Part::Namespace(_) => None,
+        })
+    }
+
+    /// The labels of a namespace, if it was seen.
+    pub fn namespace(&self, name: &str) -> Option<&Labels> {
+        match part(self.seen.get(&Key::new(&kinds::NAMESPACE, None, name))?)? {
+            Part::Namespace(labels) => Some(labels),
+            Part::Config(_) | Part::Node(_) | Part::Disruption(_) | Part::Freeze(_) => None,
+        }
+    }
+
     /// Every pool, by name.
     pub fn pools(&self) -> impl Iterator<Item = &SeenPool> {
         pools(&self.seen)
@@ -166,12 +189,9 @@ impl Snapshot {
     }
 
     fn configs(&self) -> impl Iterator<Item = &SeenConfig> {
-        self.of_kind(&kinds::MACHINE_CONFIG).filter_map(|(_, seen)| match seen {
-            Seen::Part(part) => match &part.part {
-                Part::Config(config) => Some(&**config),
-                Part::Node(_) | Part::Disruption(_) => None,
-            },
-            Seen::Policy(_) | Seen::Gated(_) => None,
+        self.of_kind(&kinds::MACHINE_CONFIG).filter_map(|(_, seen)| match part(seen)? {
+            Part::Config(config) => Some(&**config),
+            Part::Node(_) | Part::Disruption(_) | Part::Freeze(_) | Part::Namespace(_) => None,
         })
     }
 }
@@ -200,13 +220,17 @@ fn gated(seen: &Seen) -> Option<&Arc<SeenGated>> {
     }
 }
 
-fn machine(seen: &Seen) -> Option<&SeenMachine> {
+fn part(seen: &Seen) -> Option<&Part> {
     match seen {
-        Seen::Part(part) => match &part.part {
-            Part::Node(machine) => Some(machine),
-            Part::Config(_) | Part::Disruption(_) => None,
-        },
+        Seen::Part(part) => Some(&part.part),
         Seen::Policy(_) | Seen::Gated(_) => None,
+    }
+}
+
+fn machine(seen: &Seen) -> Option<&SeenMachine> {
+    match part(seen)? {
+        Part::Node(machine) => Some(machine),
+        Part::Config(_) | Part::Disruption(_) | Part::Freeze(_) | Part::Namespace(_) => None,
     }
 }
 

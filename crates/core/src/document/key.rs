@@ -24,6 +24,16 @@ impl Key {
         Self { kind, namespace: namespace.map(Arc::from), name: Arc::from(name) }
     }
 
+    /// The key of all objects of a kind together: whatever rests on there being no others (GATE-11).
+    pub fn all(kind: &'static Kind) -> Self {
+        Self::new(kind, None, "")
+    }
+
+    /// Whether it means all objects of its kind.
+    pub fn is_of_all(&self) -> bool {
+        self.name.is_empty()
+    }
+
     /// Its kind.
     pub fn kind(&self) -> &'static Kind {
         self.kind
@@ -99,13 +109,16 @@ pub fn kind_called(text: &str) -> Option<&'static Kind> {
 
 #[cfg(test)]
 mod tests {
-    use api::{kinds, schema::MACHINES};
+    use api::{
+        kinds,
+        schema::{FREEZES, MACHINES, NAMESPACES},
+    };
 
     use super::*;
 
     #[test]
     fn keys_are_in_the_order_of_the_lists_of_kinds() {
-        let lists = KINDS.iter().chain(GATED).chain(MACHINES);
+        let lists = KINDS.iter().chain(GATED).chain(FREEZES).chain(MACHINES).chain(NAMESPACES);
         let keys: Vec<Key> = lists.map(|kind| Key::new(kind, Some("z"), "z")).collect();
         assert!(keys.is_sorted());
         assert!(

@@ -7,24 +7,39 @@ use crate::{
     gate::Gate,
     policy::{
         explain::{Fact, Reason, node, sentence as policy_sentence, strategy_node},
+        freeze::SeenFreeze,
         stanza::Form,
         verdict::Verdict,
     },
 };
 
-/// The tree of reasons of a resource at an instant. Where the stanza of another object decides, that object stands between (CV-2).
+/// The tree of reasons of a resource at an instant, in the order in which they count (GATE-15): freezes, then the stanza. Where the stanza of
+/// another object decides, that object stands between (CV-2).
 pub fn explain(own: &Key, gate: &Gate, at: Instant) -> Reason {
-    let resource = |key: &Key, because| decided(Fact::Resource(key.object()), gate, at, because);
-    let stanza = vec![stanza_node(gate, at)];
-    match gate.origin().map(|origin| &origin.object).filter(|object| *object != own) {
-        Some(followed) => resource(own, vec![resource(followed, stanza)]),
-        None => resource(own, stanza),
+    let resource = |key: &Key| Fact::Resource(key.object());
+    let stanza = stanza_node(gate, at);
+    let below = match gate.origin().map(|origin| &origin.object).filter(|object| *object != own) {
+        Some(followed) => decided(resource(followed), gate, at, vec![stanza]),
+        None => stanza,
+    };
+    let freezes = gate.freezes().filter(|freeze| freeze.is_in_force(at));
+    let because = freezes.map(|freeze| freeze_node(freeze)).chain([below]).collect();
+    // Where there is doubt, not even the end of it is known (GATE-12).
+    Reason { verdict: gate.verdict(at), ..node(resource(own), gate.set(), at, because) }
+}
+
+/// A reason that says what the gate says, freezes aside (GATE-12).
+fn decided(fact: Fact, gate: &Gate, at: Instant, because: Vec<Reason>) -> Reason {
+    let said = node(fact, gate.own_set(), at, because);
+    match gate.own_doubt_at(at) {
+        Some(_) => Reason { verdict: Verdict::CannotTell, ..said },
+        None => said,
     }
 }
 
-/// A reason that says what the gate says (GATE-12): where there is doubt, not even its end is known.
-fn decided(fact: Fact, gate: &Gate, at: Instant, because: Vec<Reason>) -> Reason {
-    Reason { verdict: gate.verdict(at), ..node(fact, gate.set(), at, because) }
+fn freeze_node(freeze: &SeenFreeze) -> Reason {
+    let fact = Fact::Freeze(freeze.sentence());
+    Reason { verdict: Verdict::Held, fact, until: freeze.span().end, because: vec![] }
 }
 
 fn stanza_node(gate: &Gate, at: Instant) -> Reason {
@@ -65,6 +80,9 @@ fn said<R>(gate: &Gate<R>) -> Option<&str> {
 pub fn sentence<R>(gate: &Gate<R>, at: Instant) -> String {
     if let Some(doubt) = gate.doubt_at(at) {
         return doubt.message.clone();
+    }
+    if let Some(freeze) = gate.freeze_at(at) {
+        return freeze.sentence();
     }
     let said = said(gate).map_or_else(String::new, |said| format!(": {said}"));
     let by_policy = || match (gate.lowered(), gate.named()) {

@@ -57,14 +57,15 @@ impl WhatIf {
     }
 
     fn of(set: TimeSet, form: Form) -> Self {
-        Self { set, form, policy: None, doubt: None, origin: None, right: PhantomData }
+        let gate = Gate::plain(set, form);
+        gate.suppose()
     }
 }
 
 impl Gate {
     /// The same gate, to suppose with.
     pub fn suppose(&self) -> WhatIf {
-        let Self { set, form, policy, doubt, origin, right: _ } = self.clone();
-        Gate { set, form, policy, doubt, origin, right: PhantomData }
+        let Self { set, own, form, policy, doubt, origin, freezes, right: _ } = self.clone();
+        Gate { set, own, form, policy, doubt, origin, freezes, right: PhantomData }
     }
 }

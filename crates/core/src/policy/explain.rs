@@ -59,6 +59,8 @@ pub enum Fact {
         /// Why somebody set the policy aside, in their own words.
         said: Option<String>,
     },
+    /// A freeze is in force: which, until when, who signed it, and why (OVR-1).
+    Freeze(String),
     /// It cannot be known, so changes are held (GATE-2).
     Doubt(String),
     /// The policy as a whole.
@@ -222,7 +224,7 @@ impl Reason {
             Fact::Policy(object) | Fact::Resource(object) => object.to_string(),
             Fact::NoStanza { field } => format!("no {field}: changes are always permitted"),
             Fact::Stanza { field, form, said } => stanza_text(field, *form, said.as_deref(), zone),
-            Fact::Doubt(message) => message.clone(),
+            Fact::Doubt(message) | Fact::Freeze(message) => message.clone(),
             Fact::Strategy(strategy) => match strategy::row(*strategy) {
                 Some(row) => format!("strategy {}: {}", row.name, row.meaning),
                 None => "the strategy is not known, so changes are not permitted".into(),

@@ -6,7 +6,7 @@
 
 use api::{
     policy::{ChangeManagementPolicy, PolicySpec},
-    schema::{GATED, KINDS, Kind, Role, Scope, gated_named},
+    schema::{FREEZES, GATED, KINDS, Kind, Role, Scope, freeze_named, gated_named},
 };
 use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
@@ -19,6 +19,10 @@ use crate::{
     },
     policy::lower::{Lowered, exclusion_problems, lower, permit_problems},
 };
+
+mod freeze;
+
+pub use freeze::freeze;
 
 /// A policy that can be used.
 #[derive(Clone, Debug)]
@@ -42,17 +46,39 @@ pub struct Judged {
     pub problems: Vec<Problem>,
 }
 
-/// Judges one document, a policy or a resource under change management.
+/// Judges one document, a policy, a resource under change management or a freeze.
 pub fn document(document: &Value) -> Judged {
     let name = document.get("kind").and_then(Value::as_str);
-    if name.and_then(gated_named).is_some() { resource(document) } else { policy(document) }
+    if name.and_then(freeze_named).is_some() {
+        let problems = match kind_of(document, FREEZES) {
+            Err(problem) => vec![*problem],
+            Ok(kind) => {
+                let mut problems = shape::check(kind.schema(), document);
+                problems.retain(|problem| !FieldPath::of("spec").holds(&problem.field));
+                problems.extend(freeze(kind, document));
+                problems
+            }
+        };
+        judged(document, problems)
+    } else if name.and_then(gated_named).is_some() {
+        resource(document)
+    } else {
+        policy(document)
+    }
+}
+
+fn judged(document: &Value, mut problems: Vec<Problem>) -> Judged {
+    let object = object_of(document);
+    for problem in &mut problems {
+        problem.object = Some(object.clone());
+    }
+    Judged { object, policy: None, problems }
 }
 
 /// Judges a resource under change management, as far as it is ours: its names, and the stanza and what else we read of its
 /// specification. Its status is written by others.
 fn resource(document: &Value) -> Judged {
-    let object = object_of(document);
-    let mut problems = match kind_of(document, GATED) {
+    let problems = match kind_of(document, GATED) {
         Err(problem) => vec![*problem],
         Ok(kind) => {
             let mut problems = shape::check(kind.schema(), document);
@@ -61,10 +87,7 @@ fn resource(document: &Value) -> Judged {
             problems
         }
     };
-    for problem in &mut problems {
-        problem.object = Some(object.clone());
-    }
-    Judged { object, policy: None, problems }
+    judged(document, problems)
 }
 
 /// Judges one document, which should be a policy.

@@ -17,8 +17,7 @@ use super::{
     merge::{Base, merge},
     seen::SeenPool,
     selector::Selector,
-    source::{Rendered, Source},
-    status::source_reference,
+    source::{Rendered, Source, source_reference},
 };
 use crate::{
     document::problem::{Code, FieldPath, Problem},

@@ -58,6 +58,8 @@ pub(crate) struct Ways<'a, R> {
     update: Option<(Covering<'a>, BTreeMap<&'a str, &'a Rendered>)>,
     /// What each configuration lacks of that which bypasses change management.
     lacking: BTreeMap<&'a str, Option<Lacking>>,
+    /// Whether a freeze holds, which neither bypass nor consent passes (GATE-15).
+    frozen: bool,
     now: Instant,
 }
 
@@ -87,7 +89,8 @@ impl<'a, R: Clone> Ways<'a, R> {
             (covering, covered)
         });
         let change = BegunChange::of(view, shelf);
-        Self { target, gate: gate.permit(now), change, update, lacking, now }
+        let frozen = gate.is_frozen(now);
+        Self { target, gate: gate.permit(now), change, update, lacking, frozen, now }
     }
 
     /// Where machines go.
@@ -100,8 +103,11 @@ impl<'a, R: Clone> Ways<'a, R> {
         &self.gate
     }
 
-    /// The machines that lack something that bypasses.
+    /// What a machine lacks of that which bypasses change management; nothing while a freeze holds, which nobody bypasses.
     pub(crate) fn lacks(&self, node: &SeenNode) -> Option<&Lacking> {
+        if self.frozen {
+            return None;
+        }
         self.lacking.get(node.desired.as_str())?.as_ref()
     }
 
@@ -164,6 +170,9 @@ impl<'a, R: Clone> Ways<'a, R> {
         }
         if let Some(lacking) = self.lacks(node).filter(|_| behind) {
             return Some(Way::Bypass(lacking));
+        }
+        if self.frozen {
+            return None;
         }
         Consent::of(node, &self.target.config.name).filter(|_| behind).map(Way::Consent)
     }

@@ -14,9 +14,9 @@ use serde_json::Value;
 use super::{
     capacity::Limit,
     ledger::Ledger,
+    seen_status::SeenStatus,
     selector::Selector,
     source::{annotation, text, texts},
-    status::SeenStatus,
 };
 use crate::{
     document::{

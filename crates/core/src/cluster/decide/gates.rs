@@ -20,7 +20,7 @@ use crate::{
 
 /// Whether the windows may be relied on: the gate is understood, and what it names is ready.
 pub(super) fn ready(seen: &SeenGated, gate: &Gate, now: Instant) -> Condition {
-    let said = match (&seen.stanza.reading, gate.doubt_at(now)) {
+    let said = match (&seen.stanza.reading, gate.own_doubt_at(now)) {
         (StanzaReading::Unusable(problems), _) => {
             (ConditionStatus::False, names::INVALID_SPEC, Some(problem_text(problems)))
         }
@@ -44,7 +44,8 @@ pub(super) fn fields(
     if seen.behavior.as_ref() != Some(behavior) {
         fields.push(("/status/behavior", json!(behavior)));
     }
-    let ahead = windows::ahead(gate.set(), now, known.ahead.as_ref());
+    // OVR-5: without freezes, which the server reads by itself.
+    let ahead = windows::ahead(gate.own_set(), now, known.ahead.as_ref());
     let before = known.ahead.clone().unwrap_or_default();
     if known.ahead.is_none() || before.windows != ahead.windows {
         fields.push(("/status/windows", json!(ahead.windows)));

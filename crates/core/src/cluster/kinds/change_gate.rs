@@ -1,6 +1,9 @@
 //! What does a team hold in its namespace? (RCH-1)
 
-use super::{Duty, Gated, HOSTED_CHANGE_MANAGEMENT_POLICY, Row, Surroundings, gate_told};
+use super::{
+    CHANGE_FREEZE, CLUSTER_CHANGE_FREEZE, Duty, Gated, HOSTED_CHANGE_MANAGEMENT_POLICY, NAMESPACE,
+    Row, Surroundings, gate_told,
+};
 use crate::{
     cluster::seen::{Own, Seen},
     gate::{enforced::Enforcement, plan::Plan},
@@ -13,7 +16,15 @@ pub static CHANGE_GATE: Row = Row::gated(
     api::kinds::CHANGE_GATE,
     READ,
     // A team may go by a policy of its namespace too (RCH-11).
-    Duty { reads: &[&HOSTED_CHANGE_MANAGEMENT_POLICY], ..DUTY },
+    Duty {
+        reads: &[
+            &HOSTED_CHANGE_MANAGEMENT_POLICY,
+            &CHANGE_FREEZE,
+            &CLUSTER_CHANGE_FREEZE,
+            &NAMESPACE,
+        ],
+        ..DUTY
+    },
 );
 
 /// What is read of any gate on what others own: it changes nothing by itself, so nothing is pending.
@@ -24,7 +35,7 @@ pub(super) const READ: Gated = Gated {
 };
 
 /// What is decided about any of them.
-pub(super) const DUTY: Duty = Duty::to(decide);
+pub(super) const DUTY: Duty = Duty::of_cluster(decide);
 
 fn decide(seen: &Seen, around: &Surroundings<'_>, now: schedule::Instant) -> Plan {
     // The server keeps these gates if its admission policies stand, which nobody here has tried (GATE-13).

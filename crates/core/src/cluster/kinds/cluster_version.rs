@@ -17,7 +17,7 @@ pub static CLUSTER_VERSION: Row = Row::gated(
         own: |document| Own::Update(Box::new(SeenUpdate::new(document))),
         ..Gated::PLAIN
     },
-    Duty::to(advisory),
+    Duty::of_cluster(advisory),
 );
 
 /// `spec.desiredUpdate` is a request; `status.desired` is what has been accepted, and acceptance is where an update begins.

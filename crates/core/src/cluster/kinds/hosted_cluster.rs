@@ -16,7 +16,7 @@ pub static HOSTED_CLUSTER: Row = Row::gated(
         began: |document| updated(document, "/status/version/history"),
         ..Gated::PLAIN
     },
-    Duty::to(advisory),
+    Duty::in_namespace(advisory),
 );
 
 fn pending(document: &Value) -> Pending {

@@ -10,7 +10,8 @@ use schedule::Instant;
 use serde_json::Value;
 
 use super::{
-    CLUSTER_VERSION, Concerns, Duty, Gated, MACHINE_CONFIG, NODE, Row, Surroundings, advisory,
+    CLUSTER_CHANGE_FREEZE, CLUSTER_VERSION, Concerns, Duty, Gated, MACHINE_CONFIG, NODE, Row,
+    Surroundings, advisory,
 };
 use crate::{
     cluster::{
@@ -24,15 +25,22 @@ use crate::{
         plan::Plan,
     },
     pool::{
-        self, PoolPlan, PoolView, ledger::Ledger, merge::Base, seen::SeenPool, status::UPDATING,
+        self, PoolPlan, PoolView, ledger::Ledger, merge::Base, seen::SeenPool,
+        seen_status::UPDATING,
     },
 };
 
 /// A pool of nodes with one configuration.
 pub static MACHINE_CONFIG_POOL: Row = Row {
     managed: Some(Duty {
-        // What the control plane does decides about its nodes, and pools wait for each other.
-        reads: &[&MACHINE_CONFIG, &NODE, &CLUSTER_VERSION, &MACHINE_CONFIG_POOL],
+        // What the control plane does decides about its nodes, and pools wait for each other; a freeze stops them all.
+        reads: &[
+            &MACHINE_CONFIG,
+            &NODE,
+            &CLUSTER_VERSION,
+            &MACHINE_CONFIG_POOL,
+            &CLUSTER_CHANGE_FREEZE,
+        ],
         concerns: Concerns::Told,
         decide: rolled_out,
         rests_on: |seen, snapshot| snapshot.rests_on(seen),
@@ -46,7 +54,11 @@ pub static MACHINE_CONFIG_POOL: Row = Row {
             ..Gated::PLAIN
         },
         // What the control plane may do, its nodes may (CV-2).
-        Duty { reads: &[&CLUSTER_VERSION], concerns: Concerns::Told, ..Duty::to(advisory) },
+        Duty {
+            reads: &[&CLUSTER_VERSION, &CLUSTER_CHANGE_FREEZE],
+            concerns: Concerns::Told,
+            ..Duty::to(advisory)
+        },
     )
 };
 

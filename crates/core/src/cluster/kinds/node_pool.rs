@@ -9,8 +9,11 @@ use crate::gate::{
 };
 
 /// Nodes of a hosted cluster. Nobody records when a change of them began.
-pub static NODE_POOL: Row =
-    Row::gated(api::kinds::NODE_POOL, Gated { pending, ..Gated::PLAIN }, Duty::to(advisory));
+pub static NODE_POOL: Row = Row::gated(
+    api::kinds::NODE_POOL,
+    Gated { pending, ..Gated::PLAIN },
+    Duty::in_namespace(advisory),
+);
 
 /// The conditions that the controller of node pools computes before it looks at any pause.
 fn pending(document: &Value) -> Pending {

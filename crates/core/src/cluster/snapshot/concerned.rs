@@ -16,6 +16,7 @@ use crate::{
     cluster::seen::{Part, Seen, SeenGated},
     document::key::Key,
     node::membership::Membership,
+    policy::freeze::Selects,
     pool::{
         seen::{SeenNode, SeenPool},
         source::SeenConfig,
@@ -58,6 +59,12 @@ impl Snapshot {
                 Part::Config(config) => self.by_config(config, &mut found),
                 // Agents read it, and pools do not.
                 Part::Disruption(_) => {}
+                Part::Freeze(freeze) => self.add_pools(&mut found, |pool| {
+                    let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);
+                    freeze.selects(&key, None, None) != Selects::No
+                }),
+                // No pool is in any.
+                Part::Namespace(_) => {}
             },
         }
         found.remove(key);

@@ -1,5 +1,8 @@
 //! What does the gate of an object rest on, and what does it say? (GATE-1 to GATE-5, GATE-11)
 //!
+//! GATE-15: a freeze that selects the object shuts its gate, whatever lies below. Where it stops nodes that we roll out, the gate rests on
+//! there being no other: they are listed again, because one that is not known yet has no name to be read by.
+//!
 //! CV-2: the master pool follows `ClusterVersion`. Wherever that was seen its stanza decides for the masters, whatever their pool has.
 
 use std::sync::Arc;
@@ -21,15 +24,23 @@ use crate::{
         self, Gate,
         action::{Action, Write},
     },
-    policy::{behavior, explain::Reason, stanza::StanzaReading},
+    policy::{behavior, explain::Reason, freeze::Selects, stanza::StanzaReading},
     pool::{master, seen::SeenPool, update::SeenUpdate},
 };
 
 impl Snapshot {
-    /// The gate of an object.
+    /// The gate of an object: of its stanza, and of the freezes that select it (GATE-15).
     pub fn gate(&self, seen: &SeenGated) -> Gate {
         let decides = self.decides(seen);
-        gate::gate(&decides.stanza, decides.policy().and_then(|named| self.policy(&named)))
+        let gate =
+            gate::gate(&decides.stanza, decides.policy().and_then(|named| self.policy(&named)));
+        let key = &seen.identity.key;
+        let labels = key.namespace.as_deref().and_then(|namespace| self.namespace(namespace));
+        let selecting = self.freezes().filter_map(|freeze| {
+            let selects = freeze.selects(key, seen.gate.as_deref(), labels);
+            (selects != Selects::No).then(|| (Arc::clone(freeze), selects))
+        });
+        gate.frozen(selecting.collect(), key.namespace.as_deref())
     }
 
     /// The object whose stanza decides about an object (CV-2): nearly always itself.
@@ -55,8 +66,8 @@ impl Snapshot {
         naming.into_iter().flatten().chain(masters)
     }
 
-    /// The objects that the gate of an object rests on: the object, what decides in its stead, and the policy that is asked (GATE-11).
-    /// What decides about masters is one of them even where it was not seen: it may have come since. A policy that is named and set aside
+    /// The objects that the gate of an object rests on: the object, what decides in its stead, the policy that is asked, and every freeze
+    /// of the cluster (GATE-11). What decides about masters is one of them even where it was not seen: it may have come since. A policy that is named and set aside
     /// (GATE-3) is none of them: who sets one aside that cannot be read does not wait for it.
     pub fn rests_on(&self, seen: &Seen) -> Vec<Key> {
         let Some(gated) = gated(seen) else { return Vec::new() };
@@ -64,7 +75,8 @@ impl Snapshot {
         let own = gated.identity.key.clone();
         let decides = self.decides(gated);
         let policy = decides.policy().filter(|_| decides.stanza.asks_its_policy());
-        [own].into_iter().chain(version).chain(policy).collect()
+        let freezes = Key::all(&kinds::CLUSTER_CHANGE_FREEZE);
+        [own].into_iter().chain(version).chain(policy).chain([freezes]).collect()
     }
 
     /// What the control plane says, if it was seen.

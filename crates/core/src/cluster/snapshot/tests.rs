@@ -97,12 +97,14 @@ fn gate_of_the_masters_rests_on_the_cluster_version_and_its_policy() {
     add(&mut cluster, &kinds::MACHINE_CONFIG_POOL, "master", &by("a"));
     add(&mut cluster, &kinds::MACHINE_CONFIG_POOL, "worker", &by("b"));
     let (own, version) = ("MachineConfigPool/master", "ClusterVersion/version");
-    assert_eq!(rests_on(&cluster, "master"), [own, version, "ChangeManagementPolicy/a"]);
+    // Every freeze, also one that nobody knows yet (OVR-1).
+    let all = "ClusterChangeFreeze";
+    assert_eq!(rests_on(&cluster, "master"), [own, version, "ChangeManagementPolicy/a", all]);
     add(&mut cluster, &kinds::CLUSTER_VERSION, "version", &by("c"));
-    assert_eq!(rests_on(&cluster, "master"), [own, version, "ChangeManagementPolicy/c"]);
+    assert_eq!(rests_on(&cluster, "master"), [own, version, "ChangeManagementPolicy/c", all]);
     assert_eq!(
         rests_on(&cluster, "worker"),
-        ["MachineConfigPool/worker", "ChangeManagementPolicy/b"]
+        ["MachineConfigPool/worker", "ChangeManagementPolicy/b", all]
     );
     // Whoever looks at those who name a policy looks at the masters too.
     let naming: Vec<_> = cluster.naming(&policy("c")).map(Key::to_string).collect();

@@ -16,7 +16,7 @@ use crate::{
         refusal::Refusal,
         words::each,
     },
-    pool::{Effect, prune::Reason, source::Rendered, status::ROLLOUT_BLOCKED},
+    pool::{Effect, prune::Reason, seen_status::ROLLOUT_BLOCKED, source::Rendered},
 };
 
 fn counts(world: &World) -> [i64; 5] {

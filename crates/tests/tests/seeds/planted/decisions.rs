@@ -89,6 +89,16 @@ pub(super) fn without_exclusions(seen: &Seen, around: &Surroundings<'_>, now: In
     })
 }
 
+/// As if nobody had frozen anything.
+pub(super) fn without_freezes(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    let frozen: Vec<Key> = around.snapshot.freezes().map(|freeze| freeze.key.clone()).collect();
+    let mut thawed = around.snapshot.clone();
+    for freeze in &frozen {
+        thawed.remove(freeze);
+    }
+    honest(seen, &Surroundings { snapshot: &thawed, ..*around }, now)
+}
+
 pub(super) fn one_more(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
     tampered(seen, around, now, |gated, _| {
         if let Some(pool) = &mut gated.pool {

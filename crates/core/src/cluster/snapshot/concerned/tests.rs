@@ -160,3 +160,19 @@ fn a_selector_of_configurations_that_cannot_be_read_may_choose_any() {
     cluster.add(&kinds::MACHINE_CONFIG_POOL, &unreadable);
     check(&mut cluster, &kinds::MACHINE_CONFIG, &config("99-x", "p8"), &["p7", "p8"]);
 }
+
+/// OVR-1: the pools that a freeze selects, as it was and as it is.
+#[test]
+fn a_freeze_concerns_those_that_it_stops() {
+    let mut cluster = cluster();
+    let row = &kinds::CLUSTER_CHANGE_FREEZE;
+    let freeze = |holds: Value| json!({"metadata": {"name": "stop"}, "spec": {"reason": "a storm", "holds": holds}});
+    let pools = |name: &str| json!([{"what": "MachineConfigPools", "names": [name]}]);
+    let learned = |cluster: &mut Snapshot, holds| cluster.learn(row.see(&freeze(holds)));
+    assert_eq!(names(&learned(&mut cluster, pools("p3"))), ["p3"]);
+    assert_eq!(names(&learned(&mut cluster, pools("p4"))), ["p3", "p4"]);
+    assert_eq!(names(&learned(&mut cluster, json!([{"what": "KuredLock"}]))), ["p4"]);
+    assert_eq!(learned(&mut cluster, Value::Null).len(), POOLS);
+    let (_, concerned) = cluster.forget(&Key::new(row, None, "stop")).unwrap();
+    assert_eq!(concerned.len(), POOLS);
+}
