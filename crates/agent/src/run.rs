@@ -241,7 +241,7 @@ impl<H: Host> Agent<H> {
                 Err(error) => {
                     let why = chain(&error);
                     tracing::warn!(why, "a turn failed");
-                    self.confess(&error, why).await;
+                    self.report_trouble(&error, why).await;
                     let delay = self.backoff.lengthen();
                     self.pause(delay).await;
                 }
@@ -428,7 +428,7 @@ impl<H: Host> Agent<H> {
     }
 
     /// Tells the cluster that something is wrong with the host, if that is still possible.
-    async fn confess(&self, error: &AgentError, why: String) {
+    async fn report_trouble(&self, error: &AgentError, why: String) {
         if matches!(error, AgentError::Cluster { .. }) {
             return;
         }
@@ -437,7 +437,10 @@ impl<H: Host> Agent<H> {
             let state = Some((NodeState::Degraded.as_str(), why));
             let report = Report { state, ..Report::default() };
             if let Err(error) = self.report(&node.uid, &report).await {
-                tracing::warn!(why = chain(&error), "the cluster does not hear");
+                tracing::warn!(
+                    why = chain(&error),
+                    "the agent cannot report its trouble to the API server"
+                );
             }
         }
     }

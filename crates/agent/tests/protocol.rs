@@ -335,7 +335,7 @@ async fn a_namesake_of_the_node_refuses_what_was_meant_for_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_memory_that_cannot_be_read_is_confessed() {
+async fn a_memory_that_cannot_be_read_is_reported() {
     let mut play = settled().await;
     put(&mut play, "/var/lib/tidegate-agent/current.json", "{");
     let living = tokio::time::timeout(Duration::from_secs(2), play.agent.run()).await;

@@ -70,7 +70,7 @@ pub enum Blockage {
     Finalizer(Vec<String>),
     /// It is about to end, within the time it was given.
     Terminating,
-    /// Nobody would make it anew.
+    /// No controller would recreate it.
     Bare,
     /// It keeps something on the node.
     LocalStorage,
@@ -113,7 +113,7 @@ impl fmt::Display for Blockage {
                 write!(f, "it has ended, and is held by {}", names.join(", "))
             }
             Self::Terminating => f.write_str("it is ending"),
-            Self::Bare => f.write_str("nobody would make it anew"),
+            Self::Bare => f.write_str("no controller would recreate it"),
             Self::LocalStorage => f.write_str("it keeps its own storage on the node"),
             Self::Unreachable => f.write_str("it was told to end, and the node does not answer"),
             Self::Refused(said) => write!(f, "the server refused: {said}"),

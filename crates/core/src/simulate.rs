@@ -35,7 +35,7 @@ use verdict::Outlook;
 pub struct Settings {
     /// The period.
     pub range: Range<Instant>,
-    /// Where chance begins.
+    /// The random seed.
     pub seed: u64,
     /// How long machines take.
     pub lengths: Lengths,

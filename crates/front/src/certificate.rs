@@ -45,8 +45,8 @@ pub enum CertificateError {
         /// What is wrong with it.
         why: String,
     },
-    /// The certificate and the key are no pair.
-    #[error("{} and its key are no pair", path.display())]
+    /// The key does not match the certificate.
+    #[error("the key does not match the certificate {}", path.display())]
     Pair {
         /// The certificate.
         path: PathBuf,

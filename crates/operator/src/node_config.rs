@@ -51,7 +51,7 @@ impl NodeConfig {
     pub async fn answer<B>(&self, request: &Request<B>) -> Answer {
         let answer = tokio::time::timeout(PATIENCE, self.decide(request)).await;
         let mut response = answer.unwrap_or_else(|_| {
-            later("nobody could be asked in time who this is; ask again in a moment")
+            later("the API server did not answer the TokenReview in time; retry")
         });
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -314,13 +314,13 @@ impl Reconciler {
         let Some((plan, seen)) = self.decide(key) else { return self.queue.release(key) };
         match plan {
             Ok(Plan { actions, status: None, notes: _, wake }) if actions.is_empty() => {
-                tracing::debug!(object = %key, "the status is true");
+                tracing::debug!(object = %key, "up to date");
                 self.telemetry.reconciled(
                     key.kind().name,
                     ReconcileOutcome::Unchanged,
                     began.elapsed(),
                 );
-                self.say_unsaid(key, &seen);
+                self.tell_what_was_left_untold(key, &seen);
                 self.queue.wake_at(key, wake);
                 self.settled(key);
             }
@@ -331,7 +331,7 @@ impl Reconciler {
                 self.fail(key, self.tempo.retry_at_most, Duration::ZERO);
             }
             Ok(plan) => {
-                tracing::info!(object = %key, generation = seen.identity().generation, actions = plan.actions.len(), "something is to be done");
+                tracing::info!(object = %key, generation = seen.identity().generation, actions = plan.actions.len(), "executing the plan");
                 self.queue.wake_at(key, plan.wake);
                 let doing = execute::carry_out(self.hands(row), key.clone(), seen, plan, began);
                 self.writing.push(doing);

@@ -83,7 +83,7 @@ impl Pod {
         matches!(self.phase.as_str(), "Succeeded" | "Failed")
     }
 
-    /// Whether nobody would make it anew.
+    /// Whether no controller would recreate it.
     pub fn is_bare(&self) -> bool {
         self.controller.is_none()
     }

@@ -1,4 +1,4 @@
-//! Why does a pool not go on, and what should people be told about it?
+//! Which conditions and events does a pool get that is not progressing?
 
 use std::collections::BTreeSet;
 

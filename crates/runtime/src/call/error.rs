@@ -11,7 +11,7 @@ use crate::chain::chain;
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The request cannot be written down.
-    #[error("the request for {path} is none")]
+    #[error("cannot build a request for {path}")]
     Unspeakable {
         /// Where it was to go.
         path: String,

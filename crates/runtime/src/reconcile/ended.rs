@@ -184,7 +184,8 @@ impl Reconciler {
         again.operations.iter().skip(1).eq(patch.operations.iter().skip(1))
     }
 
-    pub(super) fn say_unsaid(&mut self, key: &Key, seen: &Seen) {
+    /// Sends the events of a status whose write failed, now that the object reads as it should.
+    pub(super) fn tell_what_was_left_untold(&mut self, key: &Key, seen: &Seen) {
         if let Some(trouble) = self.troubles.remove(key) {
             if let Unsaid::Status(notes) = trouble.unsaid {
                 self.reports.say(key, seen.identity(), notes, self.clock.exact());

@@ -156,7 +156,7 @@ fn until(goal: Goal, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
         cluster.until(|snapshot, now| reached(goal, snapshot, now), || clock() < deadline, edge)?;
     if !reached {
         bail!(
-            "after {PATIENCE} s it is still not so that {}\n  hint: on a busy machine try again; `tidegate sandbox` without --tour shows what happens",
+            "timed out after {PATIENCE} s waiting for this: {}\n  hint: on a busy machine try again; `tidegate sandbox` without --tour shows what happens",
             goal.as_words()
         );
     }

@@ -23,7 +23,7 @@ pub(super) enum Act {
     Apply(fn() -> Value),
     /// The pool is changed by a merge patch.
     Patch(fn() -> Value),
-    /// Somebody orders a machine by hand to where the pool shall go, and is refused.
+    /// Somebody orders a node by hand to the pool's target, and the API server refuses.
     Order(&'static str),
     /// A verb is run.
     Verb(&'static [&'static str]),
@@ -84,8 +84,8 @@ pub(super) const STEPS: &[TourStop] = &[
     },
     TourStop {
         title: "a change",
-        text: "Somebody edits a MachineConfig. It is rendered at once, and pends: nothing happens to a machine.\n\
-               `start` says where the pool shall go and remembers where it was.",
+        text: "Somebody edits a MachineConfig. The operator renders it at once, and it waits: nothing happens to a node.\n\
+               `start` makes it the pool's target and records the previous configuration for `rollback`.",
         acts: &[
             Act::Apply(config),
             Act::Until(Goal::Pending),
