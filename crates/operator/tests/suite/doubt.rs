@@ -20,7 +20,7 @@ use super::{
     common::{
         CRDS, POLICIES, POOLS, Running, World, by_policy, loose, managing, pass, settle, weekend,
     },
-    rollout::NODES,
+    rollout::{NODES, marked, waiting},
 };
 
 const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
@@ -211,9 +211,15 @@ async fn a_cluster_version_that_nobody_tells_of_holds_the_masters() {
 /// nothing, so masters wait. Nobody tells of the hold on it, and their pool still has the stanza of before.
 #[tokio::test(start_paused = true)]
 async fn what_nobody_on_the_way_knows_is_not_gone() {
-    for junk in
-        [(404, "404 page not found"), (404, "{}"), (200, "{}"), (200, r#"{"kind":"Status"}"#)]
-    {
+    let another = r#"{"apiVersion":"config.openshift.io/v1","kind":"ClusterVersion",
+        "metadata":{"name":"another","uid":"u","resourceVersion":"999999","generation":1},"spec":{}}"#;
+    for junk in [
+        (404, "404 page not found"),
+        (404, "{}"),
+        (200, "{}"),
+        (200, r#"{"kind":"Status"}"#),
+        (200, another),
+    ] {
         let world = World::new();
         world.create(POLICIES, &weekend("weekend"));
         if junk.0 == 404 {
@@ -258,6 +264,42 @@ async fn what_nobody_on_the_way_knows_is_not_gone() {
             assert_eq!(desired(&world, master), first, "{master}: {junk:?}");
         }
     }
+}
+
+/// CV-2, LIVE-1: a server that does not have the kind says so in its own way, and the masters' own stanza decides.
+#[tokio::test(start_paused = true)]
+async fn where_there_is_no_cluster_version_at_all_masters_go_by_their_own_stanza() {
+    let world = World::empty();
+    let others = GATED.iter().filter(|kind| **kind != kinds::CLUSTER_VERSION);
+    KINDS.iter().chain(others).for_each(|kind| world.define(kind));
+    world.create(POLICIES, &weekend("weekend"));
+    let (_operator, first) = waiting_masters(&world, &by_policy("weekend")).await;
+    pass(Duration::from_mins(59)).await;
+    assert_eq!(desired(&world, "m1"), first);
+    pass(Duration::from_mins(2)).await;
+    assert_eq!(desired(&world, "m1"), newest(&world, "master"));
+}
+
+/// GATE-11: an answer that is older than what is known proves nothing: somebody on the way remembers it, or the store went back.
+#[tokio::test(start_paused = true)]
+async fn an_answer_of_before_starts_nothing() {
+    const OLD: &str = r#"{"apiVersion":"changemanagement.openshift.io/v1alpha1",
+        "kind":"ChangeManagementPolicy","metadata":{"name":"weekend","uid":"u","resourceVersion":"1","generation":1},
+        "spec":{"strategy":"Permissive"}}"#;
+    let (world, ended) = waiting().await;
+    drop(ended);
+    let remembers = Arc::new(AtomicBool::new(true));
+    let struck = Arc::clone(&remembers);
+    let client = world.client_past(move |request| {
+        let by_name = request.uri().path().ends_with("/weekend") && request.method() == "GET";
+        (by_name && struck.load(Ordering::SeqCst)).then_some((200, OLD))
+    });
+    let _operator = World::start_on(client, &world.clock, managing("two"));
+    pass(Duration::from_mins(65)).await;
+    assert!(marked(&world).is_empty());
+    remembers.store(false, Ordering::SeqCst);
+    pass(Duration::from_mins(2)).await;
+    assert_eq!(marked(&world), ["n1"]);
 }
 
 /// GATE-12: whose machines they are cannot be told while a selector cannot be read, so they are not taken for those of another pool.

@@ -15,7 +15,7 @@ use runtime::{
 use serde_json::{Value, json};
 
 use super::common::{
-    POLICIES, POOLS, Running, World, by_policy, managing, pass, settle, state, weekend,
+    POLICIES, POOLS, Running, World, by_policy, condition, managing, pass, settle, state, weekend,
 };
 
 pub(crate) const NODES: &str = "/api/v1/nodes";
@@ -94,6 +94,50 @@ fn strike(world: &World, verb: &str, nth: u32, fault: Fault) {
 pub(crate) fn marks(world: &World) -> usize {
     let writes = world.writes();
     writes.iter().filter(|line| line.contains("tidegate-rollout")).count()
+}
+
+/// GATE-7: what a lost answer would have told is told, although what became of the mark could not be read at once either.
+#[tokio::test(start_paused = true)]
+async fn a_mark_whose_answer_and_reading_back_are_lost_is_told_all_the_same() {
+    let (world, _operator) = waiting().await;
+    strike(&world, "patch", 1, Fault::LoseAnswer);
+    for nth in 1..=3 {
+        strike(&world, "get", nth, Fault::ServerError(503));
+    }
+    pass(Duration::from_mins(65)).await;
+    assert_eq!(marked(&world), ["n1"]);
+    assert_eq!(marks(&world), 1);
+    assert_eq!(told(&world, "SetDesiredConfig").len(), 1);
+}
+
+/// LIVE-1: the status follows what was begun, and nobody else tells of what was written here.
+#[tokio::test(start_paused = true)]
+async fn what_was_begun_is_told_at_once() {
+    let (world, _operator) = waiting().await;
+    pass(Duration::from_secs(3_602)).await;
+    assert_eq!(marked(&world), ["n1"]);
+    let pool = world.get(&format!("{POOLS}/worker"));
+    assert_eq!(state(&pool), "ChangesUnpaused");
+    assert_eq!(condition(&pool, "Updating").split(' ').next(), Some("True"), "{pool}");
+}
+
+/// LIVE-2, GATE-16: a machine that was told to stay where it is goes on at once where the gate is open: nobody else tells of what was
+/// written here.
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_was_taken_in_goes_on_at_once() {
+    let (world, _operator) = waiting_machines(0).await;
+    pass(Duration::from_mins(61)).await;
+    let (newest, configs) = (newest(&world), world.get(CONFIGS));
+    let names = configs["items"].as_array().unwrap().iter();
+    let mut names = names.map(|config| config["metadata"]["name"].as_str().unwrap());
+    let first = names.find(|name| name.starts_with("rendered-") && **name != newest).unwrap();
+    world.create(
+        NODES,
+        &json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {WORKER: ""},
+            "annotations": {CURRENT_CONFIG: first, STATE: "Done"}}}),
+    );
+    pass(Duration::from_secs(3)).await;
+    assert_eq!(marked(&world), ["n1"]);
 }
 
 /// EXEC-4, GATE-7

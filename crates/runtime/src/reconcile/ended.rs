@@ -112,20 +112,10 @@ impl Reconciler {
         phase: Phase,
     ) -> ReconcileOutcome {
         tracing::warn!(object = %key, at = %object, %error, cause = ?error, "the plan was not carried out");
-        let (verdict, unknown, at_most) = match (phase, error.code(), error.outcome()) {
-            (Phase::Reading, ..) => (ReconcileOutcome::Unknown, true, self.tempo.retry_at_most),
-            (_, Some(409), _) => (ReconcileOutcome::Conflict, true, self.tempo.retry_at_most),
-            (_, _, Outcome::Unknown) => (ReconcileOutcome::Unknown, true, self.tempo.retry_at_most),
-            (_, Some(429), Outcome::NotDone) => {
-                (ReconcileOutcome::Refused, false, self.tempo.retry_at_most)
-            }
-            // The trouble of one machine must not keep its whole pool waiting.
-            (_, _, Outcome::NotDone) if object.kind().role == Role::Part => {
-                (ReconcileOutcome::Refused, false, self.tempo.retry_at_most)
-            }
-            (_, _, Outcome::NotDone) => {
-                (ReconcileOutcome::Refused, false, self.tempo.refused_at_most)
-            }
+        let (verdict, pause) = judged(phase, error, object.kind().role);
+        let at_most = match pause {
+            Pause::Passing => self.tempo.retry_at_most,
+            Pause::Lasting => self.tempo.refused_at_most,
         };
         let first = !self.troubles.contains_key(key);
         let trouble = self.troubles.entry(key.clone()).or_default();
@@ -133,7 +123,8 @@ impl Reconciler {
             (Phase::Reading, Some(before)) => before.since,
             (phase, _) => phase,
         };
-        trouble.unknown = unknown.then_some(Unknown { object, since });
+        trouble.unknown =
+            (verdict != ReconcileOutcome::Refused).then_some(Unknown { object, since });
         if verdict == ReconcileOutcome::Unknown && phase == Phase::Writing {
             trouble.unsaid = unsaid;
         }
@@ -153,7 +144,7 @@ impl Reconciler {
         if self.troubles.contains_key(key) {
             return self.fail(key, at_most, at_least);
         }
-        self.troubles.insert(key.clone(), Trouble { failures: 1, ..Trouble::default() });
+        self.troubles.insert(key.clone(), Trouble::default());
         self.queue.release(key);
         self.queue.hurry(key.clone());
     }
@@ -208,8 +199,69 @@ impl Reconciler {
     }
 }
 
+/// How long a failure may last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    /// It passes by itself.
+    Passing,
+    /// Until somebody acts.
+    Lasting,
+}
+
+/// What a failure of a request about an object of this role means. What was not refused has to be read before anything else (EXEC-4).
+fn judged(phase: Phase, error: &CallError, role: Role) -> (ReconcileOutcome, Pause) {
+    match (phase, error.code(), error.outcome(), role) {
+        (Phase::Reading, ..) | (_, _, Outcome::Unknown, _) => {
+            (ReconcileOutcome::Unknown, Pause::Passing)
+        }
+        (_, Some(409), ..) => (ReconcileOutcome::Conflict, Pause::Passing),
+        // The trouble of one machine must not keep its whole pool waiting.
+        (_, Some(429), ..) | (_, _, _, Role::Part) => (ReconcileOutcome::Refused, Pause::Passing),
+        (_, _, Outcome::NotDone, _) => (ReconcileOutcome::Refused, Pause::Lasting),
+    }
+}
+
 /// What a patch writes, whatever version it was made from.
 pub(super) fn digest(patch: &StatusPatch) -> u64 {
     let operations = patch.operations.iter().skip(1).map(ToString::to_string);
     backoff::spread(operations.collect::<Vec<_>>().join("\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// EXEC-4, LIVE-1: what is read back, and what waits for long.
+    #[test]
+    fn a_failure_is_judged_by_what_may_have_happened_and_whom_it_concerns() {
+        let refused = |code: u16| CallError::Refused {
+            code,
+            reason: String::new(),
+            message: String::new(),
+            retry_after: None,
+        };
+        let late = || CallError::Late(Duration::from_secs(10));
+        let (whole, part) = (Role::Policy, Role::Part);
+        for (phase, error, role, expected) in [
+            (Phase::Writing, refused(409), whole, (ReconcileOutcome::Conflict, Pause::Passing)),
+            (Phase::Writing, refused(409), part, (ReconcileOutcome::Conflict, Pause::Passing)),
+            (Phase::Writing, refused(503), whole, (ReconcileOutcome::Unknown, Pause::Passing)),
+            (Phase::Writing, late(), part, (ReconcileOutcome::Unknown, Pause::Passing)),
+            (Phase::Writing, refused(429), whole, (ReconcileOutcome::Refused, Pause::Passing)),
+            (Phase::Writing, refused(403), part, (ReconcileOutcome::Refused, Pause::Passing)),
+            (Phase::Writing, refused(403), whole, (ReconcileOutcome::Refused, Pause::Lasting)),
+            (
+                Phase::Writing,
+                CallError::Unchanged,
+                whole,
+                (ReconcileOutcome::Refused, Pause::Lasting),
+            ),
+            (Phase::Reading, refused(403), whole, (ReconcileOutcome::Unknown, Pause::Passing)),
+            (Phase::Reading, refused(409), whole, (ReconcileOutcome::Unknown, Pause::Passing)),
+        ] {
+            assert_eq!(judged(phase, &error, role), expected, "{phase:?} {error:?} {role:?}");
+        }
+    }
 }

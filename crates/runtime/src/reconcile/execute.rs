@@ -317,3 +317,41 @@ async fn tell(hands: &Hands, key: &Key, unread: String) {
         hands.reports.say(key, before.identity(), notes, hands.cluster.clock().exact());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn refused(code: u16, message: &str) -> CallError {
+        let (reason, message) = (String::new(), message.to_owned());
+        CallError::Refused { code, reason, message, retry_after: None }
+    }
+
+    /// LIVE-3: a no about one machine is passed over; what nobody knows, a server that has no time, and a no about the plan are not.
+    #[test]
+    fn only_a_no_about_the_written_object_alone_is_passed_over() {
+        let (alone, plan) = (Refused::ConcernsTheTargetAlone, Refused::EndsThePlan);
+        for (concerns, error, expected) in [
+            (alone, refused(403, ""), true),
+            (alone, refused(409, ""), true),
+            (alone, CallError::Unchanged, true),
+            (alone, refused(429, ""), false),
+            (alone, refused(503, ""), false),
+            (alone, CallError::Late(Duration::from_secs(10)), false),
+            (plan, refused(403, ""), false),
+            (plan, refused(409, ""), false),
+            (plan, refused(503, ""), false),
+        ] {
+            assert_eq!(is_passed_over(concerns, &error), expected, "{concerns:?} {error:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_server_said_is_one_line_of_some_length() {
+        assert_eq!(said(&refused(403, "no\nand \u{1b}[31mno")), "no and  [31mno");
+        assert_eq!(said(&refused(403, &"a".repeat(1_000))).len(), 300);
+        assert!(said(&CallError::Unchanged).contains("kept nothing of it"));
+    }
+}
