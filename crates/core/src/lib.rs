@@ -39,6 +39,7 @@ pub mod explain;
 pub mod forecast;
 pub mod format;
 pub mod freeze;
+pub mod freezing;
 pub mod gate;
 pub mod gauge;
 pub mod key;
