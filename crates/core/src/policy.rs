@@ -9,6 +9,7 @@ pub mod convert;
 pub mod explain;
 pub mod forecast;
 pub mod freeze;
+pub mod freezing;
 pub mod lower;
 pub mod part;
 pub mod read;

@@ -7,7 +7,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use api::{kinds, machine::names};
+use api::{
+    kinds,
+    machine::names::{self, IMPOSSIBLE_CONFIG as IMPOSSIBLE},
+};
 use runtime::{
     caches::Caches,
     call::{CallError, Cluster, Collection, Patch},
@@ -20,8 +23,6 @@ use serde_json::{Value, json};
 use tidegate_core::{document::key::Key, gate::enforced::Enforcement};
 use tokio::time::{Instant, sleep};
 
-/// No configuration is called that: names of objects have no capital letters.
-const IMPOSSIBLE: &str = "Tidegate-tries-whether-this-is-refused";
 /// How the admission policies end that the chart makes.
 const PERMITS: &str = "-permits";
 const RECORDS: &str = "-records";

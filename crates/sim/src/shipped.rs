@@ -30,6 +30,14 @@ const MANIFESTS: &[(&str, &str)] = &[
         include_str!("../../../deploy/manifests/manage-pools/reports.yaml"),
     ),
     (
+        "deploy/manifests/change-gates/change-gates.yaml",
+        include_str!("../../../deploy/manifests/change-gates/change-gates.yaml"),
+    ),
+    (
+        "deploy/manifests/node-freezes/node-freezes.yaml",
+        include_str!("../../../deploy/manifests/node-freezes/node-freezes.yaml"),
+    ),
+    (
         "deploy/manifests/agent/agent.yaml",
         include_str!("../../../deploy/manifests/agent/agent.yaml"),
     ),

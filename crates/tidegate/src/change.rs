@@ -2,7 +2,10 @@
 
 use clap::Args;
 use tidegate_core::cluster::snapshot::Snapshot;
-use views::change::{Change, Stage};
+use views::{
+    change::{Change, Stage},
+    object::{Deed, Writing},
+};
 
 use crate::{
     args::Formats,
@@ -29,7 +32,7 @@ pub(crate) fn retry_on_conflict(
 /// How a change is made.
 #[derive(Args, Debug)]
 pub(crate) struct Manner {
-    /// Print the patch and change nothing
+    /// Print what would be sent and change nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -46,12 +49,28 @@ impl Manner {
     ) -> anyhow::Result<Output> {
         let snapshot = cluster.snapshot(extent)?;
         let change = proposed(&snapshot).map_err(anyhow::Error::msg)?;
-        let stage = if self.dry_run { Stage::Proposed } else { Stage::Made };
+        let stage = self.stage();
         if stage == Stage::Made {
             cluster.patch(&change.object, &change.patch)?;
         }
         output::written(self.formats.output, || change.report(stage), |_| change.told(stage))
             .map(Output::done)
+    }
+
+    /// Writes an object that somebody proposes, or takes it away, or does not, and tells about it.
+    pub(crate) fn write(&self, cluster: &Cluster, writing: &Writing) -> anyhow::Result<Output> {
+        let stage = self.stage();
+        match (stage, writing.deed) {
+            (Stage::Proposed, _) => {}
+            (Stage::Made, Deed::Made) => cluster.create(&writing.object, &writing.document)?,
+            (Stage::Made, Deed::Deleted) => cluster.delete(&writing.object)?,
+        }
+        output::written(self.formats.output, || writing.report(stage), |_| writing.told(stage))
+            .map(Output::done)
+    }
+
+    fn stage(&self) -> Stage {
+        if self.dry_run { Stage::Proposed } else { Stage::Made }
     }
 }
 

@@ -248,6 +248,27 @@ impl Cluster {
         })
     }
 
+    /// One object.
+    pub(crate) fn read(&self, object: &Key) -> anyhow::Result<Value> {
+        let read = self.runtime.block_on(self.cluster.get(&path(object)));
+        read.map_err(|error| anyhow::anyhow!("cannot read {object}: {}", error.told()))
+    }
+
+    /// Creates an object that is not there yet.
+    pub(crate) fn create(&self, key: &Key, object: &Value) -> anyhow::Result<()> {
+        let all = collection(key.kind(), key.namespace.as_deref());
+        let created = self.runtime.block_on(self.cluster.create_as(OWNER, &all, object));
+        created.map(drop).map_err(|error| anyhow::anyhow!("cannot create {key}: {}", error.told()))
+    }
+
+    /// Ends an object.
+    pub(crate) fn delete(&self, object: &Key) -> anyhow::Result<()> {
+        let options = serde_json::json!({});
+        let deleted = self.runtime.block_on(self.cluster.delete(&path(object), &options));
+        let deleted = deleted.map(drop);
+        deleted.map_err(|error| anyhow::anyhow!("cannot delete {object}: {}", error.told()))
+    }
+
     /// Creates a cluster-wide object, or changes what is said of it.
     pub(crate) fn apply(&self, object: &Value) -> anyhow::Result<()> {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();

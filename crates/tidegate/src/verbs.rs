@@ -11,6 +11,7 @@ pub(crate) mod completion;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod explain;
+pub(crate) mod freezing;
 pub(crate) mod man;
 pub(crate) mod next;
 pub(crate) mod node;
@@ -57,6 +58,10 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         status::verb(),
         simulate::verb(),
         overriding::verb(),
+        freezing::freeze(),
+        freezing::thaw(),
+        freezing::hold(),
+        freezing::skip_next(),
         worker_nodes::verb(),
         node::verb(),
         prune::verb(),

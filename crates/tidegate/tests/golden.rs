@@ -36,6 +36,10 @@ fn help() {
         "status",
         "simulate",
         "override",
+        "freeze",
+        "thaw",
+        "hold",
+        "skip-next",
         "validate",
         "diff",
         "convert",
@@ -271,4 +275,15 @@ fn simulation_gives_the_same_bytes_twice() {
         let other = tidegate(&[args.as_slice(), &["--seed=2"]].concat(), b"");
         assert_ne!(first.stdout, other.stdout, "{format}: the seed decides");
     }
+}
+
+/// OVR-5: what a freeze reaches tells of it, and what is wrong with one is told with its place.
+#[test]
+fn freezes() {
+    let file = "crates/tidegate/tests/inputs/frozen.yaml";
+    let now = "--at=2026-11-21T12:00:00Z";
+    check("frozen-explain", &["explain", "mcp/worker", "-f", file, now]);
+    check("frozen-explain-hosted", &["explain", "hc/clusters/shop", "-f", file, now]);
+    check("frozen-status", &["status", "-f", file, now]);
+    check("frozen-validate", &["validate", "-f", "crates/tidegate/tests/inputs/bad-freezes.yaml"]);
 }

@@ -241,3 +241,80 @@ fn a_follower_shows_what_changes() {
     follower.wait().unwrap();
     assert_eq!(sandbox.interrupt().0, 0);
 }
+
+const FREEZES: &str = "/apis/changemanagement.openshift.io/v1alpha1/clusterchangefreezes";
+
+/// What a verb says that does what it was asked for.
+fn done(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let answer = sandbox.verb(arguments);
+    assert!(answer.status.success(), "{arguments:?}: {answer:?}");
+    String::from_utf8(answer.stdout).unwrap()
+}
+
+/// OVR-4: each writes the freeze that it prints, a dry run writes nothing, and the way back is as it is told.
+#[test]
+fn freezes_are_written_as_they_are_told_and_thawed_by_the_way_back() {
+    let sandbox = Sandbox::start(&["--empty", "--at", "2026-11-16T12:00:00Z", "--speed", "0"]);
+    // No policy, which the operator would have to read first.
+    let until = "2026-11-21T00:00:00Z";
+    let pool = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+        "metadata": {"name": "worker"},
+        "spec": {"changeManagement": {"strategy": "RestrictiveUntil", "restrictiveUntil": until}}});
+    sandbox.object("POST", POOLS, &pool);
+    let standing = || {
+        let found = sandbox.object("GET", FREEZES, &Value::Null);
+        let items = found["items"].as_array().unwrap().clone();
+        items.into_iter().map(|item| item["spec"].clone()).collect::<Vec<_>>()
+    };
+    let freeze = ["freeze", "stop", "--cluster", "--for", "2h", "--reason", "the till is broken"];
+    let told = done(&sandbox, &[freeze.as_slice(), &["--dry-run"]].concat());
+    assert!(told.starts_with("nothing was changed; with this object nothing starts in the cluster until 2026-11-16T14:00:"), "{told}");
+    assert_eq!(standing(), [Value::Null; 0]);
+    let told = done(&sandbox, &freeze);
+    assert!(told.ends_with("undo:\n  tidegate thaw stop --cluster\n"), "{told}");
+    assert_eq!(standing()[0]["reason"], "the till is broken");
+    let explained = sandbox.verb(&["explain", "mcp/worker"]);
+    let explained = String::from_utf8(explained.stdout).unwrap();
+    assert!(explained.contains("frozen by ClusterChangeFreeze/stop until "), "{explained}");
+    let thawed = done(&sandbox, &["thaw", "stop", "--cluster", "-o", "json"]);
+    let thawed: Value = serde_json::from_str(&thawed).unwrap();
+    assert_eq!(thawed["object"]["spec"]["reason"], "the till is broken");
+    assert_eq!(standing(), [Value::Null; 0]);
+
+    done(&sandbox, &["hold", "mcp/worker", "--reason", "a driver"]);
+    let held = standing().remove(0);
+    assert_eq!(held["holds"], json!([{"what": "MachineConfigPools", "names": ["worker"]}]));
+    let skip = ["skip-next", "mcp/worker", "--reason", "short of hands"];
+    let said = refused(&sandbox, &skip);
+    assert!(said.contains("has no next window to skip"), "until further notice: {said}");
+    let name = sandbox.object("GET", FREEZES, &Value::Null)["items"][0]["metadata"]["name"].clone();
+    done(&sandbox, &["thaw", name.as_str().unwrap(), "--cluster"]);
+    done(&sandbox, &skip);
+    let skipped = standing().remove(0);
+    assert_eq!((&skipped["from"], &skipped["until"]), (&json!(until), &Value::Null));
+}
+
+/// What cannot be frozen says which field is wrong, and nothing is written.
+#[test]
+fn what_cannot_be_frozen_says_why() {
+    let sandbox = Sandbox::start(&["--at", "2026-11-16T12:00:00Z"]);
+    for (arguments, expected) in [
+        (["freeze", "--reason", "x"].as_slice(), "required"),
+        (&["freeze", "--cluster"], "--reason"),
+        (
+            &["freeze", "--cluster", "--until", "2020-01-01", "--reason", "x"],
+            "spec.until: 2020-01-01T00:00:00Z is over already",
+        ),
+        (&["freeze", "--cluster", "--what", "Everything", "--reason", "x"], "spec.holds[0].what"),
+        (&["thaw", "gone", "--cluster"], "cannot read ClusterChangeFreeze/gone"),
+        (&["hold", "mcp/master", "--reason", "x"], "hold clusterversion/version"),
+        (&["hold", "mcp/gone", "--reason", "x"], "there is no MachineConfigPool/gone"),
+        // OVR-3: who signs is who writes.
+        (&["freeze", "--cluster", "--by", "somebody", "--reason", "x"], "spec.by"),
+    ] {
+        let said = refused(&sandbox, arguments);
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+    let found = sandbox.object("GET", FREEZES, &Value::Null);
+    assert_eq!(found["items"], json!([]));
+}

@@ -151,3 +151,7 @@ impl NodeState {
         }
     }
 }
+
+/// A configuration that cannot exist, because names of objects have no capital letters: by it is tried, as a dry run, whether the server
+/// refuses an order that nobody permitted (GATE-13).
+pub const IMPOSSIBLE_CONFIG: &str = "Tidegate-tries-whether-this-is-refused";

@@ -26,6 +26,7 @@ use crate::{
     },
     gate::{
         self, Gate,
+        action::{Action, Write},
         enforced::Enforcement,
         note::{Note, Weight},
         pending::{Course, Pending, Stage},
@@ -34,6 +35,7 @@ use crate::{
     policy::{
         behavior::{Before, recorded},
         explain,
+        freeze::SeenFreeze,
         seen::SeenPolicy,
         stanza::Form,
         strategy,
@@ -116,6 +118,18 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
     Plan { status: patch, notes, wake, ..Plan::default() }
 }
 
+/// What is to be done about a freeze: it goes a day after its end (OVR-6).
+pub fn freeze(identity: &Identity, freeze: &SeenFreeze, now: Instant) -> Plan {
+    match freeze.goes_at() {
+        Some(goes) if goes <= now => {
+            let (uid, version) = (identity.uid.clone(), identity.resource_version.clone());
+            let delete = Action::upkeep(identity.key.clone(), Write::Delete { uid, version });
+            Plan { actions: vec![delete], ..Plan::default() }
+        }
+        goes => Plan { wake: goes, ..Plan::default() },
+    }
+}
+
 /// What is to be done about a resource under change management (GATE-1 to GATE-6), given what is known of who keeps its gate
 /// (GATE-13).
 pub fn gated(seen: &SeenGated, gate: &Gate, kept: Enforcement, now: Instant) -> Plan {
@@ -170,7 +184,7 @@ fn about(
         made(names::CHANGES_PENDING, pending(seen, &behavior, verdict), None, known.ours(), now);
     let gone = if removed { names::STANZA_REMOVED } else { names::NO_STANZA };
     let enforced =
-        if absent { unenforced(seen, gate, gone, now) } else { enforced(seen, kept, now) };
+        if absent { unenforced(seen, gate, gone, now) } else { Some(enforced(seen, kept, now)) };
     let outside = match newest {
         _ if absent => None,
         Newest::Recorded => outside::condition(seen, &behavior, now),
@@ -267,9 +281,9 @@ fn pending(seen: &SeenGated, behavior: &Behavior, verdict: Verdict) -> Said {
 }
 
 /// Whether something refuses what the gate holds (GATE-13).
-fn enforced(seen: &SeenGated, kept: Enforcement, now: Instant) -> Option<Condition> {
+fn enforced(seen: &SeenGated, kept: Enforcement, now: Instant) -> Condition {
     let said = (kept.status(), kept.reason(), Some(kept.about(seen.kind)));
-    Some(made(names::ENFORCED, said, None, seen.conditions.ours(), now))
+    made(names::ENFORCED, said, None, seen.conditions.ours(), now)
 }
 
 /// The same where there is no gate that anybody could keep.

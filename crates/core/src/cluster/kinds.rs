@@ -212,6 +212,17 @@ impl Row {
         Self { kind, read: Read::Part(read), watched: None, managed: None }
     }
 
+    /// A row of a kind that lets nothing start while it lasts: one that has been over for a day is deleted (OVR-6).
+    const fn freeze(kind: Kind, read: fn(&Value) -> Part) -> Self {
+        let duty = Duty::to(|seen, _, now| match seen {
+            Seen::Part(part) => part
+                .freeze()
+                .map_or_else(Plan::default, |freeze| decide::freeze(&part.identity, freeze, now)),
+            Seen::Policy(_) | Seen::Gated(_) => Plan::default(),
+        });
+        Self { watched: Some(duty), managed: Some(duty), ..Self::part(kind, read) }
+    }
+
     /// The row, for as long as the program runs: a kind that somebody once knew may be named by any key. Whoever makes rows makes one
     /// a definition, and not one an object.
     pub fn kept(self) -> &'static Self {

@@ -185,6 +185,14 @@ impl Seen {
 }
 
 impl SeenPart {
+    /// The freeze, if it is one.
+    pub fn freeze(&self) -> Option<&Arc<SeenFreeze>> {
+        match &self.part {
+            Part::Freeze(freeze) => Some(freeze),
+            Part::Config(_) | Part::Node(_) | Part::Disruption(_) | Part::Namespace(_) => None,
+        }
+    }
+
     /// A part, as a document has it.
     pub fn new(kind: &'static Kind, document: &Value, part: Part) -> Self {
         Self { identity: Identity::new(kind, document), part }

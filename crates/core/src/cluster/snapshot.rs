@@ -137,9 +137,9 @@ impl Snapshot {
     /// Every freeze, by kind and name.
     pub fn freezes(&self) -> impl Iterator<Item = &Arc<SeenFreeze>> {
         let all = FREEZES.iter().flat_map(|kind| self.of_kind(kind));
-        all.filter_map(|(_, seen)| match part(seen)? {
-            Part::Freeze(freeze) => Some(freeze),
-            Part::Config(_) | Part::Node(_) | Part::Disruption(_) | Part::Namespace(_) => None,
+        all.filter_map(|(_, seen)| match seen {
+            Seen::Part(part) => part.freeze(),
+            Seen::Policy(_) | Seen::Gated(_) => None,
         })
     }
 

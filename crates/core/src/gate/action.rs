@@ -37,6 +37,13 @@ pub enum Write {
     MergePatch(Value),
     /// A server-side apply of a document, by this owner of its fields.
     Apply(Owner, Value),
+    /// The end of the object: of this very one, in the version that it was decided for.
+    Delete {
+        /// Its identity.
+        uid: String,
+        /// Its version.
+        version: String,
+    },
 }
 
 /// Who owns the fields that an apply writes.

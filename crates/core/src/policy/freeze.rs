@@ -31,6 +31,9 @@ use crate::{
 /// The label by which every namespace is named: the server writes it.
 const NAME: &str = "kubernetes.io/metadata.name";
 
+/// For how many seconds a freeze that is over is kept, so that people can look at it (OVR-6).
+const KEPT: i64 = 86_400;
+
 /// The labels of a namespace.
 pub type Labels = BTreeMap<String, String>;
 
@@ -156,6 +159,11 @@ impl SeenFreeze {
     pub fn next_edge(&self, after: Instant) -> Option<Instant> {
         let Span { start, end } = self.span();
         start.into_iter().chain(end).filter(|edge| *edge > after).min()
+    }
+
+    /// When it can go: a day after its end. Never, if it does not end by itself, or cannot be used (OVR-6).
+    pub fn goes_at(&self) -> Option<Instant> {
+        Some(self.until.filter(|_| self.is_usable())?.saturating_add(KEPT))
     }
 
     /// What it says to whom it holds, as the server says it, in words that stay the same as long as it lasts.

@@ -131,7 +131,7 @@ async fn a_freeze_begins_and_ends_by_itself() {
     pass(Duration::from_secs(3_601)).await;
     assert_eq!(both(), ("True Frozen".into(), "True Frozen".into()));
     assert_eq!(state(&world.get(&format!("{POOLS}/open"))), "ChangesPaused");
-    pass(Duration::from_secs(7_200)).await;
+    pass(Duration::from_hours(2)).await;
     assert_eq!(both(), before);
     world.delete(&format!("{FREEZES}/night"));
     settle().await;
@@ -247,6 +247,29 @@ async fn a_freeze_follows_the_labels_of_namespaces() {
     world.merge("/api/v1/namespaces/a", &json!({"metadata": {"annotations": {"x": "y"}}}));
     settle().await;
     assert_eq!(world.writes(), [""; 0]);
+}
+
+/// OVR-6: a day after its end, and not before; one without an end stays.
+#[tokio::test(start_paused = true)]
+async fn a_freeze_goes_a_day_after_its_end() {
+    let world = World::new();
+    for (name, until) in [("night", json!("2026-11-14T02:00:00Z")), ("lasting", Value::Null)] {
+        world.create(FREEZES, &freeze(name, json!({"until": until})));
+    }
+    let _operator = world.start();
+    settle().await;
+    let left = || {
+        let found = world.get(FREEZES);
+        let items = found["items"].as_array().unwrap().iter();
+        items.map(|item| item["metadata"]["name"].clone()).collect::<Vec<_>>()
+    };
+    // Friday 23:00 to Sunday 02:00.
+    pass(Duration::from_secs(27 * 3_600 - 10)).await;
+    assert_eq!(left(), ["lasting", "night"]);
+    pass(Duration::from_secs(20)).await;
+    assert_eq!(left(), ["lasting"]);
+    let deletes = world.writes().into_iter().filter(|line| line.starts_with("DELETE "));
+    assert_eq!(deletes.count(), 1);
 }
 
 /// OVR-1: what was told to go arrives, and is told so, while everything is frozen.

@@ -58,6 +58,28 @@ async fn without_a_policy_that_refuses_nothing_is_initiated_and_everybody_is_tol
     assert!(status == "True" && message.contains("(PolicyMissing)"), "{status} {message}");
 }
 
+/// A freeze refuses everything, and hides from nobody that what was not permitted is refused: nothing is told as unproven while it lasts, and
+/// nothing has to be proven anew when it ends.
+#[tokio::test(start_paused = true)]
+async fn a_freeze_hides_no_proof() {
+    const FREEZES: &str = "/apis/changemanagement.openshift.io/v1alpha1/clusterchangefreezes";
+    let (world, operator) = unproven().await;
+    refuse_late_marks(&world);
+    let manifest = include_str!("../../../../deploy/manifests/node-freezes/node-freezes.yaml");
+    install(&world, manifest, |_| true);
+    let freeze = json!({"apiVersion": "changemanagement.openshift.io/v1alpha1", "kind": "ClusterChangeFreeze",
+        "metadata": {"name": "stop"}, "spec": {"reason": "a storm"}});
+    world.create(FREEZES, &freeze);
+    pass(Duration::from_mins(70)).await;
+    assert_eq!(operator.view.ready(), Ok(()));
+    let pool = world.get(&format!("{POOLS}/worker"));
+    assert_eq!(condition(&pool, "Enforced"), "True Proven");
+    assert!(marked(&world).is_empty());
+    world.delete(&format!("{FREEZES}/stop"));
+    pass(Duration::from_secs(5)).await;
+    assert_eq!(marked(&world), ["n1"]);
+}
+
 const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 const BINDINGS: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use schedule::Instant;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tidegate_core::{
     document::key::Key,
     gate::{
@@ -52,7 +52,9 @@ pub(super) async fn act(hands: &Hands, key: &Key, action: &Action) -> Acted {
     let cluster = hands.cluster.within(patience);
     let known = hands.caches.store().version(&action.target);
     match (send(&cluster, &action.target, &action.write).await, &action.write) {
-        (Ok(_), Write::Create(_)) => Acted::Done,
+        (Ok(_), Write::Create(_) | Write::Delete { .. }) => Acted::Done,
+        // Somebody else ended it before.
+        (Err(error), Write::Delete { .. }) if error.is_not_found() => Acted::Done,
         (Err(error), Write::Create(_)) if error.code() == Some(409) => Acted::Done,
         // What was not created cannot be read back.
         (Err(error), Write::Create(_)) => Acted::Failed { object: key.clone(), error },
@@ -109,6 +111,10 @@ async fn send(cluster: &Cluster, target: &Key, write: &Write) -> Result<Value, C
         Write::Create(document) => {
             let all = collection(target.kind(), target.namespace.as_deref());
             return cluster.create_as(upkeep, &all, document).await;
+        }
+        Write::Delete { uid, version } => {
+            let options = json!({"preconditions": {"uid": uid, "resourceVersion": version}});
+            return cluster.delete(&path(target), &options).await;
         }
         Write::JsonPatch(operations) => Patch::json(upkeep, operations),
         Write::MergePatch(change) => Patch::merge(upkeep, change),

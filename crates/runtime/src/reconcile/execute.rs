@@ -184,6 +184,8 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
         }
         match action.write {
             Write::Create(_) => created = true,
+            // The news tells.
+            Write::Delete { .. } => {}
             Write::JsonPatch(_) | Write::MergePatch(_) | Write::Apply(..) => again = Again::Now,
         }
     }

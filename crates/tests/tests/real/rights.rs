@@ -18,7 +18,7 @@ use api::{
         PERMIT_CHANGE, ROLE, STATE,
     },
     metrics::METRICS,
-    schema::{GATED, KINDS, Kind, Role, Scope},
+    schema::{FREEZES, GATED, KINDS, Kind, Role, Scope},
 };
 use http::{Method, Request, Response, StatusCode};
 use kube::{Client, client::Body};
@@ -52,7 +52,7 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
         }
         kubectl(cluster, &["wait", "--for=condition=Established", "crd", "--all"]);
         let admin = cluster.client(User::Admin).await.unwrap();
-        for kind in KINDS.iter().chain(GATED) {
+        for kind in KINDS.iter().chain(GATED).chain(FREEZES) {
             send(&admin, Method::POST, &collection(kind, namespace(kind)), &object(kind)).await;
         }
 
@@ -284,7 +284,7 @@ fn namespace(kind: &Kind) -> Option<&'static str> {
     (kind.scope == Scope::Namespaced).then_some("default")
 }
 
-/// One object of a kind: a policy that permits everything, or something that names it.
+/// One object of a kind: a policy that permits everything, something that names it, or a freeze.
 fn object(kind: &Kind) -> Value {
     let spec = match kind.role {
         Role::Policy => json!({ "strategy": "Permissive" }),
@@ -293,7 +293,8 @@ fn object(kind: &Kind) -> Value {
             // Gates hold something; what others own has fields of their own, and takes this one.
             json!({ "changeManagement": stanza, "holds": [{ "what": "Deployments" }] })
         }
-        Role::Part | Role::Freeze => json!({}),
+        Role::Freeze => json!({ "reason": "a storm" }),
+        Role::Part => json!({}),
     };
     json!({
         "apiVersion": kind.api_version,

@@ -6,6 +6,6 @@ use super::Row;
 use crate::{cluster::seen::Part, policy::freeze::SeenFreeze};
 
 /// A freeze of a team.
-pub static CHANGE_FREEZE: Row = Row::part(api::kinds::CHANGE_FREEZE, |document| {
+pub static CHANGE_FREEZE: Row = Row::freeze(api::kinds::CHANGE_FREEZE, |document| {
     Part::Freeze(Arc::new(SeenFreeze::new(&api::kinds::CHANGE_FREEZE, document)))
 });

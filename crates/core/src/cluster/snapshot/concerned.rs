@@ -57,14 +57,12 @@ impl Snapshot {
             Some(Seen::Part(part)) => match &part.part {
                 Part::Node(machine) => self.by_node(&machine.node, &mut found),
                 Part::Config(config) => self.by_config(config, &mut found),
-                // Agents read it, and pools do not.
-                Part::Disruption(_) => {}
+                // Agents read the one, and no pool is in the other.
+                Part::Disruption(_) | Part::Namespace(_) => {}
                 Part::Freeze(freeze) => self.add_pools(&mut found, |pool| {
                     let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);
                     freeze.selects(&key, None, None) != Selects::No
                 }),
-                // No pool is in any.
-                Part::Namespace(_) => {}
             },
         }
         found.remove(key);

@@ -21,6 +21,12 @@ pub fn freeze(kind: &'static Kind, document: &Value) -> Vec<Problem> {
     let mut problems = shape::check_part(schema, spec, &path);
     problems.extend(scope_problem(kind, document));
     problems.extend(span(spec, &path));
+    let reason = spec.get("reason").and_then(Value::as_str);
+    if reason.is_some_and(|reason| reason.trim().is_empty() || reason.contains(['\r', '\n'])) {
+        let detail = "the reason is not a line of text";
+        let problem = Problem::new(&path.key("reason"), Code::BadFormat, detail);
+        problems.push(problem.hint("say why, in one line: whoever is held reads it"));
+    }
     let holds = spec.get("holds").and_then(Value::as_array);
     let mut any_of_cluster = false;
     for (place, hold) in holds.into_iter().flatten().enumerate() {

@@ -5,6 +5,8 @@
 //!
 //! GATE-15: members of `tidegate:initiators` and what was begun pass; so does whom the freeze itself exempts, and nobody else.
 
+use api::machine::names::IMPOSSIBLE_CONFIG;
+
 use super::{
     Action, Parameter, Policy, called_in_chart, exempt, head, here, names_of, not_by_hand, rules,
     with_selects,
@@ -196,6 +198,14 @@ fn nodes() -> Policy {
                     .to_owned(),
             ),
             ("not-by-hand", not_by_hand()),
+            // GATE-13: whether the policy on permits refuses is tried while things are frozen too, and this one must not answer for it.
+            (
+                "not-a-try",
+                format!(
+                    "!(has(object.metadata.annotations) && 'machineconfiguration.openshift.io/desiredConfig' in object.metadata.annotations && \
+                     object.metadata.annotations['machineconfiguration.openshift.io/desiredConfig'] == '{IMPOSSIBLE_CONFIG}')"
+                ),
+            ),
             // RCH-13: what is in no namespace is chosen only without a selector of namespaces.
             ("cluster", "!has(params.spec.namespaceSelector)".to_owned()),
         ],

@@ -41,7 +41,7 @@ fn where_pools_are_managed_they_are_rolled_out_and_disruptions_are_merged() {
         rows.collect::<Vec<(&str, Vec<&str>)>>()
     };
     let (watched, managed) = (rows(Pools::Watched), rows(Pools::Managed));
-    let decided = KINDS.iter().chain(GATED).map(|kind| kind.name);
+    let decided = KINDS.iter().chain(GATED).chain(FREEZES).map(|kind| kind.name);
     assert!(watched.iter().map(|row| row.0).eq(decided));
     let differ: Vec<_> = managed.iter().filter(|row| !watched.contains(row)).collect();
     let pools =

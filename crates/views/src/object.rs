@@ -1,0 +1,73 @@
+//! How is an object told that somebody writes, or takes away? The meaning first, then the object, then the way back.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::Value;
+use tidegate_core::document::key::Key;
+
+use crate::{
+    change::Stage,
+    safe::{escaped, printable},
+    text,
+};
+
+/// An object that somebody writes, or takes away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Writing {
+    /// Which object.
+    pub object: Key,
+    /// What it will mean, in a sentence without its full stop.
+    pub meaning: String,
+    /// The object, as somebody would write it down.
+    pub document: Value,
+    /// What is done with it.
+    pub deed: Deed,
+    /// How to take it back.
+    pub way_back: String,
+}
+
+/// What is done with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// It is made.
+    Made,
+    /// It is taken away.
+    Deleted,
+}
+
+/// The output for programs (docs/reference/json.md).
+#[derive(Serialize)]
+pub struct Report<'a> {
+    applied: bool,
+    meaning: &'a str,
+    object: &'a Value,
+    undo: &'a str,
+}
+
+impl Writing {
+    /// What is written, for programs.
+    pub fn report(&self, stage: Stage) -> Report<'_> {
+        Report {
+            applied: stage == Stage::Made,
+            meaning: &self.meaning,
+            object: &self.document,
+            undo: &self.way_back,
+        }
+    }
+
+    /// The same for people. JSON is YAML too: what stands there can be piped to kubectl or kept in a file.
+    pub fn told(&self, stage: Stage) -> String {
+        let would = match (stage, self.deed) {
+            (Stage::Proposed, Deed::Made) => "nothing was changed; with this object ",
+            (Stage::Proposed, Deed::Deleted) => "nothing was changed; without this object ",
+            (Stage::Made, _) => "",
+        };
+        let mut told = String::new();
+        let _ = writeln!(told, "{would}{}", printable(&self.meaning));
+        let object = escaped(&format!("{:#}", self.document));
+        let _ = writeln!(told, "\nobject:\n{}", text::indented(2, &object));
+        let _ = writeln!(told, "\nundo:\n  {}", printable(&self.way_back));
+        told
+    }
+}
