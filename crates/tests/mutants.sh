@@ -19,8 +19,8 @@ readonly tree=$all/tree
 
 files=("$@")
 [ ${#files[@]} -gt 0 ] || files=(
-  crates/core/src/gate.rs 'crates/core/src/gate/*.rs'
-  crates/core/src/pool/{target,ledger,consent,begun,update,rollout}.rs crates/core/src/decide/writes.rs
+  crates/core/src/gate.rs crates/core/src/gate/{permit,what_if}.rs crates/core/src/policy/{seen,stanza}.rs
+  crates/core/src/pool/{target,ledger,consent,begun,update,rollout}.rs crates/core/src/cluster/decide/writes.rs
   crates/runtime/src/reconcile.rs 'crates/runtime/src/reconcile/*.rs'
 )
 

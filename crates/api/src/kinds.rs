@@ -129,6 +129,17 @@ pub const MACHINE_CONFIGURATION: Kind = Kind {
     schema: || &MACHINE_CONFIGURATION_SCHEMA,
 };
 
+/// A namespace. Only its labels are read, to know whether a freeze chooses it.
+pub const NAMESPACE: Kind = Kind {
+    rank: 3,
+    name: "Namespace",
+    api_version: "v1",
+    scope: Scope::Cluster,
+    short_name: "ns",
+    role: Role::Part,
+    schema: || &NAMESPACE_SCHEMA,
+};
+
 /// What a team holds in its namespace.
 pub const CHANGE_GATE: Kind = Kind {
     rank: 4,
@@ -203,6 +214,7 @@ static CLUSTER_CHANGE_FREEZE_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<freeze::ClusterChangeFreeze>);
 // Built into every server, which judges it better than anybody else.
 static NODE_SCHEMA: LazyLock<Value> = LazyLock::new(anything);
+static NAMESPACE_SCHEMA: LazyLock<Value> = LazyLock::new(anything);
 
 /// What a kind that others define may hold, as far as it is known here.
 pub(crate) fn anything() -> Value {

@@ -79,6 +79,13 @@ pub const INVALID_STANZA: &str = "InvalidStanza";
 /// Reason of [`CHANGES_PAUSED`] when the named policy does not exist (GATE-2).
 pub const POLICY_NOT_FOUND: &str = "PolicyNotFound";
 
+/// Reason of [`CHANGES_PAUSED`] while a freeze is in force (OVR-1).
+pub const FROZEN: &str = "Frozen";
+
+/// Reason of [`CHANGES_PAUSED`] when nobody can tell what a freeze holds, or when: it cannot be used, or the namespaces that it chooses are
+/// not known (POL-8, GATE-12).
+pub const FREEZE_UNCLEAR: &str = "FreezeUnclear";
+
 /// Reason of [`CHANGES_PENDING`] when nothing waits.
 pub const NOTHING_PENDING: &str = "NothingPending";
 

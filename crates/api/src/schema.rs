@@ -180,12 +180,20 @@ pub const GATES: &[Kind] = &[kinds::CHANGE_GATE, kinds::CLUSTER_CHANGE_GATE];
 /// What lets nothing start while it lasts (OVR-1).
 pub const FREEZES: &[Kind] = &[kinds::CHANGE_FREEZE, kinds::CLUSTER_CHANGE_FREEZE];
 
+/// Where what lives in namespaces lives: their labels say which of them a freeze chooses.
+pub const NAMESPACES: &[Kind] = &[kinds::NAMESPACE];
+
 /// What pools are made of: configurations, machines, and what changes may disrupt. Read only by whoever rolls configurations out.
 pub const MACHINES: &[Kind] = &[kinds::MACHINE_CONFIG, kinds::NODE, kinds::MACHINE_CONFIGURATION];
 
 /// The kind under change management of this name, if there is one.
 pub fn gated_named(name: &str) -> Option<&'static Kind> {
     GATED.iter().find(|kind| kind.name == name)
+}
+
+/// The kind of freeze of this name, if there is one.
+pub fn freeze_named(name: &str) -> Option<&'static Kind> {
+    FREEZES.iter().find(|kind| kind.name == name)
 }
 
 /// The kind of policy of this name, if there is one.

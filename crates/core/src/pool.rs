@@ -18,13 +18,17 @@ use serde_json::{Value, json};
 use api::machine::names;
 
 use crate::{
-    enforced::Enforcement,
-    gate::{Gate, Permit, Real},
-    note::{Note, Weight},
-    patch::{StatusPatch, made_from},
-    pending::Pending,
-    problem::Problem,
-    refusal::Refusals,
+    document::{
+        patch::{StatusPatch, made_from},
+        problem::Problem,
+    },
+    gate::{
+        Gate, Permit, Real,
+        enforced::Enforcement,
+        note::{Note, Weight},
+        pending::Pending,
+        refusal::Refusals,
+    },
 };
 
 pub mod begun;
@@ -47,6 +51,7 @@ pub mod render;
 mod report;
 mod rollout;
 pub mod seen;
+pub mod seen_status;
 pub mod selector;
 pub mod serve;
 pub mod source;
@@ -55,6 +60,7 @@ pub mod steer;
 pub mod target;
 pub mod update;
 mod upkeep;
+mod words;
 
 use bypass::Bypass;
 use disputed::Disputed;

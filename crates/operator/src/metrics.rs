@@ -15,13 +15,15 @@ use runtime::{
 };
 use schedule::Instant;
 use tidegate_core::{
-    decide::outside,
-    enforced::Enforcement,
-    gate::{Form, Gate},
-    gauge::{self, Gauges},
-    key::Key,
-    kinds::{MACHINE_CONFIG_POOL, Surroundings, machine_config_pool::planned},
-    seen::{Seen, SeenGated},
+    cluster::{
+        decide::outside,
+        gauge::{self, Gauges},
+        kinds::{MACHINE_CONFIG_POOL, Surroundings, machine_config_pool::planned},
+        seen::{Seen, SeenGated},
+    },
+    document::key::Key,
+    gate::{Gate, enforced::Enforcement},
+    policy::stanza::Form,
 };
 
 use crate::run::View;
@@ -106,9 +108,8 @@ pub fn page(view: &View) -> String {
 /// A resource with its gate. A pool that is rolled out here has pending what the rollout says (POOL-6).
 fn asked(view: &View, resource: &Arc<SeenGated>, store: &Store) -> (Arc<SeenGated>, Gate) {
     let gate = store.snapshot().gate(resource);
-    let managed = view.caches.observed().iter().any(|kind| kind.role == Role::Part);
     let plan = |around: &Surroundings<'_>| planned(resource, &gate, around, view.clock.now());
-    let planned = managed.then(|| store.around(&resource.identity.key, plan)).flatten();
+    let planned = view.rolls_out().then(|| store.around(&resource.identity.key, plan)).flatten();
     let Some(planned) = planned else { return (Arc::clone(resource), gate) };
     (Arc::new(SeenGated { pending: planned.pending, ..(**resource).clone() }), gate)
 }
@@ -155,7 +156,8 @@ fn system(key: &Key) -> &'static str {
 
 /// Whether there was a stanza and there is none any more: the status still tells of it.
 fn is_removed(resource: &SeenGated, gate: &Gate) -> bool {
-    gate.form() == Form::NoStanza && resource.behavior.is_some()
+    let was_there = resource.behavior.is_some() && !resource.never_had_a_stanza();
+    gate.form() == Form::NoStanza && was_there
 }
 
 fn flags(page: &mut Page, metric: &Metric, rows: &[Row], is: impl Fn(&Row) -> bool) {

@@ -5,7 +5,6 @@
 
 use std::{pin::Pin, sync::Arc};
 
-use api::schema::Role;
 use kube::Client;
 use runtime::{
     caches::Caches,
@@ -21,8 +20,8 @@ use runtime::{
     tempo::Tempo,
 };
 use tidegate_core::{
-    enforced::Enforcement,
-    kinds::{self, Controller, Pools, Row},
+    cluster::kinds::{self, Controller, Pools, Row},
+    gate::enforced::Enforcement,
 };
 use tokio::{
     sync::{oneshot, watch},
@@ -240,7 +239,7 @@ impl Operator {
             reconciler.run().await;
             "the loop"
         });
-        if view.caches.observed().iter().any(|kind| kind.role == Role::Part) {
+        if view.rolls_out() {
             let (caches, leading) = (Arc::clone(&view.caches), view.leadership.clone());
             let draining = draining::run(cluster.clone(), caches, leading);
             parts.spawn(async move {
@@ -283,6 +282,11 @@ fn observed(controllers: &[Controller]) -> Vec<&'static Row> {
 }
 
 impl View {
+    /// Whether it rolls configurations out to nodes: only then it looks at them.
+    pub(crate) fn rolls_out(&self) -> bool {
+        self.caches.observed().iter().any(|row| row.kind == kinds::NODE.kind)
+    }
+
     /// Whether this replica writes.
     pub fn leads(&self) -> bool {
         self.leadership.borrow().leads()

@@ -10,6 +10,7 @@ mod suite {
     mod doubt;
     mod draining;
     mod faults;
+    mod freezes;
     mod kinds;
     mod leaders;
     mod poison;

@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use api::schema::{Kind, Role};
 use futures_util::FutureExt as _;
 use serde_json::Value;
-use tidegate_core::{key::Key, kinds::Row};
+use tidegate_core::{cluster::kinds::Row, document::key::Key};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
@@ -128,18 +128,7 @@ impl Observer {
 
     /// Reads all objects of the kind, and returns the version they were read at.
     async fn list(&self, trust: Trust) -> Result<String, CallError> {
-        let mut listed = BTreeMap::new();
-        let known = self.caches.store().newest();
-        let each = |mut document: Value| {
-            name_kind(self.kind, &mut document);
-            listed.extend(read(self.kind, &document));
-        };
-        let version = self.cluster.list(&self.collection(), each).await?;
-        if trust == Trust::Newer {
-            refuse_old(&version, known)?;
-        }
-        self.caches.replace(self.kind, listed, &version, trust);
-        Ok(version)
+        list(self.kind, (&self.cluster, &self.caches), &self.collection(), trust).await
     }
 
     /// Asks which versions there are, and confirms what is known if they are the known ones. Otherwise something was missed.
@@ -247,6 +236,27 @@ impl Observer {
         }
         Next::Watch
     }
+}
+
+/// Reads all objects of a kind into the caches, and returns the version they were read at.
+pub(crate) async fn list(
+    kind: &'static Row,
+    (cluster, caches): (&Cluster, &Caches),
+    collection: &Collection,
+    trust: Trust,
+) -> Result<String, CallError> {
+    let mut listed = BTreeMap::new();
+    let known = caches.store().newest();
+    let each = |mut document: Value| {
+        name_kind(kind, &mut document);
+        listed.extend(read(kind, &document));
+    };
+    let version = cluster.list(collection, each).await?;
+    if trust == Trust::Newer {
+        refuse_old(&version, known)?;
+    }
+    caches.replace(kind, listed, &version, trust);
+    Ok(version)
 }
 
 /// A list that is older than what was known when it was asked for shows a cluster that is no more.

@@ -25,9 +25,11 @@ use runtime::{
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
-    key::Key,
-    kinds::{self, Row},
-    snapshot::Snapshot,
+    cluster::{
+        kinds::{self, Row},
+        snapshot::Snapshot,
+    },
+    document::key::Key,
 };
 use views::drawing::Style;
 
@@ -74,7 +76,10 @@ impl Extent {
                 pools.into_iter().chain(parts).collect()
             }
             Self::Rollouts => gates().chain(parts).collect(),
-            Self::Everything => kinds::ALL.to_vec(),
+            Self::Everything => {
+                let all = kinds::ALL.iter().copied();
+                all.filter(|row| row.kind != kinds::NAMESPACE.kind).collect()
+            }
         }
     }
 
@@ -182,16 +187,29 @@ impl Cluster {
         let mut snapshot = Snapshot::default();
         let mut versions = Versions::default();
         for kind in extent.kinds() {
-            let Listed { items, version } = self.all(kind).await?;
-            // Parts change all the time.
-            if kind.role != Role::Part {
-                versions.0.extend(version.map(|version| (kind, version)));
-            }
-            for item in items {
-                snapshot.add(kind, &item);
-            }
+            self.list_into((&mut snapshot, &mut versions), kind).await?;
+        }
+        // A person may lack the right to read namespaces, and nearly nobody needs it.
+        if snapshot.freezes().any(|freeze| freeze.asks_for_labels()) {
+            self.list_into((&mut snapshot, &mut versions), &kinds::NAMESPACE).await?;
         }
         Ok((snapshot, versions))
+    }
+
+    async fn list_into(
+        &self,
+        (snapshot, versions): (&mut Snapshot, &mut Versions),
+        kind: &'static Row,
+    ) -> anyhow::Result<()> {
+        let Listed { items, version } = self.all(kind).await?;
+        // Parts change all the time.
+        if kind.role != Role::Part {
+            versions.0.extend(version.map(|version| (kind, version)));
+        }
+        for item in items {
+            snapshot.add(kind, &item);
+        }
+        Ok(())
     }
 
     /// Every object of a kind.

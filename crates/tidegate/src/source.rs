@@ -13,10 +13,12 @@ use api::schema::Role;
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
-    kinds::{self, Row},
-    problem::{Code, FieldPath, Object, Problem},
-    read::{self, Policy},
-    snapshot::Snapshot,
+    cluster::{
+        kinds::{self, Row},
+        snapshot::Snapshot,
+    },
+    document::problem::{Code, FieldPath, Object, Problem},
+    policy::read::{self, Policy},
 };
 
 mod json;
@@ -381,10 +383,12 @@ fn known(root: &Node, name: &str, reads: Reads) -> Option<&'static Row> {
     let mut called = kinds::ALL.iter().copied().filter(|row| row.name == name);
     called.find(|row| match row.role {
         Role::Policy => true,
-        Role::Gated { .. } => ours(row),
+        Role::Gated { .. } | Role::Freeze => ours(row),
+        // Its labels say whether a freeze chooses it.
+        Role::Part if row.kind == kinds::NAMESPACE.kind => {
+            matches!(reads, Reads::Machines | Reads::Cluster) && ours(row)
+        }
         Role::Part => matches!(reads, Reads::Machines) && ours(row),
-        // Nothing here is decided by a freeze yet: the server alone reads it.
-        Role::Freeze => false,
     })
 }
 

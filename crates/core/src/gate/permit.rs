@@ -11,7 +11,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use schedule::Instant;
 
 use super::{Form, Gate, Real};
-use crate::change::ChangeId;
+use crate::gate::change::ChangeId;
 
 /// How long a permit lasts that no window ends, in seconds. What it rests on is an annotation or a machine under way, which can be
 /// gone a minute later; long enough for a slow server and a few tries, short enough that nobody remembers giving it.
@@ -79,16 +79,19 @@ pub struct Hold {
 }
 
 impl<R> Gate<R> {
-    /// Asks the gate.
+    /// Asks the gate. A freeze that began with its creation is in force because it is there, whatever the clock says that `at` was read
+    /// from.
     pub fn permit(&self, at: Instant) -> Result<Permit<R>, Hold> {
-        let state = self.set.stretch(at);
+        let frozen = self.freezes().filter(|freeze| freeze.holds(at));
+        let frozen = frozen.filter_map(|freeze| freeze.span().start).fold(at, Instant::max);
+        let state = self.set.stretch(frozen);
         if !state.inside {
-            return Err(Hold { reason: self.reason(at), until: state.end });
+            return Err(Hold { reason: self.reason(frozen), until: state.end });
         }
         let basis = match self.form {
             Form::NoStanza => Basis::NoStanza,
             Form::PermissiveUntil(until) if at < until => Basis::Until,
-            _ if self.set.is_always() => Basis::Strategy,
+            _ if self.own_set().is_always() => Basis::Strategy,
             Form::Unusable
             | Form::ByPolicy
             | Form::Permissive

@@ -5,7 +5,7 @@
 //!
 //! ```compile_fail
 //! use schedule::Instant;
-//! use tidegate_core::{decide, gate::{Gate, WhatIf}, plan::Plan, pool::{self, PoolView}, seen::SeenGated};
+//! use tidegate_core::{cluster::{decide, seen::SeenGated}, gate::{Gate, WhatIf, plan::Plan}, pool::{self, PoolView}};
 //!
 //! fn forge(seen: &SeenGated, view: &PoolView<'_>, gate: &Gate, now: Instant) -> Plan {
 //!     decide::pool(seen, pool::decide(view, &WhatIf::open(), now), gate, now)
@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use schedule::Instant;
-//! use tidegate_core::{decide, gate::Gate, plan::Plan, pool::{self, PoolView}, seen::SeenGated};
+//! use tidegate_core::{cluster::{decide, seen::SeenGated}, gate::{Gate, plan::Plan}, pool::{self, PoolView}};
 //!
 //! fn plan(seen: &SeenGated, view: &PoolView<'_>, gate: &Gate, now: Instant) -> Plan {
 //!     decide::pool(seen, pool::decide(view, gate, now), gate, now)
@@ -57,14 +57,15 @@ impl WhatIf {
     }
 
     fn of(set: TimeSet, form: Form) -> Self {
-        Self { set, form, policy: None, doubt: None, origin: None, right: PhantomData }
+        let gate = Gate::plain(set, form);
+        gate.suppose()
     }
 }
 
 impl Gate {
     /// The same gate, to suppose with.
     pub fn suppose(&self) -> WhatIf {
-        let Self { set, form, policy, doubt, origin, right: _ } = self.clone();
-        Gate { set, form, policy, doubt, origin, right: PhantomData }
+        let Self { set, own, form, policy, doubt, origin, freezes, right: _ } = self.clone();
+        Gate { set, own, form, policy, doubt, origin, freezes, right: PhantomData }
     }
 }

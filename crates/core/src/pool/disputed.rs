@@ -3,7 +3,7 @@
 //! A machine that two pools claim, or that a selector may choose which nobody can read, waits until somebody says whose it is: nothing is
 //! begun there, and no pool counts it. So each of these pools names it.
 
-use crate::problem::{Code, FieldPath, Problem};
+use crate::document::problem::{Code, FieldPath, Problem};
 
 /// A machine that belongs to nobody.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,14 +9,16 @@ use super::{
     bypass::Bypass,
     rollout::Ways,
     seen::{Pause, SeenNode},
-    status::{self, GoesOn, Held, Progress, objects_text},
+    seen_status,
+    status::{GoesOn, Held, Progress, objects_text},
     target::{Shelf, Target},
 };
 use crate::{
-    gate::problem_text,
-    note::{Note, Weight},
-    pending::{Course, Stop},
-    problem::{Code, FieldPath, Object, Problem},
+    document::problem::{Code, FieldPath, Object, Problem, problem_text},
+    gate::{
+        note::{Note, Weight},
+        pending::{Course, Stop},
+    },
 };
 
 /// Whether machines may be begun, and if not why, with what goes on all the same (POOL-5).
@@ -92,8 +94,8 @@ pub(crate) fn course<R: Clone>(
 pub(crate) fn notes(view: &PoolView<'_>, blocked: &[Problem]) -> Vec<Note> {
     // What cannot be rendered is a fault of a source, so its name belongs to it.
     let faults = [
-        (status::RENDER_DEGRADED, objects_text(&view.rendering.problems)),
-        (status::ROLLOUT_BLOCKED, problem_text(blocked)),
+        (seen_status::RENDER_DEGRADED, objects_text(&view.rendering.problems)),
+        (seen_status::ROLLOUT_BLOCKED, problem_text(blocked)),
     ];
     let known = |kind: &str| {
         view.pool.status.condition(kind).is_some_and(|condition| condition.status == "True")

@@ -58,6 +58,8 @@ pub(crate) struct Ways<'a, R> {
     update: Option<(Covering<'a>, BTreeMap<&'a str, &'a Rendered>)>,
     /// What each configuration lacks of that which bypasses change management.
     lacking: BTreeMap<&'a str, Option<Lacking>>,
+    /// Whether a freeze holds, which neither bypass nor consent passes (GATE-15).
+    frozen: bool,
     now: Instant,
 }
 
@@ -87,7 +89,8 @@ impl<'a, R: Clone> Ways<'a, R> {
             (covering, covered)
         });
         let change = BegunChange::of(view, shelf);
-        Self { target, gate: gate.permit(now), change, update, lacking, now }
+        let frozen = gate.is_frozen(now);
+        Self { target, gate: gate.permit(now), change, update, lacking, frozen, now }
     }
 
     /// Where machines go.
@@ -100,8 +103,11 @@ impl<'a, R: Clone> Ways<'a, R> {
         &self.gate
     }
 
-    /// The machines that lack something that bypasses.
+    /// What a machine lacks of that which bypasses change management; nothing while a freeze holds, which nobody bypasses.
     pub(crate) fn lacks(&self, node: &SeenNode) -> Option<&Lacking> {
+        if self.frozen {
+            return None;
+        }
         self.lacking.get(node.desired.as_str())?.as_ref()
     }
 
@@ -164,6 +170,9 @@ impl<'a, R: Clone> Ways<'a, R> {
         }
         if let Some(lacking) = self.lacks(node).filter(|_| behind) {
             return Some(Way::Bypass(lacking));
+        }
+        if self.frozen {
+            return None;
         }
         Consent::of(node, &self.target.config.name).filter(|_| behind).map(Way::Consent)
     }
@@ -238,17 +247,17 @@ pub(crate) fn rollout<'a, R: Clone>(
     let mut occupied = 0;
     for node in &view.nodes {
         let entry = known.get(&node.name);
-        let standing = Standing::of(node, entry, server);
-        if standing == Standing::Over {
+        let standing = InLedger::of(node, entry, server);
+        if standing == InLedger::Over {
             plan.ledger.release(&node.name);
         }
         let counted =
-            node.is_unavailable() || matches!(standing, Standing::Reserved | Standing::Begun);
+            node.is_unavailable() || matches!(standing, InLedger::Reserved | InLedger::Begun);
         occupied += usize::from(counted);
         let Some((ways, way)) = ways.and_then(|ways| Some((ways, ways.begin(node)?))) else {
             continue;
         };
-        if let (Standing::Reserved, Some(entry)) = (standing, entry) {
+        if let (InLedger::Reserved, Some(entry)) = (standing, entry) {
             // Reserved by a planner that did not come to mark it: finished here, and only as it was reserved.
             let mark = ways.mark(node, &way);
             if mark.config.name == entry.config {
@@ -282,7 +291,7 @@ pub(crate) fn rollout<'a, R: Clone>(
 
 /// How a machine stands with the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum InLedger {
     /// Not in it.
     Free,
     /// Reserved, not marked, and somebody may still mark it.
@@ -293,7 +302,7 @@ enum Standing {
     Over,
 }
 
-impl Standing {
+impl InLedger {
     fn of(node: &SeenNode, entry: Option<&Entry>, server: ServerTime) -> Self {
         match entry {
             None => Self::Free,

@@ -22,7 +22,7 @@ use super::{
     source::{Rendered, Source, annotation, text},
     target::{Shelf, Target},
 };
-use crate::problem::{Code, FieldPath, Object, Problem};
+use crate::document::problem::{Code, FieldPath, Object, Problem};
 
 /// What of `ClusterVersion` decisions about masters read.
 #[derive(Clone, Debug)]

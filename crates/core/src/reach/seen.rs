@@ -16,6 +16,10 @@ pub struct SeenGate {
     pub ahead: Option<Ahead>,
     /// The generation that its status was computed from.
     pub observed: Option<i64>,
+    /// The rooms that it holds.
+    pub holds: Vec<String>,
+    /// Whether it chooses no namespaces.
+    pub everywhere: bool,
 }
 
 impl SeenGate {
@@ -25,7 +29,11 @@ impl SeenGate {
         let policy = named.and_then(|kind| PolicyKind::deserialize(kind).ok()).unwrap_or_default();
         let status = document.get("status").and_then(|status| GateStatus::deserialize(status).ok());
         let observed = status.as_ref().and_then(|status| status.observed_generation);
-        Self { policy, ahead: status.and_then(known), observed }
+        let holds = document.pointer("/spec/holds").and_then(Value::as_array);
+        let holds = holds.into_iter().flatten().filter_map(|hold| hold.get("what")?.as_str());
+        let holds = holds.map(str::to_owned).collect();
+        let everywhere = document.pointer("/spec/namespaceSelector").is_none_or(Value::is_null);
+        Self { policy, ahead: status.and_then(known), observed, holds, everywhere }
     }
 }
 

@@ -119,9 +119,9 @@ async fn who_loses_the_lease_stops_in_the_middle_of_a_plan() {
     assert!(after <= begun + 1, "{begun} and then {after}");
 }
 
-/// What it costs: before each mark the pool and its policy are read, and nothing else.
+/// What it costs: before each mark the pool and its policy are read, and freezes are listed, and nothing else.
 #[tokio::test(start_paused = true)]
-async fn before_each_mark_two_objects_are_read() {
+async fn before_each_mark_two_objects_are_read_and_freezes_listed() {
     let (world, _operator) = waiting_machines(MACHINES).await;
     world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": MACHINES}}));
     pass(Duration::from_secs(3_590)).await;
@@ -135,6 +135,11 @@ async fn before_each_mark_two_objects_are_read() {
     assert_eq!(count(&format!("GET {POLICIES}/weekend")), MACHINES);
     let reads = requests.iter().filter(|line| line.starts_with("GET /") && !line.contains('?'));
     assert_eq!(reads.count(), 2 * MACHINES, "{requests:#?}");
+    let lists = requests
+        .iter()
+        .filter(|line| line.contains("/clusterchangefreezes?limit=") && line.starts_with("GET /"));
+    // One more where the silence of its watch was looked into.
+    assert!((MACHINES..=MACHINES + 2).contains(&lists.count()), "{requests:#?}");
     assert_ne!(newest(&world), "");
 }
 
@@ -145,9 +150,12 @@ async fn a_mark_takes_two_round_trips() {
     let (world, _operator) = waiting_machines(MACHINES).await;
     world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": MACHINES}}));
     pass(Duration::from_secs(3_590)).await;
-    for (verb, resource) in
-        [("get", "machineconfigpools"), ("get", "changemanagementpolicies"), ("patch", "nodes")]
-    {
+    for (verb, resource) in [
+        ("get", "machineconfigpools"),
+        ("get", "changemanagementpolicies"),
+        ("list", "clusterchangefreezes"),
+        ("patch", "nodes"),
+    ] {
         strike(&world, verb, resource, &Fault::Latency(TRIP));
     }
     let reached = async |count: usize| {

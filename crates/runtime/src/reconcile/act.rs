@@ -9,9 +9,11 @@ use jiff::Timestamp;
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
-    action::{Action, Initiation, Owner, Right, Write},
-    gate::Permit,
-    key::Key,
+    document::key::Key,
+    gate::{
+        Permit,
+        action::{Action, Initiation, Owner, Right, Write},
+    },
 };
 
 use super::execute::Hands;
@@ -121,7 +123,7 @@ async fn send(cluster: &Cluster, target: &Key, write: &Write) -> Result<Value, C
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tidegate_core::{kinds, snapshot::Snapshot};
+    use tidegate_core::cluster::{kinds, snapshot::Snapshot};
 
     use super::*;
     use crate::clock::SetClock;

@@ -7,7 +7,11 @@
 use std::time::Duration;
 
 use api::schema::Role;
-use tidegate_core::{key::Key, patch::StatusPatch, plan::Plan, seen::Seen};
+use tidegate_core::{
+    cluster::seen::Seen,
+    document::{key::Key, patch::StatusPatch},
+    gate::plan::Plan,
+};
 
 use super::{
     Reconciler,
@@ -16,7 +20,7 @@ use super::{
 use crate::{
     backoff,
     call::{CallError, Outcome},
-    telemetry::Verdict,
+    telemetry::ReconcileOutcome,
 };
 
 /// What is wrong with an object's last reconciles.
@@ -45,7 +49,7 @@ impl Reconciler {
                     tracing::warn!(object = %key, "the server keeps less of the status than was written: its definition is older than this build");
                     self.progress.pruned(&key, true);
                     self.fail(&key, self.tempo.refused_at_most, self.tempo.retry_at_most);
-                    Verdict::Pruned
+                    ReconcileOutcome::Pruned
                 } else {
                     self.progress.pruned(&key, false);
                     self.troubles.remove(&key);
@@ -54,7 +58,7 @@ impl Reconciler {
                     if again == Again::Now {
                         self.queue.hurry(key.clone());
                     }
-                    Verdict::Written
+                    ReconcileOutcome::Written
                 }
             }
             Step::Acted { before, notes, again } => {
@@ -64,19 +68,19 @@ impl Reconciler {
                 if again == Again::Now {
                     self.queue.hurry(key.clone());
                 }
-                Verdict::Written
+                ReconcileOutcome::Written
             }
             Step::Stopped { before, notes } => {
                 tracing::info!(object = %key, "a change is not initiated any more: deciding anew");
                 self.reports.say(&key, before.identity(), notes, self.clock.exact());
                 // Once at once: the next decision knows why, and says so. Never in a circle.
                 self.once_more(&key, self.tempo.retry_at_most, Duration::ZERO);
-                Verdict::Refused
+                ReconcileOutcome::Refused
             }
             Step::HeldBack { why } => {
                 tracing::warn!(object = %key, why, "a change was not initiated after all");
                 self.fail(&key, self.tempo.retry_at_most, Duration::ZERO);
-                Verdict::Refused
+                ReconcileOutcome::Refused
             }
             Step::Read { object, seen } => {
                 self.say_start(&key, seen.as_ref());
@@ -106,7 +110,7 @@ impl Reconciler {
         error: &CallError,
         unsaid: Unsaid,
         phase: Phase,
-    ) -> Verdict {
+    ) -> ReconcileOutcome {
         tracing::warn!(object = %key, at = %object, %error, cause = ?error, "the plan was not carried out");
         let (verdict, pause) = judged(phase, error, object.kind().role);
         let at_most = match pause {
@@ -119,11 +123,12 @@ impl Reconciler {
             (Phase::Reading, Some(before)) => before.since,
             (phase, _) => phase,
         };
-        trouble.unknown = (verdict != Verdict::Refused).then_some(Unknown { object, since });
-        if verdict == Verdict::Unknown && phase == Phase::Writing {
+        trouble.unknown =
+            (verdict != ReconcileOutcome::Refused).then_some(Unknown { object, since });
+        if verdict == ReconcileOutcome::Unknown && phase == Phase::Writing {
             trouble.unsaid = unsaid;
         }
-        if first && verdict != Verdict::Refused {
+        if first && verdict != ReconcileOutcome::Refused {
             // Once at once: most conflicts and lost answers are over by then.
             trouble.failures = 1;
             self.queue.release(key);
@@ -203,13 +208,15 @@ enum Pause {
 }
 
 /// What a failure of a request about an object of this role means. What was not refused has to be read before anything else (EXEC-4).
-fn judged(phase: Phase, error: &CallError, role: Role) -> (Verdict, Pause) {
+fn judged(phase: Phase, error: &CallError, role: Role) -> (ReconcileOutcome, Pause) {
     match (phase, error.code(), error.outcome(), role) {
-        (Phase::Reading, ..) | (_, _, Outcome::Unknown, _) => (Verdict::Unknown, Pause::Passing),
-        (_, Some(409), ..) => (Verdict::Conflict, Pause::Passing),
+        (Phase::Reading, ..) | (_, _, Outcome::Unknown, _) => {
+            (ReconcileOutcome::Unknown, Pause::Passing)
+        }
+        (_, Some(409), ..) => (ReconcileOutcome::Conflict, Pause::Passing),
         // The trouble of one machine must not keep its whole pool waiting.
-        (_, Some(429), ..) | (_, _, _, Role::Part) => (Verdict::Refused, Pause::Passing),
-        (_, _, Outcome::NotDone, _) => (Verdict::Refused, Pause::Lasting),
+        (_, Some(429), ..) | (_, _, _, Role::Part) => (ReconcileOutcome::Refused, Pause::Passing),
+        (_, _, Outcome::NotDone, _) => (ReconcileOutcome::Refused, Pause::Lasting),
     }
 }
 
@@ -237,16 +244,21 @@ mod tests {
         let late = || CallError::Late(Duration::from_secs(10));
         let (whole, part) = (Role::Policy, Role::Part);
         for (phase, error, role, expected) in [
-            (Phase::Writing, refused(409), whole, (Verdict::Conflict, Pause::Passing)),
-            (Phase::Writing, refused(409), part, (Verdict::Conflict, Pause::Passing)),
-            (Phase::Writing, refused(503), whole, (Verdict::Unknown, Pause::Passing)),
-            (Phase::Writing, late(), part, (Verdict::Unknown, Pause::Passing)),
-            (Phase::Writing, refused(429), whole, (Verdict::Refused, Pause::Passing)),
-            (Phase::Writing, refused(403), part, (Verdict::Refused, Pause::Passing)),
-            (Phase::Writing, refused(403), whole, (Verdict::Refused, Pause::Lasting)),
-            (Phase::Writing, CallError::Unchanged, whole, (Verdict::Refused, Pause::Lasting)),
-            (Phase::Reading, refused(403), whole, (Verdict::Unknown, Pause::Passing)),
-            (Phase::Reading, refused(409), whole, (Verdict::Unknown, Pause::Passing)),
+            (Phase::Writing, refused(409), whole, (ReconcileOutcome::Conflict, Pause::Passing)),
+            (Phase::Writing, refused(409), part, (ReconcileOutcome::Conflict, Pause::Passing)),
+            (Phase::Writing, refused(503), whole, (ReconcileOutcome::Unknown, Pause::Passing)),
+            (Phase::Writing, late(), part, (ReconcileOutcome::Unknown, Pause::Passing)),
+            (Phase::Writing, refused(429), whole, (ReconcileOutcome::Refused, Pause::Passing)),
+            (Phase::Writing, refused(403), part, (ReconcileOutcome::Refused, Pause::Passing)),
+            (Phase::Writing, refused(403), whole, (ReconcileOutcome::Refused, Pause::Lasting)),
+            (
+                Phase::Writing,
+                CallError::Unchanged,
+                whole,
+                (ReconcileOutcome::Refused, Pause::Lasting),
+            ),
+            (Phase::Reading, refused(403), whole, (ReconcileOutcome::Unknown, Pause::Passing)),
+            (Phase::Reading, refused(409), whole, (ReconcileOutcome::Unknown, Pause::Passing)),
         ] {
             assert_eq!(judged(phase, &error, role), expected, "{phase:?} {error:?} {role:?}");
         }

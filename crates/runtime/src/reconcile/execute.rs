@@ -10,14 +10,15 @@ use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
 use tidegate_core::{
-    action::{Initiation, Owner, Refused, Right, Write},
-    change::ChangeId,
-    key::Key,
-    note::Note,
-    patch::StatusPatch,
-    plan::Plan,
-    refusal::Refusal,
-    seen::Seen,
+    cluster::seen::Seen,
+    document::{key::Key, patch::StatusPatch},
+    gate::{
+        action::{Initiation, Owner, Refused, Right, Write},
+        change::ChangeId,
+        note::Note,
+        plan::Plan,
+        refusal::Refusal,
+    },
 };
 use tokio::{sync::watch, time::Instant};
 use tracing::Instrument as _;
@@ -282,7 +283,12 @@ pub(super) fn read_back(
     let Unknown { object, since } = unknown;
     let span = tracing::info_span!("reconcile", object = %key, at = %object, verb = "observe");
     async move {
-        let step = match fresh::read_by_name(&hands, &object).await {
+        let read = if object.is_of_all() {
+            fresh::list_anew(&hands, &object).await.map(|()| None)
+        } else {
+            fresh::read_by_name(&hands, &object).await
+        };
+        let step = match read {
             Ok(seen) => Step::Read { object, seen },
             Err(error) => {
                 if since == Phase::Reading {

@@ -10,14 +10,21 @@ use std::collections::BTreeSet;
 use futures_util::future::join_all;
 use serde_json::Value;
 use tidegate_core::{
-    action::{Action, Reserved},
-    key::Key,
-    plan::Plan,
-    seen::Seen,
+    cluster::seen::Seen,
+    document::key::Key,
+    gate::{
+        action::{Action, Reserved},
+        plan::Plan,
+    },
 };
 
 use super::{decide, execute::Hands};
-use crate::{call::CallError, key::path, store::State};
+use crate::{
+    call::{CallError, Collection},
+    key::{collection, path},
+    observe,
+    store::{Knowledge, State, Trust},
+};
 
 /// What came of asking again.
 #[derive(Debug)]
@@ -89,6 +96,9 @@ async fn read_anew(hands: &Hands, key: &Key) -> Result<(), (Key, CallError)> {
 }
 
 async fn look_up(hands: &Hands, object: &Key) -> Result<(), (Key, CallError)> {
+    if object.is_of_all() {
+        return list_anew(hands, object).await.map_err(|error| (object.clone(), error));
+    }
     let known = hands.caches.store().version(object);
     let found = read_by_name(hands, object).await.map_err(|error| (object.clone(), error))?;
     if let Some(seen) = &found {
@@ -102,6 +112,22 @@ async fn look_up(hands: &Hands, object: &Key) -> Result<(), (Key, CallError)> {
     }
     hands.caches.looked_up(object, found, known);
     Ok(())
+}
+
+/// Lists all objects of a kind, because what rests on there being no others has no name to ask for. A kind that the server does not have is
+/// looked for by its observer.
+pub(super) async fn list_anew(hands: &Hands, all: &Key) -> Result<(), CallError> {
+    let kind = all.kind();
+    let row = hands.caches.observed().iter().find(|row| row.kind == *kind);
+    let about = hands.caches.store().on(kind);
+    match (row, about) {
+        (None, _) | (_, Some(Knowledge { state: State::Absent, .. })) => Ok(()),
+        (Some(row), _) => {
+            let everywhere = Collection::of(collection(kind, None));
+            let around = (&hands.cluster, &*hands.caches);
+            observe::list(row, around, &everywhere, Trust::Newer).await.map(drop)
+        }
+    }
 }
 
 /// Reads an object from the store behind the server; none if it is gone. Only a server that has the kind says that there is no such object:

@@ -9,7 +9,7 @@ use api::{
     kinds,
     schema::{Kind, Role},
 };
-use tidegate_core::{enforced::Enforcement, key::Key, seen::Seen};
+use tidegate_core::{cluster::seen::Seen, document::key::Key, gate::enforced::Enforcement};
 
 use super::Duty;
 use crate::store::Store;

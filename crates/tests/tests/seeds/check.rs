@@ -23,6 +23,7 @@ use super::{
 
 mod drains;
 mod forged;
+mod frozen;
 mod initiation;
 mod masters;
 mod order;
@@ -292,7 +293,7 @@ impl Checker {
                 Kind::Pool => self.pool((at, sent), name, old.as_deref(), new),
                 Kind::Policy => self.policy(at, name, new),
                 Kind::Version => self.version(at, old.as_deref(), new),
-                Kind::Config => {}
+                Kind::Config | Kind::Freeze => {}
             }
         } else if let (Kind::Node, Some(old)) = (kind, &old) {
             self.arrive(at, name);

@@ -25,6 +25,10 @@ pub(crate) struct People {
     machines: u32,
     /// Whoever updates the control plane, where there is one.
     pub(crate) owner: Option<Owner>,
+    /// What decides who freezes what, and when.
+    frost: Dice,
+    /// How many freezes there were.
+    freezes: u32,
     /// How many machines had been begun when somebody last looked.
     seen: u64,
     pub(crate) world: World,
@@ -58,7 +62,9 @@ impl People {
             let pool = intent::pool(&mut dice, name, &policies, (now, world));
             stage.create(By::People, Kind::Pool, &pool).unwrap();
         }
-        Self { dice, pools, policies, machines: 0, owner, seen: 0, world }
+        // Dice of their own: what else people do is the same with freezes and without.
+        let frost = dice.clone().split();
+        Self { dice, pools, policies, machines: 0, owner, frost, freezes: 0, seen: 0, world }
     }
 
     /// One pool under one policy.
@@ -72,7 +78,9 @@ impl People {
             json!({"strategy": "ByPolicy", "byPolicy": {"name": policy}});
         stage.create(By::People, Kind::Pool, &pool).unwrap();
         let pools = vec!["worker".to_owned()];
-        Self { dice, pools, policies, machines: 0, owner: None, seen: 0, world: World::Any }
+        let frost = dice.clone().split();
+        let (owner, world) = (None, World::Any);
+        Self { dice, pools, policies, machines: 0, owner, frost, freezes: 0, seen: 0, world }
     }
 
     /// So many machines join the first pool.
@@ -149,6 +157,9 @@ impl People {
         };
         let news = begun > self.seen;
         self.seen = begun;
+        if news && self.frost.percent(self.world.freezes_what_goes()) {
+            self.freeze(stage, &json!({}));
+        }
         let Some(pool) = last.filter(|_| news && self.dice.percent(self.world.stops())) else {
             return;
         };
@@ -180,9 +191,52 @@ impl People {
         let _ = stage.put(By::People, holder, "/spec/changeManagement", stanza);
     }
 
+    /// Somebody freezes everything, or some of it, for a while or until further notice; or ends what somebody froze (OVR-1).
+    fn freeze_or_thaw(&mut self, stage: &Stage) {
+        let standing: Vec<String> = {
+            let checker = stage.checker();
+            checker.all(Kind::Freeze).map(|(name, _)| name.to_owned()).collect()
+        };
+        if !standing.is_empty() && self.frost.percent(60) {
+            let name = self.frost.pick(&standing).clone();
+            return stage.delete(By::People, Kind::Freeze, &name);
+        }
+        let pool = self.frost.pick(&self.pools).clone();
+        let spec = match self.frost.of(0..6) {
+            0 => json!({"holds": [{"what": "ClusterVersion"}]}),
+            1 if pool != MASTER => {
+                json!({"holds": [{"what": "MachineConfigPools", "names": [pool]}]})
+            }
+            2 => json!({"holds": [{"what": "MachineConfigPools"}, {"what": "ClusterVersion"}]}),
+            _ => json!({}),
+        };
+        self.freeze(stage, &spec);
+    }
+
+    fn freeze(&mut self, stage: &Stage, spec: &Value) {
+        let now = stage.now();
+        let instant = |at: i64| json!(jiff::Timestamp::from_second(at).unwrap().to_string());
+        let mut spec = spec.clone();
+        spec["reason"] = json!("a storm");
+        if self.frost.percent(30) {
+            spec["from"] = instant(now + self.frost.of(1..600));
+        }
+        if self.frost.percent(80) {
+            spec["until"] = instant(now + 600 + self.frost.of(1..1_800));
+        }
+        self.freezes += 1;
+        let name = format!("freeze-{}", self.freezes);
+        let freeze = json!({"apiVersion": api::names::API_VERSION, "kind": "ClusterChangeFreeze",
+            "metadata": {"name": name}, "spec": spec});
+        let _ = stage.create(By::People, Kind::Freeze, &freeze);
+    }
+
     /// Somebody does something. What the server refuses is not done, as in life.
     pub(crate) fn act(&mut self, stage: &Stage) {
         let now = stage.now();
+        if self.frost.percent(self.world.freezes()) {
+            self.freeze_or_thaw(stage);
+        }
         let pool = self.dice.pick(&self.pools).clone();
         let node = {
             let checker = stage.checker();
@@ -302,6 +356,13 @@ impl People {
     /// gate opens for some hours a day.
     pub(crate) fn go_home(&mut self, stage: &Stage) {
         let now = stage.now();
+        let freezes: Vec<String> = {
+            let checker = stage.checker();
+            checker.all(Kind::Freeze).map(|(name, _)| name.to_owned()).collect()
+        };
+        for name in freezes {
+            stage.delete(By::People, Kind::Freeze, &name);
+        }
         let nodes: Vec<(String, Arc<Value>)> = {
             let checker = stage.checker();
             checker

@@ -5,7 +5,7 @@
 //! evidence. Where a second guard would catch a bug, both are planted, and the name says so; what is harmless alone is played too.
 
 use operator::Proof;
-use tidegate_core::kinds::Decide;
+use tidegate_core::cluster::kinds::Decide;
 
 use super::{
     machines::Agents,
@@ -27,7 +27,7 @@ pub(crate) use decisions::duty;
 use decisions::{
     always_open, asleep, begun_by_looks, deaf, drowsy, named_for_all, newest_first, one_more,
     open_if_unreadable, open_if_unusable, passing_over, release_covers_all, restless, some_machine,
-    without_exclusions, without_pin,
+    without_exclusions, without_freezes, without_pin,
 };
 
 /// A bug, and the promise that it breaks.
@@ -87,7 +87,7 @@ impl Plot {
 
 /// Every bug that must be found.
 pub(crate) fn planted() -> Vec<Planted> {
-    let all = [marks(), choices(), records(), stops(), doors(), drains()];
+    let all = [marks(), choices(), records(), stops(), freezes(), doors(), drains()];
     all.into_iter().flatten().collect()
 }
 
@@ -194,6 +194,19 @@ fn stops() -> Vec<Planted> {
         a(Unguarded)
             .trusting()
             .breaks("GATE-13", "an operator does not try whether the server refuses"),
+    ]
+}
+
+/// Whatever lies below: by the operator, and by the server with no operator alive (OVR-1, OVR-5).
+fn freezes() -> Vec<Planted> {
+    use World::Frozen;
+    vec![
+        a(Frozen)
+            .decides(without_freezes)
+            .guarded(policies::without_freezes)
+            .breaks("OVR-1", "an operator overlooks freezes, and the server does too")
+            .unlike(a(Frozen).decides(without_freezes))
+            .unlike(a(Frozen).guarded(policies::without_freezes)),
     ]
 }
 

@@ -50,6 +50,13 @@ pub(crate) fn without_status(mut document: Value) -> Option<Value> {
     Some(document)
 }
 
+/// Nobody asks whether nodes are frozen.
+pub(crate) fn without_freezes(document: Value) -> Option<Value> {
+    let name = document["metadata"]["name"].as_str().unwrap_or_default();
+    let is_of_freezes = name.ends_with("-cluster-freeze-nodes");
+    (!is_of_freezes).then_some(document)
+}
+
 /// A machine that joins with what it runs starts nothing, whoever says that it does.
 pub(crate) fn join_as_written(document: Value) -> Option<Value> {
     if is_called(&document, "-records") {

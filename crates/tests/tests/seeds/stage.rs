@@ -30,10 +30,13 @@ pub(crate) enum Kind {
     Node,
     /// `ClusterVersion`.
     Version,
+    /// `ClusterChangeFreeze`.
+    Freeze,
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [Self::Policy, Self::Pool, Self::Config, Self::Node, Self::Version];
+    const ALL: [Self; 6] =
+        [Self::Policy, Self::Pool, Self::Config, Self::Node, Self::Version, Self::Freeze];
 
     pub(crate) fn path(self) -> &'static str {
         match self {
@@ -42,6 +45,7 @@ impl Kind {
             Self::Config => "/apis/machineconfiguration.openshift.io/v1/machineconfigs",
             Self::Node => "/api/v1/nodes",
             Self::Version => "/apis/config.openshift.io/v1/clusterversions",
+            Self::Freeze => "/apis/changemanagement.openshift.io/v1alpha1/clusterchangefreezes",
         }
     }
 

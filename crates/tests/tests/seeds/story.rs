@@ -382,7 +382,7 @@ impl Checker {
         let stanza = known.pointer("/spec/changeManagement");
         let named = stanza.and_then(|stanza| stanza.pointer("/byPolicy/name"));
         let policy = self.get(Kind::Policy, named.and_then(|name| name.as_str()).unwrap_or(""));
-        windows::gate(stanza, policy.map(|policy| &**policy), at)
+        windows::gate(stanza, policy.map(|policy| &**policy), at) && !self.is_frozen(pool, at)
     }
 
     /// Whether a pool could begin a machine now: the gate is open, somebody waits, and there is room.

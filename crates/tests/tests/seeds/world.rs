@@ -35,6 +35,8 @@ pub(crate) enum World {
     Misspelt,
     /// That, and for a while nothing on the server refuses; so strangers stay away.
     Unguarded,
+    /// A busy one in good weather, whose gates are open for some minutes more, and whose people freeze what they see going.
+    Frozen,
     /// A busy one with masters, in good weather, whose people stop half-way.
     Masters,
     /// A busy one whose two operators both believe that they lead, in foul weather.
@@ -70,6 +72,7 @@ impl World {
             | Self::Excluding
             | Self::Misspelt
             | Self::Unguarded
+            | Self::Frozen
             | Self::Masters
             | Self::Joining
             | Self::Stamped
@@ -186,6 +189,25 @@ impl World {
         }
     }
 
+    /// How often of a hundred times people who do something freeze something too, or thaw it.
+    pub(crate) fn freezes(self) -> u64 {
+        match self {
+            Self::Frozen => 25,
+            Self::Any | Self::Busy | Self::Rivals | Self::Silent | Self::Late => 3,
+            // There something else is sought.
+            _ => 0,
+        }
+    }
+
+    /// How often of a hundred times somebody who sees machines go freezes everything.
+    pub(crate) fn freezes_what_goes(self) -> u64 {
+        match self {
+            Self::Frozen => 30,
+            Self::Any | Self::Busy | Self::Rivals | Self::Silent | Self::Late => 2,
+            _ => 0,
+        }
+    }
+
     /// How often of a hundred times whoever stops them edits the policy, where the stanza names one.
     pub(crate) fn stops_by_policy(self) -> u64 {
         if self == Self::Hushed { 90 } else { 50 }
@@ -224,7 +246,7 @@ impl World {
     pub(crate) fn stanza(self, drawn: i64) -> i64 {
         match self {
             Self::Misspelt if drawn > 8 => 2,
-            Self::Brief | Self::Throng if drawn > 4 => 3,
+            Self::Brief | Self::Throng | Self::Frozen if drawn > 4 => 3,
             Self::Hushed => 7,
             _ => drawn,
         }

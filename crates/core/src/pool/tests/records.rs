@@ -3,7 +3,9 @@
 use api::machine::names::{self, NodeState};
 use serde_json::{Value, json};
 
-use super::world::{World, file_source, instant, later, machine, noon, open, shut, touch, window};
+use super::world::{
+    World, file_source, frozen, instant, later, machine, noon, open, shut, touch, window,
+};
 use crate::{
     gate::Gate,
     pool::{
@@ -71,6 +73,17 @@ fn masters_finish_what_the_gate_let_begin() {
     assert_eq!(at(&world), [&*begun; 3]);
     assert_ne!(world.newest(), begun, "the user's change waits for the gate");
     assert_eq!(world.seen().ledger.text(), "[]", "nothing is left of it");
+}
+
+/// OVR-1, CV-2: what has begun finishes, whatever is frozen since.
+#[test]
+fn masters_that_have_begun_finish_while_they_are_frozen() {
+    let mut world = masters();
+    let begun = world.newest();
+    world.settle(&window(600), noon());
+    assert_eq!(world.moving(), ["n0"]);
+    finish_all(&mut world, &frozen(), 60);
+    assert_eq!(at(&world), [&*begun; 3]);
 }
 
 /// Side door a: a machine that is labelled `master`, or joins with another configuration, starts nobody.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::world::{World, file_source, noon, open, shut};
 use crate::{
+    document::problem::Code,
     node::content,
     pool::{
         Effect,
@@ -13,7 +14,6 @@ use crate::{
         seen::SeenPool,
         source::{Rendered, SeenConfig, Source},
     },
-    problem::Code,
 };
 
 fn pool(name: &str, selector: &Value) -> SeenPool {

@@ -3,9 +3,9 @@
 use api::machine::names::{self, NodeState};
 use serde_json::json;
 
-use super::world::{World, file_source, later, noon, open, shut, touch, window};
+use super::world::{World, file_source, frozen, later, noon, open, shut, touch, window};
 use crate::{
-    gate::Basis,
+    gate::{Basis, pending::Course},
     pool::{
         Effect, PoolPlan,
         seen::{Cordon, Health},
@@ -278,6 +278,26 @@ fn consent_lets_one_machine_go_and_is_spent() {
     let stale =
         plan.problems.iter().find(|problem| problem.object.as_ref().unwrap().kind == "Node");
     assert_eq!(stale.unwrap().object.as_ref().unwrap().to_string(), "Node/n1");
+}
+
+/// GATE-15, OVR-1: bypass and consent set the stanza aside, and pass no freeze.
+#[test]
+fn nobody_bypasses_a_freeze_or_consents_to_pass_it() {
+    let mut world = waiting(3);
+    let mut urgent = file_source("90-urgent", "/etc/urgent", "1");
+    urgent["metadata"]["annotations"] = json!({names::BYPASS: "CVE-2026-1"});
+    world.put(&urgent);
+    world.settle(&frozen(), later(1));
+    let target = world.newest();
+    world.node("n2").allowed = Some(target);
+    world.settle(&frozen(), later(2));
+    assert_eq!(world.moving(), [""; 0]);
+    let plan = world.plan(&frozen(), later(3));
+    assert_eq!(plan.pending.course, Course::Gate, "nothing goes on anyway");
+    let (_, message) = world.condition("Updating");
+    assert!(!message.contains("90-urgent"), "{message}");
+    world.settle(&shut(), later(4));
+    assert_eq!(world.moving().len(), 1, "both wait for its end and for nothing else");
 }
 
 /// POOL-7, POOL-2

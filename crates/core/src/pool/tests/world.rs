@@ -1,21 +1,26 @@
 //! A cluster of one pool, as a value: plans are executed against it the way a server would, conflicts included.
 
+use std::sync::Arc;
+
 use api::machine::names::{self, NodeState};
 use schedule::{Instant, Span, TimeSet};
 use serde_json::{Value, json};
 
 use crate::{
-    gate::{Form, Gate},
+    gate::{Gate, refusal::Refusals},
+    policy::{
+        freeze::{SeenFreeze, Selects},
+        stanza::Form,
+    },
     pool::{
         Effect, PoolPlan, PoolView, Stock, Topology, decide,
         merge::Base,
-        prune::{Needs, Verdict, prune},
+        prune::{Fate, Needs, prune},
         render::{chosen, render},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
         update::{Record, SeenUpdate},
     },
-    refusal::Refusals,
 };
 
 #[derive(Clone)]
@@ -59,6 +64,13 @@ pub(super) fn open() -> Gate {
 
 pub(super) fn shut() -> Gate {
     Gate::of_test(TimeSet::never(), Form::Restrictive)
+}
+
+/// Open, if it were not for a freeze that nobody has ended.
+pub(super) fn frozen() -> Gate {
+    let freeze = json!({"metadata": {"name": "stop"}, "spec": {"reason": "a storm"}});
+    let freeze = SeenFreeze::new(&api::kinds::CLUSTER_CHANGE_FREEZE, &freeze);
+    open().frozen(vec![(Arc::new(freeze), Selects::Yes)], None)
 }
 
 /// Open from noon for so many seconds.
@@ -161,7 +173,7 @@ impl World {
         &'a self,
         pool: &'a SeenPool,
         update: Option<&'a SeenUpdate>,
-    ) -> Vec<Verdict<'a>> {
+    ) -> Vec<Fate<'a>> {
         let (nodes, sources) = (self.nodes.iter().collect(), self.sources.iter().collect());
         let rendered: Vec<&Rendered> = self.rendered.iter().collect();
         prune(&rendered, &Needs { pools: vec![pool], nodes, sources, update })

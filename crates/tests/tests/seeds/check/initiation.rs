@@ -50,6 +50,11 @@ impl Checker {
         }
         let bypass = self.bypasses(&pool, old, &config, sent);
         let despite = consent || began || bypass;
+        let (may_be_frozen, may_not_be) = self.frozen_readings(&pool, (at, sent));
+        if !may_not_be && !began {
+            let basis = noted(new, PERMIT_BASIS);
+            wrong.push(("OVR-1", format!("{name} was begun ({basis}) while {pool} was frozen")));
+        }
         if !despite && !open {
             let (until, basis) = (noted(new, PERMIT), noted(new, PERMIT_BASIS));
             let what = format!(
@@ -71,8 +76,9 @@ impl Checker {
         }
         // Consent and a bypass speak for nobody else (GATE-10). Where a reading of the gate is shut, nobody can tell whether the gate let a
         // machine go or the bypass did, and then the change that was under way may go on too.
-        if pool == "master" && open && !consent {
-            let shut = self.readings(&pool, (at, sent)).into_iter().any(|open| !open);
+        if pool == "master" && open && may_not_be && !consent {
+            let readings = self.readings(&pool, (at, sent));
+            let shut = may_be_frozen || readings.into_iter().any(|open| !open);
             if !(bypass && shut) {
                 self.ends_others(at);
             }

@@ -97,7 +97,13 @@ impl Checker {
         }
         let unpaused = current["state"] == "ChangesUnpaused";
         let readings = self.readings(name, (at, sent));
-        if !readings.is_empty() && !readings.contains(&unpaused) {
+        let (may_be_frozen, may_not_be) = self.frozen_readings(name, (at, sent));
+        let told = if unpaused {
+            may_not_be && readings.contains(&true)
+        } else {
+            may_be_frozen || readings.contains(&false)
+        };
+        if !readings.is_empty() && !told {
             let policies: Vec<&Value> =
                 self.all(Kind::Policy).map(|(_, policy)| &policy["spec"]).collect();
             let stanza = &new["spec"]["changeManagement"];

@@ -36,7 +36,7 @@ impl Checker {
         let stanza = holder.pointer("/spec/changeManagement");
         let named = stanza.and_then(|stanza| stanza.pointer("/byPolicy/name"));
         let policy = self.after(step, Kind::Policy, named.and_then(Value::as_str).unwrap_or(""));
-        windows::gate(stanza, policy, at)
+        windows::gate(stanza, policy, at) && !self.was_frozen(pool, step, at)
     }
 
     /// After a hold is committed at most the one mark follows that was already decided: what is sent later was not asked about.
@@ -50,6 +50,7 @@ impl Checker {
             .iter()
             .filter(|((of, name), _)| (*of, name) == (kind, &holder) || *of == Kind::Policy)
             .flat_map(|(_, past)| past.versions.iter().map(|(_, step, _)| *step))
+            .chain(self.freeze_edits())
             .filter(|step| *step <= sent)
             .collect();
         edits.sort_unstable();
