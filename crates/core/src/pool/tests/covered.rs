@@ -331,7 +331,9 @@ fn master_whose_agent_never_spoke_keeps_no_record_open() {
 
     let mut mute = updating();
     mute.put(&generated("00-release", "4.21.3"));
-    ["n0", "n1", "n2"].into_iter().for_each(|name| silence(&mut mute, name));
+    for name in ["n0", "n1", "n2"] {
+        silence(&mut mute, name);
+    }
     mute.settle(&shut(), later(60));
     assert_eq!(mute.record()["converged"], Value::Null);
 }
