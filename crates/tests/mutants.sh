@@ -18,7 +18,7 @@ readonly tree=$out/tree
 
 files=("$@")
 [ ${#files[@]} -gt 0 ] || files=(
-  crates/core/src/gate.rs 'crates/core/src/gate/*.rs'
+  crates/core/src/gate.rs crates/core/src/gate/{permit,what_if}.rs crates/core/src/policy/{seen,stanza}.rs
   crates/core/src/pool/{target,ledger,consent,begun,update}.rs
 )
 

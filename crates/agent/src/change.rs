@@ -16,7 +16,7 @@ use crate::{
 
 /// What has to be done, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct HostChange {
     /// Units that go: they stop starting by themselves while their files are still there.
     pub leaving: Vec<String>,
     /// Folders that belong to somebody, and have to be there before what lies in them.
@@ -71,7 +71,7 @@ pub enum Deed {
     Reboot,
 }
 
-impl Change {
+impl HostChange {
     /// The difference of two layouts. It takes over the contents of the new one.
     pub fn between(old: &Outline, mut new: Layout, remembered: Remembered<'_>) -> Self {
         let stale = old.entries.keys().filter(|path| !new.entries.contains_key(path));

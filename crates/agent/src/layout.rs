@@ -14,7 +14,7 @@ use api::machine::{
 pub use tidegate_core::node::refusals::{CORE, UNITS};
 use tidegate_core::node::{
     content,
-    refusals::{self, Refusal},
+    refusals::{self, Unsupported},
 };
 
 use crate::{
@@ -195,7 +195,7 @@ fn allowed(text: &str) -> Result<HostPath, String> {
     HostPath::parse(text).map_err(|error| error.to_string())
 }
 
-fn said(refusal: Refusal) -> String {
+fn said(refusal: Unsupported) -> String {
     refusal.detail
 }
 

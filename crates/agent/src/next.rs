@@ -23,14 +23,14 @@ pub struct Observed<'a> {
     /// What the cluster says of the node.
     pub node: &'a NodeView,
     /// Where the host stands.
-    pub standing: Standing<'a>,
+    pub standing: HostState<'a>,
     /// What is known about the way to the desired configuration.
     pub way: Way<'a>,
 }
 
 /// Where the host stands.
 #[derive(Clone, Debug)]
-pub enum Standing<'a> {
+pub enum HostState<'a> {
     /// No configuration was ever taken on.
     Fresh {
         /// The one that the host was installed with, if it says so.
@@ -62,7 +62,7 @@ pub enum Way<'a> {
 
 /// What the agent does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum NextStep {
     /// Nothing, until something changes.
     Rest,
     /// Nothing, until somebody has done their part.
@@ -93,14 +93,14 @@ pub enum Awaited {
 }
 
 /// Decides.
-pub fn next(seen: &Observed<'_>) -> Step {
+pub fn next(seen: &Observed<'_>) -> NextStep {
     let node = seen.node;
     let (name, drift) = match &seen.standing {
-        Standing::Fresh { installed } => {
+        HostState::Fresh { installed } => {
             let known = node.current.as_deref().or(*installed);
-            return known.map_or(Step::AdoptNothing, |name| Step::Adopt(name.to_owned()));
+            return known.map_or(NextStep::AdoptNothing, |name| NextStep::Adopt(name.to_owned()));
         }
-        Standing::At { name, drift } => (*name, *drift),
+        HostState::At { name, drift } => (*name, *drift),
     };
     let Some(desired) = node.desired.as_deref() else {
         return settle(node, name, drift);
@@ -110,32 +110,30 @@ pub fn next(seen: &Observed<'_>) -> Step {
     }
     // Somebody may have written something else while the agent was away.
     if let Some(report) = correction(node, name) {
-        return Step::Report(report);
+        return NextStep::Report(report);
     }
     // Degraded, not Working: for the pool it is a machine that is stuck, and not one that is on its way.
     if let Some(why) = node.unrecorded(desired) {
-        return say(node, NodeState::Degraded, why).unwrap_or(Step::Rest);
+        return say(node, NodeState::Degraded, why).unwrap_or(NextStep::Rest);
     }
     if !drift.is_empty() {
-        return say(node, NodeState::Degraded, drifted(name, drift)).unwrap_or(Step::Rest);
+        return say(node, NodeState::Degraded, drifted(name, drift)).unwrap_or(NextStep::Rest);
     }
     match &seen.way {
         Way::Barred(why) => {
-            say(node, NodeState::Unreconcilable, (*why).to_owned()).unwrap_or(Step::Rest)
+            say(node, NodeState::Unreconcilable, (*why).to_owned()).unwrap_or(NextStep::Rest)
         }
-        Way::Failed(why) => {
-            say(node, NodeState::Degraded, (*why).to_owned()).unwrap_or(Step::Await(Awaited::Retry))
-        }
+        Way::Failed(why) => say(node, NodeState::Degraded, (*why).to_owned())
+            .unwrap_or(NextStep::Await(Awaited::Retry)),
         // Working, not Degraded: nothing is wrong with the machine, and it goes on by itself.
-        Way::Delayed(why) => {
-            say(node, NodeState::Working, (*why).to_owned()).unwrap_or(Step::Await(Awaited::Retry))
-        }
+        Way::Delayed(why) => say(node, NodeState::Working, (*why).to_owned())
+            .unwrap_or(NextStep::Await(Awaited::Retry)),
         // What it waited for is said until it is there, or each time it asks would be two writes.
         Way::Unknown if node.state.as_deref() == Some(NodeState::Working.as_str()) => {
-            Step::Plan(desired.to_owned())
+            NextStep::Plan(desired.to_owned())
         }
         Way::Unknown => say(node, NodeState::Working, String::new())
-            .unwrap_or_else(|| Step::Plan(desired.to_owned())),
+            .unwrap_or_else(|| NextStep::Plan(desired.to_owned())),
         Way::Known(plan) => {
             if let Some(step) = say(node, NodeState::Working, String::new()) {
                 return step;
@@ -146,13 +144,13 @@ pub fn next(seen: &Observed<'_>) -> Step {
                     return step;
                 }
             }
-            Step::Begin
+            NextStep::Begin
         }
     }
 }
 
 /// The host is where it should be: lets workloads in again, then says so.
-fn settle(node: &NodeView, name: &str, drift: &[Drift]) -> Step {
+fn settle(node: &NodeView, name: &str, drift: &[Drift]) -> NextStep {
     let drained = node.drain.as_deref().unwrap_or_default();
     if drained.starts_with("drain-")
         || drained.starts_with("uncordon-") && node.drain != node.drained
@@ -177,7 +175,7 @@ fn settle(node: &NodeView, name: &str, drift: &[Drift]) -> Step {
         state: (!node.says(state, &reason)).then(|| (state.as_str(), reason)),
         drain: None,
     };
-    if report == Report::default() { Step::Rest } else { Step::Report(report) }
+    if report == Report::default() { NextStep::Rest } else { NextStep::Report(report) }
 }
 
 fn correction(node: &NodeView, name: &str) -> Option<Report> {
@@ -185,19 +183,19 @@ fn correction(node: &NodeView, name: &str) -> Option<Report> {
     differs.then(|| Report { current: Some(name.to_owned()), ..Report::default() })
 }
 
-fn say(node: &NodeView, state: NodeState, reason: String) -> Option<Step> {
+fn say(node: &NodeView, state: NodeState, reason: String) -> Option<NextStep> {
     if node.says(state, &reason) {
         return None;
     }
-    Some(Step::Report(Report { state: Some((state.as_str(), reason)), ..Report::default() }))
+    Some(NextStep::Report(Report { state: Some((state.as_str(), reason)), ..Report::default() }))
 }
 
 /// Asks whoever drains, and waits for the answer; none once it is there.
-fn ask(node: &NodeView, wanted: String, awaited: Awaited) -> Option<Step> {
+fn ask(node: &NodeView, wanted: String, awaited: Awaited) -> Option<NextStep> {
     if node.drain.as_ref() != Some(&wanted) {
-        return Some(Step::Report(Report { drain: Some(wanted), ..Report::default() }));
+        return Some(NextStep::Report(Report { drain: Some(wanted), ..Report::default() }));
     }
-    (node.drained.as_ref() != Some(&wanted)).then_some(Step::Await(awaited))
+    (node.drained.as_ref() != Some(&wanted)).then_some(NextStep::Await(awaited))
 }
 
 fn drifted(name: &str, drift: &[Drift]) -> String {

@@ -24,11 +24,11 @@ use schedule::Instant;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tidegate_core::{
+    document::problem::FieldPath,
     node::{
         disruption,
         refusals::{contradictions, refusals},
     },
-    problem::FieldPath,
 };
 use tokio::time::{sleep, timeout};
 
@@ -39,7 +39,7 @@ use crate::{
     host::{Entry, Hold, Host, HostError},
     journal::Journal,
     layout::Layout,
-    next::{Observed, Standing, Step, Way, next},
+    next::{HostState, NextStep, Observed, Way, next},
     node::{self, NodeView, Report},
     path::HostPath,
     plan::Plan,
@@ -97,11 +97,11 @@ impl Failure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// Something was done; there may be more to do.
-    Did(Step),
+    Did(NextStep),
     /// There is nothing to do until the node changes from this version, or it is time to look again.
     Idle {
         /// Why there is nothing to do.
-        step: Step,
+        step: NextStep,
         /// The version of the node that was seen.
         version: String,
     },
@@ -223,7 +223,7 @@ impl<H: Host> Agent<H> {
 
     /// Takes turns until the machine is about to be started anew.
     pub async fn run_until_restart(&mut self) {
-        let mut told = Step::GoOn;
+        let mut told = NextStep::GoOn;
         loop {
             match self.turn().await {
                 Ok(Turn::Restarting) => {
@@ -264,8 +264,8 @@ impl<H: Host> Agent<H> {
             None => Vec::new(),
         };
         let standing = match &current {
-            Some(record) => Standing::At { name: &record.name, drift: &differing },
-            None => Standing::Fresh { installed: installed.as_deref() },
+            Some(record) => HostState::At { name: &record.name, drift: &differing },
+            None => HostState::Fresh { installed: installed.as_deref() },
         };
         let here = current.as_ref().map_or("", |record| record.name.as_str());
         let desired = node.desired.as_deref().unwrap_or_default();
@@ -280,26 +280,28 @@ impl<H: Host> Agent<H> {
 
     async fn execute(
         &mut self,
-        step: Step,
+        step: NextStep,
         node: &NodeView,
         current: Option<Record>,
     ) -> Result<Turn, AgentError> {
         let version = node.version.clone();
         match &step {
-            Step::Rest | Step::Await(_) | Step::GoOn => return Ok(Turn::Idle { step, version }),
-            Step::Report(report) => self.report(&node.uid, report).await?,
-            Step::Adopt(name) => {
+            NextStep::Rest | NextStep::Await(_) | NextStep::GoOn => {
+                return Ok(Turn::Idle { step, version });
+            }
+            NextStep::Report(report) => self.report(&node.uid, report).await?,
+            NextStep::Adopt(name) => {
                 let record = self.config(name).await?;
                 store::set_current(&mut self.host, &record)?;
             }
-            Step::AdoptNothing => {
+            NextStep::AdoptNothing => {
                 store::set_current(&mut self.host, &Record::nothing())?;
             }
-            Step::Plan(name) => {
+            NextStep::Plan(name) => {
                 let from = current.map(|record| record.name).unwrap_or_default();
                 self.prepare(from, name).await?;
             }
-            Step::Begin => {
+            NextStep::Begin => {
                 let prepared = self.prepared.take().and_then(|prepared| prepared.way.ok());
                 if let (Some(current), Some((coming, plan))) = (current, prepared) {
                     transaction::begin(&mut self.host, current, coming, plan.deeds)?;
@@ -319,7 +321,7 @@ impl<H: Host> Agent<H> {
             }
             Progress::AtOld { why } => self.failed(&journal.to, why, Fault::Own),
         }
-        Ok(Turn::Did(Step::GoOn))
+        Ok(Turn::Did(NextStep::GoOn))
     }
 
     fn failed(&mut self, to: &str, why: String, fault: Fault) {

@@ -109,7 +109,8 @@ fn unusable(error: &CallError) -> Option<SupplyError> {
         | CallError::Unspeakable { .. }
         | CallError::Lost(_)
         | CallError::Late(_)
-        | CallError::Stale { .. } => return None,
+        | CallError::Stale { .. }
+        | CallError::Unchanged => return None,
     };
     Some(SupplyError::Unusable(why))
 }

@@ -9,7 +9,7 @@ use runtime::chain::chain;
 
 use crate::{
     accounts::{self, Accounts},
-    change::{Change, Deed, Edit, NO_PASSWORD, Remembered, is_of_unit},
+    change::{Deed, Edit, HostChange, NO_PASSWORD, Remembered, is_of_unit},
     drift,
     host::{Entry, Host, HostError, UnitState, UnitVerb},
     journal::{Journal, Kept, Phase, System},
@@ -102,7 +102,7 @@ pub fn begin(
     }
     coming.folders.extend(folders.iter().cloned());
     let remembered = Remembered { units: &remembered, folders: &made };
-    let change = Change::between(&old, new, remembered);
+    let change = HostChange::between(&old, new, remembered);
     if change.needs_reboot() && !deeds.contains(&Deed::Reboot) {
         deeds.push(Deed::Reboot);
     }
@@ -372,7 +372,7 @@ fn finish(host: &mut impl Host, journal: &Journal) -> Result<Record> {
 
 /// The change that a journal is about, and what stood at places before any configuration did. Nothing else of the two
 /// configurations is kept in memory.
-fn derived(host: &impl Host, journal: &Journal) -> Result<(Change, Vec<Kept>)> {
+fn derived(host: &impl Host, journal: &Journal) -> Result<(HostChange, Vec<Kept>)> {
     let named = |record: Option<Record>, name: &str| {
         record
             .filter(|record| record.name == name)
@@ -384,7 +384,7 @@ fn derived(host: &impl Host, journal: &Journal) -> Result<(Change, Vec<Kept>)> {
     drop(spec);
     let new = layout(host, &named(store::coming(host)?, &journal.to)?)?;
     let remembered = Remembered { units: &units, folders: &folders };
-    Ok((Change::between(&old, new, remembered), originals))
+    Ok((HostChange::between(&old, new, remembered), originals))
 }
 
 /// Makes an entry stand at a place. What is there already is left alone.

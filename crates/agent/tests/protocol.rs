@@ -18,7 +18,7 @@ use std::{
 
 use agent::{
     host::{Entry, File, recording::Recording},
-    next::{Awaited, Step},
+    next::{Awaited, NextStep},
     node,
     node::Report,
     path::HostPath,
@@ -109,7 +109,7 @@ impl Play {
         panic!("no end in sight");
     }
 
-    async fn idle(&mut self) -> Step {
+    async fn idle(&mut self) -> NextStep {
         match self.turns().await {
             Turn::Idle { step, .. } => step,
             turn => panic!("{turn:?}"),
@@ -183,7 +183,7 @@ async fn settled() -> Play {
     play.config("rendered-a", &file("/etc/a.conf", "one"));
     play.config("rendered-b", &file("/etc/a.conf", "two"));
     put(&mut play, "/etc/a.conf", "one");
-    assert_eq!(play.idle().await, Step::Rest);
+    assert_eq!(play.idle().await, NextStep::Rest);
     play.check("rendered-a", "Done", "");
     play
 }
@@ -198,7 +198,7 @@ fn put(play: &mut Play, path: &str, text: &str) {
 async fn a_node_goes_to_its_desired_configuration_and_comes_back() {
     let mut play = settled().await;
     play.order("rendered-b");
-    assert_eq!(play.idle().await, Step::Await(Awaited::Drain));
+    assert_eq!(play.idle().await, NextStep::Await(Awaited::Drain));
     play.check("rendered-a", "Working", "");
     assert_eq!(play.says("desiredDrain"), "drain-rendered-b");
     assert!(play.agent.host().performed().is_empty(), "nothing is done before workloads have left");
@@ -215,12 +215,12 @@ async fn a_node_goes_to_its_desired_configuration_and_comes_back() {
     assert_eq!(play.turns().await, Turn::Restarting, "the machine has not been started anew yet");
     play.agent.host().restart();
     play.restart_program();
-    assert_eq!(play.idle().await, Step::Await(Awaited::Uncordon));
+    assert_eq!(play.idle().await, NextStep::Await(Awaited::Uncordon));
     assert_eq!(play.says("desiredDrain"), "uncordon-rendered-b");
     play.check("rendered-a", "Working", "");
 
     play.drain();
-    assert_eq!(play.idle().await, Step::Rest);
+    assert_eq!(play.idle().await, NextStep::Rest);
     play.check("rendered-b", "Done", "");
 }
 
@@ -229,12 +229,12 @@ async fn a_node_goes_to_its_desired_configuration_and_comes_back() {
 async fn an_order_without_its_record_waits_for_it() {
     let mut play = settled().await;
     play.write("desiredConfig", "rendered-b");
-    assert_eq!(play.idle().await, Step::Rest);
+    assert_eq!(play.idle().await, NextStep::Rest);
     assert_eq!((play.says("state"), play.says("desiredDrain")), ("Degraded".into(), String::new()));
     assert!(play.says("reason").contains("permit-change, is missing"), "{}", play.says("reason"));
     assert!(play.agent.host().performed().is_empty());
     play.patch(&json!({PERMIT_CHANGE: "rendered-b"}));
-    assert_eq!(play.idle().await, Step::Await(Awaited::Drain));
+    assert_eq!(play.idle().await, NextStep::Await(Awaited::Drain));
     play.check("rendered-a", "Working", "");
     // What has begun goes on, whatever becomes of the record (POOL-1).
     play.drain();
@@ -247,14 +247,14 @@ async fn an_order_without_its_record_waits_for_it() {
     play.patch(&json!({PERMIT_CHANGE: null}));
     assert_eq!(play.turns().await, Turn::Restarting);
     play.agent.host().restart();
-    assert_eq!(play.idle().await, Step::Await(Awaited::Uncordon));
+    assert_eq!(play.idle().await, NextStep::Await(Awaited::Uncordon));
 }
 
 /// NODE-2
 #[tokio::test(start_paused = true)]
 async fn without_a_desired_configuration_nothing_happens() {
     let mut play = Play::new(&json!({}));
-    assert_eq!(play.idle().await, Step::Rest);
+    assert_eq!(play.idle().await, NextStep::Rest);
     assert!(play.agent.host().performed().is_empty());
     play.check("", "Done", "");
 }
@@ -264,14 +264,14 @@ async fn drift_is_told_stops_a_change_and_is_taken_back() {
     let mut play = settled().await;
     put(&mut play, "/etc/a.conf", "meddled");
     let why = "the host differs from rendered-a: /etc/a.conf has another content";
-    assert_eq!(play.idle().await, Step::Rest);
+    assert_eq!(play.idle().await, NextStep::Rest);
     play.check("rendered-a", "Degraded", why);
     play.order("rendered-b");
-    assert_eq!(play.idle().await, Step::Rest);
+    assert_eq!(play.idle().await, NextStep::Rest);
     play.check("rendered-a", "Degraded", why);
     assert_eq!(play.says("desiredDrain"), "", "nobody is sent away for a change that cannot begin");
     put(&mut play, "/etc/a.conf", "one");
-    assert_eq!(play.idle().await, Step::Await(Awaited::Drain));
+    assert_eq!(play.idle().await, NextStep::Await(Awaited::Drain));
     play.check("rendered-a", "Working", "");
 }
 
@@ -283,12 +283,12 @@ async fn what_a_host_cannot_take_is_unreconcilable_until_another_is_desired() {
         &json!({"fips": true, "config": {"storage": {"files": [{"path": "/usr/bin/sudo"}]}}}),
     );
     play.order("rendered-c");
-    assert_eq!(play.idle().await, Step::Rest);
+    assert_eq!(play.idle().await, NextStep::Rest);
     assert_eq!(play.says("state"), "Unreconcilable");
     let reason = play.says("reason");
     assert!(reason.contains("fips") && reason.contains("/usr/bin/sudo"), "{reason}");
     play.order("rendered-b");
-    assert_eq!(play.idle().await, Step::Await(Awaited::Drain));
+    assert_eq!(play.idle().await, NextStep::Await(Awaited::Drain));
     play.check("rendered-a", "Working", "");
 }
 
@@ -296,11 +296,11 @@ async fn what_a_host_cannot_take_is_unreconcilable_until_another_is_desired() {
 async fn a_configuration_that_is_not_there_is_asked_for_again() {
     let mut play = settled().await;
     play.order("rendered-late");
-    assert_eq!(play.idle().await, Step::Await(Awaited::Retry));
+    assert_eq!(play.idle().await, NextStep::Await(Awaited::Retry));
     play.check("rendered-a", "Degraded", "MachineConfig rendered-late does not exist");
     play.config("rendered-late", &file("/etc/a.conf", "late"));
     tokio::time::advance(Duration::from_secs(61)).await;
-    assert_eq!(play.idle().await, Step::Await(Awaited::Drain));
+    assert_eq!(play.idle().await, NextStep::Await(Awaited::Drain));
     play.check("rendered-a", "Working", "");
 }
 
@@ -308,13 +308,13 @@ async fn a_configuration_that_is_not_there_is_asked_for_again() {
 async fn an_order_that_is_taken_back_lets_workloads_in_again() {
     let mut play = settled().await;
     play.order("rendered-b");
-    assert_eq!(play.idle().await, Step::Await(Awaited::Drain));
+    assert_eq!(play.idle().await, NextStep::Await(Awaited::Drain));
     play.drain();
     play.order("rendered-a");
-    assert_eq!(play.idle().await, Step::Await(Awaited::Uncordon));
+    assert_eq!(play.idle().await, NextStep::Await(Awaited::Uncordon));
     assert_eq!(play.says("desiredDrain"), "uncordon-rendered-a");
     play.drain();
-    assert_eq!(play.idle().await, Step::Rest);
+    assert_eq!(play.idle().await, NextStep::Rest);
     play.check("rendered-a", "Done", "");
     assert!(play.agent.host().performed().is_empty());
 }
@@ -387,7 +387,7 @@ async fn a_node_that_is_done_is_never_written() {
     let mut play = settled().await;
     let before = play.server.resource_version();
     for _ in 0..5 {
-        assert_eq!(play.idle().await, Step::Rest);
+        assert_eq!(play.idle().await, NextStep::Rest);
     }
     assert_eq!(play.server.resource_version(), before);
 }

@@ -20,8 +20,8 @@ use api::machine::names;
 use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
 use tidegate_core::{
+    cluster::{kinds, snapshot::Snapshot},
     gate::WhatIf,
-    kinds,
     pool::{
         decide,
         merge::Base,
@@ -30,7 +30,6 @@ use tidegate_core::{
         source::{SeenConfig, Source},
     },
     simulate::{Lengths, Settings, simulate},
-    snapshot::Snapshot,
 };
 
 const ROUNDS: usize = 51;

@@ -195,7 +195,7 @@ pub struct Leaver {
 
 /// A pod that has not left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct RemainingPod {
     /// Which pod.
     pub pod: PodName,
     /// Why.
@@ -210,7 +210,7 @@ pub struct Pass {
     /// What is to be done now.
     pub moves: Vec<Move>,
     /// What is waited for.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<RemainingPod>,
     /// How many pods have to leave in all.
     pub left: usize,
     /// After how many seconds a look is worth while.
@@ -248,7 +248,7 @@ pub fn pass(
     for pod in leaving.iter().filter(|pod| pod.deleted.is_none()) {
         if let Some(why) = refusal(pod, settings) {
             let since = node.since().unwrap_or(now);
-            pass.waiting.push(Waiting { pod: pod.name.clone(), why, since });
+            pass.waiting.push(RemainingPod { pod: pod.name.clone(), why, since });
         }
     }
     if !pass.waiting.is_empty() {
@@ -260,7 +260,7 @@ pub fn pass(
         pass.again = pass.again.min(again(tried, now));
         if let Some(ends) = pod.deleted {
             let why = ending(pod, node, ends, now);
-            pass.waiting.push(Waiting { pod: pod.name.clone(), why, since: ends.min(now) });
+            pass.waiting.push(RemainingPod { pod: pod.name.clone(), why, since: ends.min(now) });
             continue;
         }
         match tried {
@@ -271,11 +271,11 @@ pub fn pass(
                     pass.moves.push(Move::Evict(leaver(pod)));
                 }
                 let (why, since) = (why.clone(), *since);
-                pass.waiting.push(Waiting { pod: pod.name.clone(), why, since });
+                pass.waiting.push(RemainingPod { pod: pod.name.clone(), why, since });
             }
             Some(Tried { since, outcome: Outcome::Sent, .. }) => {
                 let (why, since) = (Blockage::NoAnswer, *since);
-                pass.waiting.push(Waiting { pod: pod.name.clone(), why, since });
+                pass.waiting.push(RemainingPod { pod: pod.name.clone(), why, since });
             }
             // An accepted eviction that the pod does not show yet is on its way.
             Some(tried @ Tried { outcome: Outcome::Accepted, .. }) if !tried.is_due(now) => {}
@@ -386,9 +386,9 @@ pub fn remember(memory: &mut Memory, uid: &str, outcome: Outcome, wanted: i64, n
 }
 
 /// What blocks, for people: one line, the same as long as nothing changes (POL-7).
-pub fn told(waiting: &[Waiting]) -> String {
+pub fn told(waiting: &[RemainingPod]) -> String {
     let lines = waiting.iter().filter(|one| one.why != Blockage::Terminating).take(5).map(|one| {
-        let Waiting { pod, why, since } = one;
+        let RemainingPod { pod, why, since } = one;
         format!("{}: pod {pod}: {why}, since {since}", why.code())
     });
     lines.collect::<Vec<_>>().join("; ")

@@ -9,37 +9,46 @@
 
 use std::{marker::PhantomData, sync::Arc};
 
-use api::{
-    names,
-    policy::Strategy,
-    stanza::{Stanza, StanzaStrategy},
-};
+use api::{names, policy::Strategy};
 use schedule::{Instant, TimeSet};
 
 use crate::{
-    format,
-    freeze::{SeenFreeze, Selects},
-    key::Key,
-    lower::Lowered,
-    problem::{Code, FieldPath, Problem},
-    seen::{Gating, SeenGated, SeenPolicy, StanzaReading},
-    strategy,
-    verdict::Verdict,
+    document::{
+        key::Key,
+        problem::{FieldPath, Problem, problem_text},
+    },
+    policy::{
+        freeze::{SeenFreeze, Selects},
+        lower::Lowered,
+        seen::SeenPolicy,
+        stanza::{Form, Gating, SeenStanza, StanzaReading, form},
+        strategy,
+        verdict::Verdict,
+    },
 };
 
+pub mod action;
+pub mod change;
+pub mod enforced;
+pub mod explain;
+pub mod note;
+pub mod pending;
 pub mod permit;
+pub mod plan;
+pub mod refusal;
 mod what_if;
+pub mod words;
 
 pub(crate) use permit::Proof;
 pub use permit::{Basis, Hold, Permit};
 pub use what_if::{Real, Supposed, WhatIf};
 
-/// The verdict of a stanza and its policy. A [`Snapshot`](crate::snapshot::Snapshot) alone gives one, from what was seen; nobody else
+/// The verdict of a stanza and its policy. A [`Snapshot`](crate::cluster::snapshot::Snapshot) alone gives one, from what was seen; nobody else
 /// can open it:
 ///
 /// ```compile_fail
 /// use schedule::TimeSet;
-/// use tidegate_core::gate::{Form, Gate};
+/// use tidegate_core::{policy::stanza::Form, gate::Gate};
 ///
 /// let gate: Gate = Gate { set: TimeSet::always(), form: Form::NoStanza, policy: None, doubt: None };
 /// ```
@@ -98,25 +107,6 @@ pub struct Origin {
     pub gating: &'static Gating,
 }
 
-/// How a stanza decides, with its instant understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// There is no stanza (GATE-1).
-    NoStanza,
-    /// The stanza cannot be used.
-    Unusable,
-    /// As the policy says (GATE-2).
-    ByPolicy,
-    /// Always (GATE-3).
-    Permissive,
-    /// Never (GATE-3).
-    Restrictive,
-    /// Always until then (GATE-4).
-    PermissiveUntil(Instant),
-    /// Never until then (GATE-4).
-    RestrictiveUntil(Instant),
-}
-
 /// Why it cannot be known whether changes are permitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
@@ -127,34 +117,34 @@ pub struct Doubt {
 }
 
 /// The gate that a stanza makes, given the policy that it names, if that exists. Whose stanza decides about an object is for a
-/// [`Snapshot`](crate::snapshot::Snapshot) to say.
-pub(crate) fn gate(gated: &SeenGated, policy: Option<&Arc<SeenPolicy>>) -> Gate {
-    let named = gated.policy();
-    let object = gated.identity.key.clone();
-    let gate = made(gated, named.as_ref(), policy);
-    let said = gated.override_reason.clone();
-    let origin = Origin { object, policy: named, said, gating: gated.gating };
+/// [`Snapshot`](crate::cluster::snapshot::Snapshot) to say.
+pub(crate) fn gate(stanza: &SeenStanza, policy: Option<&Arc<SeenPolicy>>) -> Gate {
+    let SeenStanza { object, gating, override_reason, .. } = stanza;
+    let named = stanza.policy();
+    let gate = made(stanza, named.as_ref(), policy);
+    let origin =
+        Origin { object: object.clone(), policy: named, said: override_reason.clone(), gating };
     Gate { origin: Some(origin), ..gate }
 }
 
-fn made(gated: &SeenGated, named: Option<&Key>, policy: Option<&Arc<SeenPolicy>>) -> Gate {
-    let stanza = match &gated.stanza {
+fn made(seen: &SeenStanza, named: Option<&Key>, policy: Option<&Arc<SeenPolicy>>) -> Gate {
+    let stanza = match &seen.reading {
         StanzaReading::Absent => return Gate::plain(TimeSet::always(), Form::NoStanza),
         StanzaReading::Unusable(problems) => return Gate::unusable(problems),
         StanzaReading::Usable(stanza) => stanza,
     };
-    let form = match form(stanza, gated.gating) {
+    let form = match form(stanza, seen.gating) {
         Ok(form) => form,
         Err(problem) => return Gate::unusable(&[*problem]),
     };
     let standing = match named {
-        None => Standing::NotNamed,
+        None => NamedPolicy::NotNamed,
         Some(named) => standing(named, policy),
     };
     let (named, policy, doubt) = match standing {
-        Standing::NotNamed => (None, None, None),
-        Standing::Ready(lowered) => (Some(lowered.set.clone()), policy.cloned(), None),
-        Standing::Doubtful(doubt) => (Some(TimeSet::never()), None, Some(doubt)),
+        NamedPolicy::NotNamed => (None, None, None),
+        NamedPolicy::Ready(lowered) => (Some(lowered.set.clone()), policy.cloned(), None),
+        NamedPolicy::Doubtful(doubt) => (Some(TimeSet::never()), None, Some(doubt)),
     };
     let set = match form {
         Form::NoStanza | Form::Permissive => TimeSet::always(),
@@ -170,50 +160,15 @@ fn made(gated: &SeenGated, named: Option<&Key>, policy: Option<&Arc<SeenPolicy>>
     Gate { policy, doubt, ..Gate::plain(set, form) }
 }
 
-/// How a stanza decides; a problem if it says so in a way that cannot be used.
-fn form(stanza: &Stanza, gating: &Gating) -> Result<Form, Box<Problem>> {
-    let path = gating.field();
-    let until = |field: &str, given: &Option<String>| {
-        let path = path.key(field);
-        let Some(text) = given else {
-            let detail = format!("{field} is required with this strategy");
-            return Err(Box::new(Problem::new(&path, Code::MissingField, detail)));
-        };
-        format::date_time(text).map_err(|flaw| Box::new(flaw.of(&path)))
-    };
-    let Stanza { strategy, by_policy, permissive_until, restrictive_until } = stanza;
-    match strategy {
-        StanzaStrategy::ByPolicy if by_policy.is_none() => Err(Box::new(Problem::new(
-            &path.key("byPolicy"),
-            Code::MissingField,
-            "byPolicy is required when strategy is ByPolicy",
-        ))),
-        StanzaStrategy::ByPolicy => Ok(Form::ByPolicy),
-        StanzaStrategy::Permissive => Ok(Form::Permissive),
-        StanzaStrategy::Restrictive => Ok(Form::Restrictive),
-        StanzaStrategy::PermissiveUntil => {
-            Ok(Form::PermissiveUntil(until("permissiveUntil", permissive_until)?))
-        }
-        StanzaStrategy::RestrictiveUntil => {
-            Ok(Form::RestrictiveUntil(until("restrictiveUntil", restrictive_until)?))
-        }
-        StanzaStrategy::Unknown => Err(Box::new(Problem::new(
-            &path.key("strategy"),
-            Code::NotAllowed,
-            "the strategy is not one that this build knows",
-        ))),
-    }
-}
-
 /// How a policy stands with the gates that name it.
-enum Standing<'a> {
+enum NamedPolicy<'a> {
     NotNamed,
     Ready(&'a Lowered),
     Doubtful(Doubt),
 }
 
-fn standing<'a>(named: &Key, policy: Option<&'a Arc<SeenPolicy>>) -> Standing<'a> {
-    let doubtful = |reason, message| Standing::Doubtful(Doubt { reason, message });
+fn standing<'a>(named: &Key, policy: Option<&'a Arc<SeenPolicy>>) -> NamedPolicy<'a> {
+    let doubtful = |reason, message| NamedPolicy::Doubtful(Doubt { reason, message });
     let Some(policy) = policy else {
         let message =
             format!("{named} does not exist, so changes are held; create it or name another");
@@ -224,7 +179,7 @@ fn standing<'a>(named: &Key, policy: Option<&'a Arc<SeenPolicy>>) -> Standing<'a
         return doubtful(names::POLICY_NOT_READY, format!("{named} cannot be used: {wrong}"));
     };
     match policy.ready() {
-        Ok(()) => Standing::Ready(&judged.lowered),
+        Ok(()) => NamedPolicy::Ready(&judged.lowered),
         Err(why) => {
             doubtful(names::POLICY_NOT_READY, format!("{named} {why}, so changes are held"))
         }
@@ -246,67 +201,6 @@ fn unclear(freeze: &SeenFreeze, selects: Selects, namespace: Option<&str>) -> Op
         return None;
     };
     Some(Doubt { reason: names::FREEZE_UNCLEAR, message })
-}
-
-impl SeenPolicy {
-    /// When it permits changes; never if it cannot be used (POL-8).
-    pub fn set(&self) -> TimeSet {
-        self.judged.policy.as_ref().map_or_else(TimeSet::never, |policy| policy.lowered.set.clone())
-    }
-
-    /// What it says at an instant to those who name it; nobody relies on one that is not ready (POL-6).
-    pub fn verdict(&self, at: Instant) -> Verdict {
-        match self.ready() {
-            Err(_) => Verdict::CannotTell,
-            Ok(()) => self
-                .judged
-                .policy
-                .as_ref()
-                .map_or(Verdict::CannotTell, |policy| Verdict::of(&policy.lowered.set, at)),
-        }
-    }
-
-    /// Whether consumers may rely on it: ready, and for the newest generation (POL-6).
-    pub fn ready(&self) -> Result<(), String> {
-        let conditions = &self.status.conditions;
-        let Some(ready) = conditions.iter().find(|condition| condition.kind == names::READY) else {
-            return Err("has not been read yet".into());
-        };
-        if ready.status != api::meta::ConditionStatus::True {
-            return Err(format!(
-                "is not ready: {}",
-                ready.message.as_deref().unwrap_or(&ready.reason)
-            ));
-        }
-        match ready.observed_generation {
-            Some(generation) if generation == self.identity.generation => Ok(()),
-            _ => Err("was changed and has not been read again yet".into()),
-        }
-    }
-}
-
-/// How many characters of one problem a condition shows: more than any problem has that is not made to be long.
-const LONGEST_PROBLEM: usize = 1_000;
-
-/// The errors among problems, as one sentence.
-pub(crate) fn problem_text(problems: &[Problem]) -> String {
-    let errors: Vec<String> = problems
-        .iter()
-        .filter(|problem| problem.is_error())
-        .map(|problem| match problem.field.steps() {
-            [] => problem.detail.clone(),
-            _ => format!("{}: {}", problem.field, problem.detail),
-        })
-        // A server takes a condition of some length only, and the name of an unknown field may have any.
-        .map(|error| error.chars().take(LONGEST_PROBLEM).collect())
-        .collect();
-    // A condition is read in one line: the first faults, and how many more there are.
-    match errors.as_slice() {
-        [a, b, c, more @ ..] if !more.is_empty() => {
-            format!("{a}; {b}; {c}; and {} more", more.len())
-        }
-        some => some.join("; "),
-    }
 }
 
 impl Gate {

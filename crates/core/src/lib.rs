@@ -1,12 +1,12 @@
 //! What does it mean, and what follows? Every decision of Tidegate, as functions of values.
 //!
 //! Nothing here reads a clock, a file or the environment: the instant is an argument, so the same code answers for now, for a
-//! forecast and for a simulation. Bad objects are not errors here: they become [`problem::Problem`]s, all of them, and a closed
+//! forecast and for a simulation. Bad objects are not errors here: they become [`Problem`](document::problem::Problem)s, all of them, and a closed
 //! gate (POL-8).
 //!
 //! ```
 //! use schedule::Instant;
-//! use tidegate_core::{behavior::behavior, read};
+//! use tidegate_core::policy::{behavior::behavior, read};
 //!
 //! let judged = read::policy(&serde_json::json!({
 //!     "apiVersion": "changemanagement.openshift.io/v1alpha1",
@@ -27,43 +27,12 @@
 //! # Ok::<(), schedule::Error>(())
 //! ```
 
-pub mod action;
-pub mod behavior;
-pub mod calendar;
-pub mod change;
-pub mod convert;
-pub mod decide;
+pub mod cluster;
+pub mod document;
 pub mod drain;
-pub mod enforced;
-pub mod explain;
-pub mod forecast;
-pub mod format;
-pub mod freeze;
-pub mod freezing;
 pub mod gate;
-pub mod gauge;
-pub mod key;
-pub mod kinds;
-pub mod lower;
-pub mod membership;
-pub mod nearest;
 pub mod node;
-pub mod note;
-pub mod overriding;
-pub mod overview;
-pub mod part;
-pub mod patch;
-pub mod pending;
-pub mod phase;
-pub mod plan;
+pub mod policy;
 pub mod pool;
-pub mod problem;
 pub mod reach;
-pub mod read;
-pub mod refusal;
-pub mod seen;
-pub mod shape;
 pub mod simulate;
-pub mod snapshot;
-pub mod strategy;
-pub mod verdict;

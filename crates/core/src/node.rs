@@ -8,6 +8,7 @@ pub mod around;
 pub mod content;
 pub mod diff;
 pub mod disruption;
+pub mod membership;
 pub mod refusals;
 pub mod registries;
 pub(crate) mod units;

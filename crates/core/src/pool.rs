@@ -18,13 +18,17 @@ use serde_json::{Value, json};
 use api::machine::names;
 
 use crate::{
-    enforced::Enforcement,
-    gate::{Gate, Permit, Real},
-    note::{Note, Weight},
-    patch::{StatusPatch, made_from},
-    pending::Pending,
-    problem::Problem,
-    refusal::Refusals,
+    document::{
+        patch::{StatusPatch, made_from},
+        problem::Problem,
+    },
+    gate::{
+        Gate, Permit, Real,
+        enforced::Enforcement,
+        note::{Note, Weight},
+        pending::Pending,
+        refusal::Refusals,
+    },
 };
 
 pub mod begun;
@@ -32,6 +36,7 @@ pub mod bypass;
 pub mod capacity;
 pub mod consent;
 mod digest;
+pub mod disputed;
 pub mod entitled;
 mod held;
 mod ignition;
@@ -46,6 +51,7 @@ pub mod render;
 mod report;
 mod rollout;
 pub mod seen;
+pub mod seen_status;
 pub mod selector;
 pub mod serve;
 pub mod source;
@@ -54,8 +60,10 @@ pub mod steer;
 pub mod target;
 pub mod update;
 mod upkeep;
+mod words;
 
 use bypass::Bypass;
+use disputed::Disputed;
 use ledger::Ledger;
 use merge::Base;
 use render::{LARGEST, Rendering};
@@ -94,6 +102,8 @@ pub struct PoolView<'a> {
     pub seconds_ahead: i64,
     /// Whether there is any other node in the cluster.
     pub topology: Topology,
+    /// The machines that it claims, or may claim, and that belong to nobody because others do too.
+    pub disputed: Vec<Disputed<'a>>,
 }
 
 /// What a pool has.
@@ -131,6 +141,7 @@ impl<'a> PoolView<'a> {
             control_plane_update: None,
             seconds_ahead: 0,
             topology: Topology::Several,
+            disputed: Vec::new(),
         }
     }
 }
@@ -192,6 +203,8 @@ pub enum Effect<R = Real> {
     RecordSources {
         /// The rendered configuration.
         name: String,
+        /// The version of it that was seen.
+        resource_version: String,
         /// The digests, as the annotation holds them.
         digests: String,
     },
@@ -263,6 +276,7 @@ pub fn decide<R: Clone>(view: &PoolView<'_>, gate: &Gate<R>, now: Instant) -> Po
     let mut problems = Vec::new();
     let bypass = Bypass::new(&view.sources, target.as_ref(), &mut problems);
     problems.extend(refusal::problems(view, target.as_ref()));
+    problems.extend(view.disputed.iter().map(Disputed::problem));
     let master = view.pool.name == names::MASTER;
     let update = view.control_plane_update.filter(|_| master);
     problems.extend(update.and_then(|update| update.problem.clone()));
@@ -344,8 +358,11 @@ fn render_effects<R>(view: &PoolView<'_>, shelf: &Shelf<'_>, plan: &mut PoolPlan
             }
         }
         Some(stored) if !fresh.is_recorded_by(stored) => {
-            let (name, digests) = (fresh.name.clone(), fresh.digests());
-            plan.effects.push(Effect::RecordSources { name, digests });
+            plan.effects.push(Effect::RecordSources {
+                name: fresh.name.clone(),
+                resource_version: stored.resource_version.clone(),
+                digests: fresh.digests(),
+            });
         }
         Some(_) => {}
     }

@@ -15,11 +15,9 @@ use std::{
 use schedule::Instant;
 
 use crate::{
-    explain,
-    gate::{Gate, WhatIf},
-    problem::Object,
-    seen::SeenGated,
-    snapshot::Snapshot,
+    cluster::{seen::SeenGated, snapshot::Snapshot},
+    document::problem::Object,
+    gate::{self, Gate, WhatIf},
 };
 
 pub mod chance;
@@ -29,8 +27,8 @@ mod pool;
 mod start;
 pub mod verdict;
 
-pub use course::{Arrival, Change, Run};
-use verdict::Verdict;
+pub use course::{Arrival, PoolChange, Run};
+use verdict::Outlook;
 
 /// What a person may choose.
 #[derive(Clone, Debug)]
@@ -79,7 +77,7 @@ pub struct Course {
     /// How many of them may be away at once (POOL-2).
     pub at_once: usize,
     /// Its changes, in the order they arrived.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PoolChange>,
     /// How long its gate is open within the period, in seconds.
     pub open: i64,
     /// In how many stretches.
@@ -87,7 +85,7 @@ pub struct Course {
     /// How much open time one change needs, in seconds.
     pub need: i64,
     /// Whether it gets there.
-    pub verdict: Verdict,
+    pub verdict: Outlook,
 }
 
 /// A change that is one step to us: an update of a control plane, or of hosted machines.
@@ -125,9 +123,9 @@ fn single(gated: &SeenGated, gate: &Gate, settings: &Settings) -> Single {
     let starts = if open.inside { Some(start) } else { open.until };
     Single {
         object: gated.identity.key.object(),
-        waiting: explain::change::each(&gated.pending.waiting),
+        waiting: gate::words::each(&gated.pending.waiting),
         starts: starts.filter(|starts| *starts < settings.range.end),
-        reason: explain::gate::sentence(gate, start),
+        reason: gate::explain::sentence(gate, start),
     }
 }
 

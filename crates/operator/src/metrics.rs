@@ -15,13 +15,15 @@ use runtime::{
 };
 use schedule::Instant;
 use tidegate_core::{
-    decide::outside,
-    enforced::Enforcement,
-    gate::{Form, Gate},
-    gauge::{self, Gauges},
-    key::Key,
-    kinds::{MACHINE_CONFIG_POOL, Surroundings, machine_config_pool::planned},
-    seen::{Seen, SeenGated},
+    cluster::{
+        decide::outside,
+        gauge::{self, Gauges},
+        kinds::{MACHINE_CONFIG_POOL, Surroundings, machine_config_pool::planned},
+        seen::{Seen, SeenGated},
+    },
+    document::key::Key,
+    gate::{Gate, enforced::Enforcement},
+    policy::stanza::Form,
 };
 
 use crate::run::View;

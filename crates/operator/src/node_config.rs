@@ -27,7 +27,7 @@ mod asker;
 pub mod listen;
 pub mod own;
 
-use asker::{Asker, Purpose, Refusal};
+use asker::{Asker, Denial, Purpose};
 
 /// So many are looked up at once: strangers must not be able to keep the API server busy.
 const LOOKED_UP_AT_ONCE: usize = 16;
@@ -101,7 +101,7 @@ impl NodeConfig {
         headers: &HeaderMap,
         path: &str,
         purpose: Purpose,
-    ) -> Result<Asker, Refusal> {
+    ) -> Result<Asker, Denial> {
         let token = asker::token(headers)?;
         // Nobody closes the semaphore, and if somebody did there would still be an answer.
         let _one_of_few = self.looked_up.acquire().await.ok();

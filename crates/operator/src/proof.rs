@@ -20,7 +20,7 @@ use runtime::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_core::{enforced::Enforcement, key::Key};
+use tidegate_core::{document::key::Key, gate::enforced::Enforcement};
 use tokio::time::{Instant, sleep};
 
 /// How the admission policies end that the chart makes.
@@ -53,9 +53,9 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
         }
         last = Some(Try::now(standing.clone(), last));
         let verdict = match standing {
-            Standing::Unserved => Ok(Enforcement::NeedsNewerServer),
-            Standing::Missing => Ok(Enforcement::PolicyMissing),
-            Standing::Bound(_) | Standing::Unseen => tried(&cluster, &machine).await,
+            ListedPolicies::Unserved => Ok(Enforcement::NeedsNewerServer),
+            ListedPolicies::Missing => Ok(Enforcement::PolicyMissing),
+            ListedPolicies::Bound(_) | ListedPolicies::Unseen => tried(&cluster, &machine).await,
         };
         let verdict = match verdict {
             Ok(verdict) => {
@@ -81,7 +81,7 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
 
 /// How admission policies stand, as the server lists them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Standing {
+enum ListedPolicies {
     /// Ours is there and bound. What has to stay the same: each policy and each binding, by name and version.
     Bound(BTreeSet<String>),
     /// Ours is not there, or nothing binds it.
@@ -96,27 +96,27 @@ enum Standing {
 #[derive(Debug)]
 struct Try {
     at: Instant,
-    standing: Standing,
+    standing: ListedPolicies,
     /// Whether things stood the same at the try before. A server takes a second to heed a policy that changed: what is tried right after
     /// the change says little.
     is_settled: bool,
 }
 
 impl Try {
-    fn now(standing: Standing, last: Option<Self>) -> Self {
+    fn now(standing: ListedPolicies, last: Option<Self>) -> Self {
         let is_settled = last.is_none_or(|last| last.standing == standing);
         Self { at: Instant::now(), standing, is_settled }
     }
 
     /// Whether what was tried then still holds. Of what cannot be seen nobody knows when it changes.
-    fn is_good_for(&self, standing: &Standing, tempo: &Tempo) -> bool {
-        let is_seen = matches!(standing, Standing::Bound(_));
+    fn is_good_for(&self, standing: &ListedPolicies, tempo: &Tempo) -> bool {
+        let is_seen = matches!(standing, ListedPolicies::Bound(_));
         is_seen && self.is_settled && self.standing == *standing && self.at.elapsed() < tempo.proof
     }
 }
 
 /// Looks how admission policies stand.
-async fn look(cluster: &Cluster) -> Standing {
+async fn look(cluster: &Cluster) -> ListedPolicies {
     let all = Collection::of(ADMISSION_POLICY.collection(None));
     let mut policies: Vec<Entry> = Vec::new();
     let listed = cluster.list_metadata(&all, |policy| policies.push(policy)).await;
@@ -125,9 +125,9 @@ async fn look(cluster: &Cluster) -> Standing {
     let bindings = match (listed, bindings) {
         (Ok(_), Ok(bindings)) => bindings.items,
         (Err(error), _) | (_, Err(error)) if error.code() == Some(404) => {
-            return Standing::Unserved;
+            return ListedPolicies::Unserved;
         }
-        _ => return Standing::Unseen,
+        _ => return ListedPolicies::Unseen,
     };
     let bound: BTreeSet<&str> = bindings.iter().map(|one| one.spec.policy_name.as_str()).collect();
     let stands = |policy: &str| {
@@ -135,13 +135,13 @@ async fn look(cluster: &Cluster) -> Standing {
         names.any(|name| name.ends_with(policy) && bound.contains(name))
     };
     if !stands(PERMITS) || !stands(RECORDS) {
-        return Standing::Missing;
+        return ListedPolicies::Missing;
     }
     let versions = policies.iter().chain(&bindings).map(|Entry { metadata, .. }| {
         let Metadata { name, resource_version } = metadata;
         format!("{name} {resource_version}")
     });
-    Standing::Bound(versions.collect())
+    ListedPolicies::Bound(versions.collect())
 }
 
 /// What is read of policies and bindings. Every replica looks twice a minute, and all that a server notes beside it is many times as much.

@@ -3,8 +3,8 @@
 use runtime::store::Store;
 use schedule::Instant;
 use tidegate_core::{
-    key::Key,
-    kinds::{MACHINE_CONFIG_POOL, machine_config_pool::planned},
+    cluster::kinds::{MACHINE_CONFIG_POOL, machine_config_pool::planned},
+    document::key::Key,
     pool::{
         source::Rendered,
         target::{Served, Why},

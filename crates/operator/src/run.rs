@@ -20,8 +20,8 @@ use runtime::{
     tempo::Tempo,
 };
 use tidegate_core::{
-    enforced::Enforcement,
-    kinds::{self, Controller, Pools, Row},
+    cluster::kinds::{self, Controller, Pools, Row},
+    gate::enforced::Enforcement,
 };
 use tokio::{
     sync::{oneshot, watch},

@@ -13,4 +13,4 @@ mod steps;
 
 pub use compare::differences;
 pub use run::{prepare, transcript};
-pub use steps::{Step, steps};
+pub use steps::{RandomRequest, steps};

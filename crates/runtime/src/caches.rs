@@ -9,7 +9,10 @@ use std::{
 
 use api::schema::Kind;
 use serde_json::Value;
-use tidegate_core::{key::Key, kinds::Row, seen::Seen};
+use tidegate_core::{
+    cluster::{kinds::Row, seen::Seen},
+    document::key::Key,
+};
 use tokio::sync::Notify;
 
 use crate::{
@@ -230,7 +233,7 @@ fn read_by(
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tidegate_core::kinds;
+    use tidegate_core::cluster::kinds;
 
     use super::*;
 

@@ -21,7 +21,7 @@ use crate::changes::Changes;
 pub const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
 /// A wait for an instant.
-pub type Waiting<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+pub type Sleep<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// The only source of civil time.
 pub trait Clock: fmt::Debug + Send + Sync + 'static {
@@ -29,7 +29,7 @@ pub trait Clock: fmt::Debug + Send + Sync + 'static {
     fn exact(&self) -> Timestamp;
 
     /// Waits until an instant, or less.
-    fn wait(&self, until: Instant) -> Waiting<'_>;
+    fn wait(&self, until: Instant) -> Sleep<'_>;
 
     /// The present second (TIME-1).
     fn now(&self) -> Instant {
@@ -46,7 +46,7 @@ impl Clock for SystemClock {
         Timestamp::now()
     }
 
-    fn wait(&self, until: Instant) -> Waiting<'_> {
+    fn wait(&self, until: Instant) -> Sleep<'_> {
         let left = left(self.exact(), until);
         Box::pin(tokio::time::sleep(left.min(LOOK_AGAIN)))
     }
@@ -121,7 +121,7 @@ impl Clock for SetClock {
         self.reading().exact()
     }
 
-    fn wait(&self, until: Instant) -> Waiting<'_> {
+    fn wait(&self, until: Instant) -> Sleep<'_> {
         let mut changes = self.changes.follow();
         let reading = *self.reading();
         let left = left(reading.exact(), until);

@@ -17,13 +17,13 @@ use std::{
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    cluster::kinds,
     drain::{
         self, Blockage, Memory, Move, Outcome, Settings,
         node::Node,
         pod::Pod,
-        request::{self, Verdict},
+        request::{self, Response},
     },
-    kinds,
     pool::seen::SeenNode,
 };
 use tokio::{
@@ -111,45 +111,45 @@ impl Drainer {
         let found: Value = self.cluster.get(&path).await?;
         let node = Node::of(&found);
         let (verdict, _under_way) = self.judge(&node, &SeenNode::new(&found));
-        if verdict != Verdict::Drain {
+        if verdict != Response::Drain {
             lock(&self.work).remove(name);
         }
         match verdict {
-            Verdict::Nothing => {
+            Response::Nothing => {
                 if node.is_outdated() {
                     self.patch(&path, node.blocked("")).await?;
                 }
                 Ok(Passed::Nothing)
             }
-            Verdict::Refused(refusal) => {
+            Response::Refused(refusal) => {
                 let told = request::told(&node, &refusal);
                 self.patch(&path, node.blocked(&told)).await?;
                 Ok(Passed::Refused(told))
             }
-            Verdict::Wait(told) => {
+            Response::Wait(told) => {
                 self.patch(&path, node.waits(&told)).await?;
                 Ok(Passed::Waits(told))
             }
-            Verdict::Stay(told) => {
+            Response::Stay(told) => {
                 self.patch(&path, Some(node.stayed(&told))).await?;
                 Ok(Passed::Stayed(told))
             }
-            Verdict::Uncordon => {
+            Response::Uncordon => {
                 self.patch(&path, Some(node.uncordoned())).await?;
                 Ok(Passed::Uncordoned)
             }
-            Verdict::Drain => self.drain(&path, node, now).await,
+            Response::Drain => self.drain(&path, node, now).await,
         }
     }
 
     /// Judges what a node asks for. Two that are judged at the same time do not each count on the other.
-    fn judge(&self, node: &Node, seen: &SeenNode) -> (Verdict, Option<UnderWay<'_>>) {
+    fn judge(&self, node: &Node, seen: &SeenNode) -> (Response, Option<UnderWay<'_>>) {
         let store = self.caches.store();
         let home = store.snapshot().membership(seen);
         let mut under_way = lock(&self.under_way);
         let others = store.snapshot().machines().map(|machine| &machine.drain);
         let verdict = request::judge(node, &home, others, &under_way);
-        let begins = (verdict == Verdict::Drain).then(|| {
+        let begins = (verdict == Response::Drain).then(|| {
             under_way.insert(node.name.clone());
             UnderWay { all: &self.under_way, name: node.name.clone() }
         });

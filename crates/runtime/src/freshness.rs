@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use api::schema::Role;
 use serde::Deserialize;
-use tidegate_core::kinds::Row;
+use tidegate_core::cluster::kinds::Row;
 use tokio::time::sleep;
 
 use crate::{

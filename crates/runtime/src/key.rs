@@ -1,7 +1,7 @@
 //! Where does the server keep an object of ours? The path of a key, of its status and of its collection.
 
 use api::schema::Kind;
-use tidegate_core::key::Key;
+use tidegate_core::document::key::Key;
 
 use crate::path::{self, Resource};
 

@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use api::schema::{Kind, Role};
 use futures_util::FutureExt as _;
 use serde_json::Value;
-use tidegate_core::{key::Key, kinds::Row};
+use tidegate_core::{cluster::kinds::Row, document::key::Key};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{

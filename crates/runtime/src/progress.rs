@@ -8,7 +8,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use tidegate_core::key::Key;
+use tidegate_core::document::key::Key;
 
 /// Signs of life.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use std::{
 
 use schedule::Instant;
 
-use tidegate_core::key::Key;
+use tidegate_core::document::key::Key;
 
 /// Objects that wait, are worked on, or sleep.
 #[derive(Debug, Default)]

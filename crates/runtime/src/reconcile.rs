@@ -22,11 +22,12 @@ use api::schema::Kind;
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use schedule::Instant;
 use tidegate_core::{
-    enforced::Enforcement,
-    key::Key,
-    kinds::{Concerns, Controller, Duty},
-    plan::Plan,
-    seen::Seen,
+    cluster::{
+        kinds::{Concerns, Controller, Duty},
+        seen::Seen,
+    },
+    document::key::Key,
+    gate::{enforced::Enforcement, plan::Plan},
 };
 use tokio::sync::watch;
 
@@ -39,7 +40,7 @@ use crate::{
     queue::Queue,
     report::Reports,
     store::asked_by,
-    telemetry::{Telemetry, Verdict},
+    telemetry::{ReconcileOutcome, Telemetry},
     tempo::Tempo,
 };
 
@@ -137,7 +138,8 @@ impl Reconciler {
     pub async fn run(mut self) {
         let mut leadership = self.leadership.clone();
         let mut leading = false;
-        let mut recompute = tokio::time::Instant::now() + self.tempo.recompute;
+        // Who begins to lead decides everything anyway.
+        let mut recompute = tokio::time::Instant::now();
         loop {
             self.progress.beat();
             self.telemetry.progressed(self.clock.exact());
@@ -313,7 +315,11 @@ impl Reconciler {
         match plan {
             Ok(Plan { actions, status: None, notes: _, wake }) if actions.is_empty() => {
                 tracing::debug!(object = %key, "the status is true");
-                self.telemetry.reconciled(key.kind().name, Verdict::Unchanged, began.elapsed());
+                self.telemetry.reconciled(
+                    key.kind().name,
+                    ReconcileOutcome::Unchanged,
+                    began.elapsed(),
+                );
                 self.say_unsaid(key, &seen);
                 self.queue.wake_at(key, wake);
                 self.settled(key);
@@ -332,7 +338,11 @@ impl Reconciler {
             }
             Err(Panicked) => {
                 tracing::error!(object = %key, "the decision panicked: this object waits, the others do not");
-                self.telemetry.reconciled(key.kind().name, Verdict::Panicked, began.elapsed());
+                self.telemetry.reconciled(
+                    key.kind().name,
+                    ReconcileOutcome::Panicked,
+                    began.elapsed(),
+                );
                 self.fail(key, self.tempo.refused_at_most, Duration::ZERO);
             }
         }

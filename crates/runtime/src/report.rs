@@ -13,7 +13,10 @@ use api::names;
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tidegate_core::{key::Key, note::Note, seen::Identity};
+use tidegate_core::{
+    document::{identity::Identity, key::Key},
+    gate::note::Note,
+};
 use tokio::{
     sync::{Notify, watch},
     time::{sleep, timeout},

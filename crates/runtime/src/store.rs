@@ -13,13 +13,13 @@ use std::{
 
 use api::schema::{Kind, Role};
 use tidegate_core::{
-    enforced::Enforcement,
-    key::Key,
-    kinds::Surroundings,
+    cluster::{kinds::Surroundings, seen::Seen, snapshot::Snapshot},
+    document::key::Key,
+    gate::{
+        enforced::Enforcement,
+        refusal::{Refusal, Refusals},
+    },
     pool::{merge::Base, render::Rendering, seen::SeenPool},
-    refusal::{Refusal, Refusals},
-    seen::Seen,
-    snapshot::Snapshot,
 };
 use tokio::time::Instant;
 

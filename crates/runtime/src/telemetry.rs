@@ -19,7 +19,7 @@ use page::{Histogram, Page};
 
 /// What came of one reconcile: the label `outcome`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum ReconcileOutcome {
     /// Everything reads as it should.
     Unchanged,
     /// The status was written.
@@ -36,7 +36,7 @@ pub enum Verdict {
     Panicked,
 }
 
-impl Verdict {
+impl ReconcileOutcome {
     fn as_str(self) -> &'static str {
         match self {
             Self::Unchanged => "unchanged",
@@ -58,7 +58,7 @@ pub struct Telemetry {
 
 #[derive(Debug)]
 struct Counted {
-    reconciles: BTreeMap<(&'static str, Verdict), u64>,
+    reconciles: BTreeMap<(&'static str, ReconcileOutcome), u64>,
     reconcile_seconds: Histogram,
     lateness: Histogram,
     calls: BTreeMap<(&'static str, u16), u64>,
@@ -103,7 +103,7 @@ impl Telemetry {
     }
 
     /// An object was reconciled.
-    pub fn reconciled(&self, kind: &'static str, verdict: Verdict, took: Duration) {
+    pub fn reconciled(&self, kind: &'static str, verdict: ReconcileOutcome, took: Duration) {
         let mut counted = self.lock();
         *counted.reconciles.entry((kind, verdict)).or_default() += 1;
         counted.reconcile_seconds.add(took.as_secs_f64());
@@ -125,7 +125,7 @@ impl Telemetry {
     }
 
     /// How often reconciles came to a verdict.
-    pub fn reconciles(&self, verdict: Verdict) -> u64 {
+    pub fn reconciles(&self, verdict: ReconcileOutcome) -> u64 {
         let counted = self.lock();
         counted.reconciles.iter().filter(|((_, of), _)| *of == verdict).map(|(_, n)| n).sum()
     }

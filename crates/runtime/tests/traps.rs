@@ -26,8 +26,8 @@ use runtime::{
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    key::Key,
-    kinds::{self, Row},
+    cluster::kinds::{self, Row},
+    document::key::Key,
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},

@@ -30,7 +30,7 @@ use runtime::{
 };
 use serde_json::{Value, json};
 use tidegate_core::{
-    membership::Membership,
+    node::membership::Membership,
     pool::{
         membership::membership,
         seen::{SeenNode, SeenPool},

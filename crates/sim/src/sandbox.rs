@@ -19,7 +19,7 @@ use runtime::{
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
-    membership::Membership,
+    node::membership::Membership,
     pool::{
         membership::membership,
         seen::{SeenNode, SeenPool},

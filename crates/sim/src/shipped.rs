@@ -26,6 +26,10 @@ const MANIFESTS: &[(&str, &str)] = &[
         include_str!("../../../deploy/manifests/manage-pools/manage-pools.yaml"),
     ),
     (
+        "deploy/manifests/manage-pools/reports.yaml",
+        include_str!("../../../deploy/manifests/manage-pools/reports.yaml"),
+    ),
+    (
         "deploy/manifests/change-gates/change-gates.yaml",
         include_str!("../../../deploy/manifests/change-gates/change-gates.yaml"),
     ),

@@ -1,13 +1,14 @@
 //! Do the modules of a crate form circles? Arrows between crates descend (LAYER-1), and so should those inside them.
 //!
-//! An arrow goes from one module of a crate's top to another that it names by `crate::` or `super::`; what is below a module counts as
-//! that module, and tests do not count. Circles that stand today are listed: the list may lose names, and never gains one.
+//! An arrow goes from one module to another in the same house, the crate or a folder of modules in it, that it names by `crate::` or
+//! `super::`; what is below a module counts as that module, and tests do not count. Circles that stand today are listed: the list may
+//! lose names, and never gains one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Finding, Tree};
 
-/// The circles that stand today, each with the modules in it. Whoever takes a module out of a circle takes it off this list.
+/// The circles that stand today, each with its house and the modules in it. Whoever takes a module out of a circle takes it off this list.
 const KNOTS: &[(&str, &[&str])] = &[
     ("agent", &["accounts", "change", "host", "journal", "layout", "store"]),
     ("api", &["crds", "kinds", "machine", "schema"]),
@@ -32,13 +33,15 @@ const KNOTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("apiserver", &["discovery", "route"]),
-    ("core", &["gate", "pending", "pool", "seen"]),
     ("operator", &["metrics", "node_config", "run", "serve"]),
+    ("operator/node_config", &["asker", "own"]),
     ("rig", &["cluster", "pki", "users"]),
     ("rig", &["module", "programs"]),
     ("runtime", &["call", "telemetry"]),
+    ("runtime/reconcile", &["act", "execute", "fresh"]),
     ("schedule", &["days", "recurrence", "rrule"]),
     ("schedule", &["schedule", "set"]),
+    ("schedule/window", &["repeat", "spans"]),
 ];
 
 /// Every circle that is not on the list, and every name on the list that is in no circle.
@@ -48,15 +51,15 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 
 fn check_against(tree: &Tree, knots: &[(&str, &[&str])]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let crates = crates(tree);
-    for (name, arrows) in &crates {
+    let houses = houses(tree);
+    for (name, arrows) in &houses {
         for circle in circles(arrows) {
             let listed = knots.iter().filter(|(of, _)| of == name);
             let known = listed.into_iter().any(|(_, knot)| circle.iter().all(|m| knot.contains(m)));
             if !known {
                 let circle = circle.into_iter().collect::<Vec<_>>().join(", ");
                 findings.push(Finding::of(
-                    &format!("crates/{name}/src"),
+                    &folder(name),
                     format!(
                         "the modules {circle} need each other: move what two of them need down"
                     ),
@@ -65,83 +68,131 @@ fn check_against(tree: &Tree, knots: &[(&str, &[&str])]) -> Vec<Finding> {
         }
     }
     for (name, knot) in knots {
-        let found = crates.get(name).map(circles).unwrap_or_default();
+        let found = houses.get(*name).map(circles).unwrap_or_default();
         let idle = knot.iter().filter(|m| !found.iter().any(|circle| circle.contains(*m)));
         findings.extend(idle.map(|module| {
-            let file = format!("crates/{name}/src/{module}.rs");
+            let file = format!("{}/{module}.rs", folder(name));
             Finding::of(&file, "is in no circle any more: take it off the list of circles")
         }));
     }
     findings
 }
 
+/// The subjects of `core` that the agent may name: its node, and documents, which every subject rests on.
+const OF_AGENTS: [&str; 2] = ["document", "node"];
+
+/// Everything else that the agent names of `core`: it is root on hosts, and what it links is a statement.
+pub fn check_agent(tree: &Tree) -> Vec<Finding> {
+    let files = tree.ending(".rs").filter(|(path, _)| path.starts_with("crates/agent/src/"));
+    let named = files.flat_map(|(path, text)| {
+        behind(text, &["tidegate_core::"]).into_iter().map(move |subject| (path, subject))
+    });
+    named
+        .filter(|(_, subject)| !OF_AGENTS.contains(subject))
+        .map(|(path, subject)| {
+            Finding::of(path, format!("names core's {subject}: an agent needs its node alone"))
+        })
+        .collect()
+}
+
+/// Where a house stands.
+fn folder(house: &str) -> String {
+    let (name, below) = house.split_once('/').unwrap_or((house, ""));
+    format!("crates/{name}/src/{below}").trim_end_matches('/').to_owned()
+}
+
 type Arrows<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// The arrows between the modules at the top of each crate.
-fn crates(tree: &Tree) -> BTreeMap<&str, Arrows<'_>> {
-    let mut crates: BTreeMap<&str, Arrows<'_>> = BTreeMap::new();
+/// The arrows between the modules of each house.
+fn houses(tree: &Tree) -> BTreeMap<String, Arrows<'_>> {
+    let mut houses: BTreeMap<String, Arrows<'_>> = BTreeMap::new();
     for (path, text) in tree.ending(".rs") {
         let Some((name, file)) = path.strip_prefix("crates/").and_then(|p| p.split_once("/src/"))
         else {
             continue;
         };
-        let parts: Vec<&str> = file.trim_end_matches(".rs").split('/').collect();
-        let [module, ..] = parts.as_slice() else { continue };
-        if ["lib", "main"].contains(module) || parts.contains(&"tests") {
+        let module: Vec<&str> = file.trim_end_matches(".rs").split('/').collect();
+        if ["lib", "main"].contains(&module[0]) || module.contains(&"tests") {
             continue;
         }
-        let named = named(text, parts.len());
-        crates.entry(name).or_default().entry(module).or_default().extend(named);
+        let named = named(text, &module);
+        let mut house = name.to_owned();
+        for (depth, part) in module.iter().enumerate() {
+            let above = &module[..depth];
+            let neighbours = named.iter().filter_map(|path| path.strip_prefix(above)?.first());
+            houses.entry(house.clone()).or_default().entry(part).or_default().extend(neighbours);
+            house = format!("{house}/{part}");
+        }
     }
-    for arrows in crates.values_mut() {
+    for arrows in houses.values_mut() {
         let modules: BTreeSet<&str> = arrows.keys().copied().collect();
         for (module, named) in arrows {
             named.retain(|other| other != module && modules.contains(other));
         }
     }
-    crates
+    houses
 }
 
-/// What a file at a depth names of the top of its crate, modules or not.
-fn named(text: &str, depth: usize) -> Vec<&str> {
+/// What the file of a module names in its own crate, as paths from the crate's top.
+fn named<'a>(text: &'a str, module: &[&'a str]) -> Vec<Vec<&'a str>> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    behind(code, &["crate::", &"super::".repeat(depth)])
+    let mut named = paths_behind(code, "crate::");
+    for up in 1..=module.len() {
+        let above = &module[..module.len() - up];
+        let relative = paths_behind(code, &"super::".repeat(up)).into_iter();
+        named.extend(relative.map(|path| [above, &path].concat()));
+    }
+    named
 }
 
 /// What a code names behind any of some beginnings of paths.
 pub(crate) fn behind<'a>(code: &'a str, tops: &[&str]) -> Vec<&'a str> {
-    let places = tops.iter().flat_map(|top| code.match_indices(*top));
+    let paths = tops.iter().flat_map(|top| paths_behind(code, top));
+    paths.filter_map(|path| path.first().copied()).collect()
+}
+
+/// The paths of a code behind a beginning of paths, each list in braces spelt out.
+fn paths_behind<'a>(code: &'a str, top: &str) -> Vec<Vec<&'a str>> {
+    let places = code.match_indices(top).filter(|(place, _)| {
+        let before = code.get(..*place).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let part_of_more = line.ends_with(|c: char| c.is_alphanumeric() || "_$:".contains(c));
+        !part_of_more && !line.trim_start().starts_with("//")
+    });
     places
-        .filter(|(place, _)| {
-            let before = code.get(..*place).unwrap_or_default();
-            let line = before.rsplit('\n').next().unwrap_or_default();
-            let part_of_more = line.ends_with(|c: char| c.is_alphanumeric() || "_$:".contains(c));
-            !part_of_more && !line.trim_start().starts_with("//")
-        })
         .filter_map(|(place, top)| code.get(place + top.len()..))
-        .flat_map(first_names)
+        .flat_map(|rest| paths(rest, &[]))
         .collect()
 }
 
-/// The first name of a path, or of each path of a list in braces.
-fn first_names(rest: &str) -> Vec<&str> {
-    let Some(list) = rest.strip_prefix('{') else { return vec![first_name(rest)] };
+/// The paths that begin here, behind what they have in common.
+fn paths<'a>(rest: &'a str, common: &[&'a str]) -> Vec<Vec<&'a str>> {
+    let rest = rest.trim_start();
+    if let Some(list) = rest.strip_prefix('{') {
+        return items(list).into_iter().flat_map(|item| paths(item, common)).collect();
+    }
+    let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+    let path = [common, &[name]].concat();
+    match rest.get(name.len()..).and_then(|after| after.strip_prefix("::")) {
+        Some(below) if !name.is_empty() => paths(below, &path),
+        _ => vec![path],
+    }
+}
+
+/// What stands between the commas of a list in braces, up to its end.
+fn items(list: &str) -> Vec<&str> {
     let mut depth = 0;
-    let inside = |c: char| {
+    let ends = |c: char| {
         depth += i32::from(c == '{') - i32::from(c == '}');
         depth < 0
     };
-    let list = list.split(inside).next().unwrap_or_default();
+    let list = list.split(ends).next().unwrap_or_default();
     let mut depth = 0;
     let between = |c: char| {
         depth += i32::from(c == '{') - i32::from(c == '}');
         depth == 0 && c == ','
     };
-    list.split(between).map(|path| first_name(path.trim_start())).collect()
-}
-
-fn first_name(path: &str) -> &str {
-    path.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+    list.split(between).filter(|item| !item.trim().is_empty()).collect()
 }
 
 /// The modules that reach each other, each circle once.
@@ -196,6 +247,31 @@ mod tests {
             1
         );
         assert_eq!(count(&[("a.rs", "use super::b;\nuse crate::a;"), ("b.rs", "")], &[]), 0);
+    }
+
+    #[test]
+    fn circles_below_a_module_are_found_too() {
+        let below = [("a/b.rs", "use crate::{z, a::{c::f, y}};"), ("a/c.rs", "fn f() {}")];
+        assert_eq!(count(&below, &[]), 0);
+        let back = |text| [below[0], ("a/c.rs", text)];
+        assert_eq!(count(&back("use super::b;"), &[]), 1);
+        assert_eq!(count(&back("use crate::a::b::g;"), &[]), 1);
+        assert_eq!(count(&back("use super::super::a::b;"), &[]), 1);
+        assert_eq!(count(&back("use super::b;"), &[("x/a", &["b", "c"])]), 0);
+        assert_eq!(count(&back("use super::b;"), &[("x", &["b", "c"])]), 3);
+    }
+
+    #[test]
+    fn an_agent_names_its_node_alone() {
+        let count = |path: &str, text: &str| check_agent(&Tree::of([(path, text)])).len();
+        let run = "crates/agent/src/run.rs";
+        assert_eq!(count(run, "use tidegate_core::node::{around, diff};"), 0);
+        assert_eq!(
+            count(run, "use tidegate_core::{document::problem::Problem, gate::Gate, pool};"),
+            2
+        );
+        assert_eq!(count(run, "fn f() { tidegate_core::cluster::kinds::of() }"), 1);
+        assert_eq!(count("crates/operator/src/run.rs", "use tidegate_core::pool;"), 0);
     }
 
     #[test]

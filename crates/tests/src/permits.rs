@@ -20,7 +20,9 @@ pub fn shipped() -> Vec<(&'static str, Value)> {
 ///
 /// As [`shipped`].
 pub fn shipped_for_agents() -> Vec<(&'static str, Value)> {
-    admission("deploy/manifests/agent/agent.yaml")
+    let mut found = admission("deploy/manifests/agent/agent.yaml");
+    found.extend(admission("deploy/manifests/manage-pools/reports.yaml"));
+    found
 }
 
 /// The admission objects of a manifest, each with the collection that it is created in.

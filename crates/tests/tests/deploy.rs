@@ -199,6 +199,7 @@ fn manifests_have_no_drift() {
             &["rbac", "deployment", "permits", "records"],
             &["managePools=true"],
         ),
+        ("manage-pools/reports.yaml", &["reports"], &["managePools=true"]),
         (
             "node-config/node-config.yaml",
             &["rbac", "deployment", "networkpolicy", "nodeconfig"],

@@ -28,6 +28,12 @@ fn modules_of_a_crate_form_no_new_circle() {
     verify(&modules::check(&tree()));
 }
 
+/// What the agent links is a security statement: of `core` it names what its own node needs.
+#[test]
+fn an_agent_names_its_node_alone() {
+    verify(&modules::check_agent(&tree()));
+}
+
 #[test]
 fn no_verb_lives_in_another() {
     verify(&verbs::check(&tree()));

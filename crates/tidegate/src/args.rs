@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum, builder::PossibleValue};
 use schedule::{Date, Instant};
-use tidegate_core::key::kind_called;
+use tidegate_core::document::key::kind_called;
 
 use crate::{
     edge::Edge,

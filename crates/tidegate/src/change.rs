@@ -1,7 +1,7 @@
 //! How does a verb that changes something do it? It looks, says what would change, and changes what it saw.
 
 use clap::Args;
-use tidegate_core::snapshot::Snapshot;
+use tidegate_core::cluster::snapshot::Snapshot;
 use views::{
     change::{Change, Stage},
     object::{Deed, Writing},

@@ -25,9 +25,11 @@ use runtime::{
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
-    key::Key,
-    kinds::{self, Row},
-    snapshot::Snapshot,
+    cluster::{
+        kinds::{self, Row},
+        snapshot::Snapshot,
+    },
+    document::key::Key,
 };
 use views::drawing::Style;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use tidegate_core::verdict::Verdict;
+use tidegate_core::policy::verdict::Verdict;
 use views::{
     drawing::Detail,
     safe::{escaped, printable},
@@ -121,7 +121,7 @@ pub(crate) fn yaml(value: &impl Serialize) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use tidegate_core::problem::{Code, FieldPath, Problem};
+    use tidegate_core::document::problem::{Code, FieldPath, Problem};
     use views::safe::printable_lines;
 
     use super::*;

@@ -13,10 +13,12 @@ use api::schema::Role;
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
-    kinds::{self, Row},
-    problem::{Code, FieldPath, Object, Problem},
-    read::{self, Policy},
-    snapshot::Snapshot,
+    cluster::{
+        kinds::{self, Row},
+        snapshot::Snapshot,
+    },
+    document::problem::{Code, FieldPath, Object, Problem},
+    policy::read::{self, Policy},
 };
 
 mod json;

@@ -2,7 +2,7 @@
 
 use schedule::{Date, Instant};
 use serde::Serialize;
-use tidegate_core::{
+use tidegate_core::policy::{
     calendar::{self, Day, Month},
     forecast,
     read::Policy,

@@ -5,9 +5,11 @@ use std::{collections::BTreeMap, fmt::Write as _, ops::Range};
 use schedule::{Instant, Span, TimeSet, Zone};
 use serde::Serialize;
 use tidegate_core::{
-    forecast::{self, Change},
-    problem::Object,
-    read::Policy,
+    document::problem::Object,
+    policy::{
+        forecast::{self, GainAndLoss},
+        read::Policy,
+    },
 };
 
 use crate::{
@@ -31,7 +33,7 @@ pub struct Comparison {
     /// Which version has the policy.
     pub presence: Presence,
     /// The windows gained and lost.
-    pub change: Change,
+    pub change: GainAndLoss,
 }
 
 impl Comparison {
@@ -193,7 +195,7 @@ pub fn table(pair: &Comparison, range: &Range<Instant>, detail: Detail, colour: 
         Presence::OldOnly => text.push_str("  is in the old version only\n"),
         Presence::NewOnly => text.push_str("  is in the new version only\n"),
     }
-    let Change { gained, lost } = &pair.change;
+    let GainAndLoss { gained, lost } = &pair.change;
     if gained.is_empty() && lost.is_empty() {
         text.push_str("  nothing changes: both permit the same\n");
         return text;

@@ -6,15 +6,15 @@ use api::{policy::Behavior, schema::gated_named};
 use schedule::{Instant, Zone};
 use serde::Serialize;
 use tidegate_core::{
-    behavior::behavior,
-    enforced::Enforcement,
-    explain::{Fact, Reason, explain},
-    key::Key,
-    overview,
-    problem::Object,
-    read::Policy,
-    snapshot::Snapshot,
-    verdict::Verdict,
+    cluster::{overview, snapshot::Snapshot},
+    document::{key::Key, problem::Object},
+    gate::enforced::Enforcement,
+    policy::{
+        behavior::behavior,
+        explain::{Fact, Reason, explain},
+        read::Policy,
+        verdict::Verdict,
+    },
 };
 
 use crate::{

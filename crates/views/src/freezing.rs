@@ -4,9 +4,9 @@ use api::kinds;
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    freezing::{self, Wanted},
-    key::Key,
-    snapshot::Snapshot,
+    cluster::snapshot::Snapshot,
+    document::key::Key,
+    policy::freezing::{self, Wanted},
 };
 
 use crate::object::{Deed, Writing};
@@ -107,7 +107,7 @@ pub fn stamped(stem: &str, now: Instant) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::kinds;
+    use tidegate_core::cluster::kinds;
 
     use super::*;
     use crate::change::Stage;

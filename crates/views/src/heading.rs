@@ -1,7 +1,10 @@
 //! What stands above a view? The name of an object and its state now.
 
 use schedule::{Instant, Zone};
-use tidegate_core::{problem::Object, read::Policy, verdict::Verdict};
+use tidegate_core::{
+    document::problem::Object,
+    policy::{read::Policy, verdict::Verdict},
+};
 
 use crate::{
     drawing::{Colour, Style},

@@ -1,7 +1,7 @@
 //! What do programs get? Lists whose items all begin with what the object is called (docs/reference/json.md).
 
 use serde::Serialize;
-use tidegate_core::{key::Key, problem::Object};
+use tidegate_core::document::{key::Key, problem::Object};
 
 /// What is listed for programs.
 #[derive(Serialize)]

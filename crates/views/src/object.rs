@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::Value;
-use tidegate_core::key::Key;
+use tidegate_core::document::key::Key;
 
 use crate::{
     change::Stage,

@@ -6,13 +6,15 @@ use api::kinds;
 use schedule::Instant;
 use serde::Serialize;
 use tidegate_core::{
-    explain::change::each,
-    key::Key,
-    overview::{self, Row},
-    phase::{self, Machine, Phase},
+    cluster::{
+        overview::{self, Row},
+        phase::{self, Machine, Phase},
+        snapshot::Snapshot,
+    },
+    document::key::Key,
+    gate::words::each,
+    policy::verdict::Verdict,
     pool::seen::SeenPool,
-    snapshot::Snapshot,
-    verdict::Verdict,
 };
 
 use crate::{

@@ -4,11 +4,12 @@ use api::{kinds, machine::names};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    key::Key,
-    overriding::{self, Wanted},
+    cluster::{
+        overriding::{self, WantedStanza},
+        snapshot::Snapshot,
+    },
+    document::{key::Key, problem::Problem},
     pool::{seen::SeenPool, steer},
-    problem::Problem,
-    snapshot::Snapshot,
 };
 
 use crate::{
@@ -54,7 +55,7 @@ pub fn pause(
     reason: Option<&str>,
     now: Instant,
 ) -> Result<Change, String> {
-    let change = set_aside(snapshot, &key(pool), Wanted::Restrictive, reason, now)?;
+    let change = set_aside(snapshot, &key(pool), WantedStanza::Restrictive, reason, now)?;
     let way_back = Some(format!("tidegate worker-nodes resume --pool {pool}"));
     Ok(Change { way_back, ..change })
 }
@@ -63,7 +64,7 @@ pub fn pause(
 pub fn resume(snapshot: &Snapshot, pool: &str, now: Instant) -> Result<Change, String> {
     let key = key(pool);
     let named = snapshot.resource(&key).and_then(|seen| seen.policy());
-    let wanted = if named.is_none() { Wanted::Permissive } else { Wanted::Clear };
+    let wanted = if named.is_none() { WantedStanza::Permissive } else { WantedStanza::Clear };
     set_aside(snapshot, &key, wanted, None, now)
 }
 
@@ -71,7 +72,7 @@ pub fn resume(snapshot: &Snapshot, pool: &str, now: Instant) -> Result<Change, S
 pub fn set_aside(
     snapshot: &Snapshot,
     object: &Key,
-    wanted: Wanted,
+    wanted: WantedStanza,
     reason: Option<&str>,
     now: Instant,
 ) -> Result<Change, String> {
@@ -87,7 +88,7 @@ pub fn set_aside(
         return Err(why);
     }
     let policy = seen.policy().and_then(|named| snapshot.policy(&named).cloned());
-    let overriding::Change { patch, undo, meaning } =
+    let overriding::StanzaChange { patch, undo, meaning } =
         overriding::change(seen, policy.as_ref(), wanted, reason, now)?;
     Ok(Change { object: object.clone(), meaning, patch, undo, way_back: None })
 }
@@ -136,7 +137,7 @@ fn as_it_was(pool: &SeenPool) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_core::kinds;
+    use tidegate_core::cluster::kinds;
 
     use super::*;
 
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(why(allow(&cluster, "gone")), "there is no Node/gone in this cluster");
         let policy = Key::new(&kinds::CHANGE_MANAGEMENT_POLICY, None, "weekend");
         assert_eq!(
-            why(set_aside(&cluster, &policy, Wanted::Restrictive, Some("x"), now)),
+            why(set_aside(&cluster, &policy, WantedStanza::Restrictive, Some("x"), now)),
             "ChangeManagementPolicy/weekend is a policy: override a resource that names it, or edit the policy"
         );
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use tidegate_core::snapshot::Snapshot;
+use tidegate_core::cluster::snapshot::Snapshot;
 
 use crate::{safe::printable, text};
 

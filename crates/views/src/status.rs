@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use schedule::Instant;
 use serde::Serialize;
 use tidegate_core::{
-    enforced::Enforcement,
-    explain::change::{each, joined},
-    overview::{self, Overridden, Row},
-    snapshot::Snapshot,
-    verdict::Verdict,
+    cluster::{
+        overview::{self, Overridden, Row},
+        snapshot::Snapshot,
+    },
+    gate::{
+        enforced::Enforcement,
+        words::{each, joined},
+    },
+    policy::verdict::Verdict,
 };
 
 use crate::{

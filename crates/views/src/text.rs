@@ -1,7 +1,7 @@
 //! How are times and tables written for people?
 
 use schedule::Instant;
-use tidegate_core::explain;
+use tidegate_core::policy::explain;
 
 /// A length of time in the two largest units that matter: `6d 8h`, `1h30m`, `45s`.
 pub fn length(seconds: i64) -> String {

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, ops::Range};
 
 use schedule::{Instant, Span};
 use serde::Serialize;
-use tidegate_core::{
+use tidegate_core::policy::{
     forecast::{self, MonthTotal},
     read::Policy,
 };
@@ -130,7 +130,7 @@ fn windows(policy: &Policy, spans: &[Span], now: Instant, detail: Detail) -> Str
         ];
         if detail == Detail::Full {
             let at = span.start.unwrap_or(now);
-            row.push(printable(&tidegate_core::explain::sentence(&policy.lowered, at)));
+            row.push(printable(&tidegate_core::policy::explain::sentence(&policy.lowered, at)));
         }
         rows.push(row);
     }

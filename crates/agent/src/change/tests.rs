@@ -7,9 +7,9 @@ fn spec(value: &Value) -> MachineConfigSpec {
     serde_json::from_value(value.clone()).unwrap()
 }
 
-fn between(old: &Value, new: &Value) -> Change {
+fn between(old: &Value, new: &Value) -> HostChange {
     let layout = |value| Layout::of(&spec(value), &Accounts::default()).unwrap();
-    Change::between(&layout(old).outline(), layout(new), Remembered::default())
+    HostChange::between(&layout(old).outline(), layout(new), Remembered::default())
 }
 
 fn units(words: &[(UnitVerb, String)]) -> String {
@@ -28,7 +28,7 @@ fn config(parts: Value) -> Value {
 fn nothing_differs_between_a_configuration_and_itself() {
     let one = config(json!({"storage": {"files": [{"path": "/etc/a"}]},
         "systemd": {"units": [{"name": "a.service", "enabled": true}]}}));
-    assert_eq!(between(&one, &one), Change::default());
+    assert_eq!(between(&one, &one), HostChange::default());
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn units_start_by_themselves_as_they_did_before() {
         let remembered: Vec<(String, UnitState)> =
             found.into_iter().map(|state| ("a.service".to_owned(), state)).collect();
         let remembered = Remembered { units: &remembered, folders: &[] };
-        let change = Change::between(&layout(old).outline(), layout(new), remembered);
+        let change = HostChange::between(&layout(old).outline(), layout(new), remembered);
         let shown = [change.leaving.join(", "), units(&change.units), units(&change.returning)];
         assert_eq!(shown, expected, "{old} to {new}, found {found:?}");
     };

@@ -32,27 +32,31 @@ fn plan(drain: Drain) -> Plan {
     Plan { drain, deeds: vec![Deed::Reboot] }
 }
 
-fn decided(words: &str, standing: Standing<'_>, way: Way<'_>) -> Step {
+fn decided(words: &str, standing: HostState<'_>, way: Way<'_>) -> NextStep {
     next(&Observed { node: &node(words), standing, way })
 }
 
-fn report(current: Option<&str>, state: Option<(&'static str, &str)>, drain: Option<&str>) -> Step {
-    Step::Report(Report {
+fn report(
+    current: Option<&str>,
+    state: Option<(&'static str, &str)>,
+    drain: Option<&str>,
+) -> NextStep {
+    NextStep::Report(Report {
         current: current.map(str::to_owned),
         state: state.map(|(state, reason)| (state, reason.to_owned())),
         drain: drain.map(str::to_owned),
     })
 }
 
-fn at(name: &'static str) -> Standing<'static> {
-    Standing::At { name, drift: &[] }
+fn at(name: &'static str) -> HostState<'static> {
+    HostState::At { name, drift: &[] }
 }
 
 /// POOL-1
 #[test]
 fn a_new_desired_configuration_is_planned_drained_for_and_begun() {
     let needed = plan(Drain::Needed);
-    let check = |words: &str, way: Way<'_>, expected: Step| {
+    let check = |words: &str, way: Way<'_>, expected: NextStep| {
         assert_eq!(decided(words, at(OLD), way), expected, "{words}");
     };
     let drain = "drain-rendered-worker-new";
@@ -64,7 +68,7 @@ fn a_new_desired_configuration_is_planned_drained_for_and_begun() {
     check(
         "current=OLD desired=NEW permitted=NEW state=Working",
         Way::Unknown,
-        Step::Plan(NEW.into()),
+        NextStep::Plan(NEW.into()),
     );
     let known = || Way::Known(&needed);
     check(
@@ -75,17 +79,17 @@ fn a_new_desired_configuration_is_planned_drained_for_and_begun() {
     check(
         "current=OLD desired=NEW permitted=NEW state=Working drain=drain-NEW",
         known(),
-        Step::Await(Awaited::Drain),
+        NextStep::Await(Awaited::Drain),
     );
     check(
         "current=OLD desired=NEW permitted=NEW state=Working drain=drain-NEW drained=drain-OLD",
         known(),
-        Step::Await(Awaited::Drain),
+        NextStep::Await(Awaited::Drain),
     );
     check(
         "current=OLD desired=NEW permitted=NEW state=Working drain=drain-NEW drained=drain-NEW",
         known(),
-        Step::Begin,
+        NextStep::Begin,
     );
     // The answer to an older request counts for nothing.
     check(
@@ -99,27 +103,33 @@ fn a_new_desired_configuration_is_planned_drained_for_and_begun() {
 fn a_change_that_disturbs_nobody_waits_for_nobody() {
     let quiet = plan(Drain::NotNeeded);
     let words = "current=OLD desired=NEW permitted=NEW state=Working";
-    assert_eq!(decided(words, at(OLD), Way::Known(&quiet)), Step::Begin);
+    assert_eq!(decided(words, at(OLD), Way::Known(&quiet)), NextStep::Begin);
     let needed = plan(Drain::Needed);
     let single = node(&format!("{words} topology=SingleReplica"));
     let seen = Observed { node: &single, standing: at(OLD), way: Way::Known(&needed) };
-    assert_eq!(next(&seen), Step::Begin, "the only node of a cluster");
+    assert_eq!(next(&seen), NextStep::Begin, "the only node of a cluster");
 }
 
 #[test]
 fn at_the_new_configuration_workloads_are_let_in_before_the_node_is_done() {
-    let check = |words: &str, expected: Step| {
+    let check = |words: &str, expected: NextStep| {
         assert_eq!(decided(words, at(NEW), Way::Unknown), expected, "{words}");
     };
     let uncordon = "uncordon-rendered-worker-new";
     let base = "current=OLD desired=NEW permitted=NEW state=Working";
     check(&format!("{base} drain=drain-NEW drained=drain-NEW"), report(None, None, Some(uncordon)));
-    check(&format!("{base} drain=uncordon-NEW drained=drain-NEW"), Step::Await(Awaited::Uncordon));
+    check(
+        &format!("{base} drain=uncordon-NEW drained=drain-NEW"),
+        NextStep::Await(Awaited::Uncordon),
+    );
     check(
         &format!("{base} drain=uncordon-NEW drained=uncordon-NEW"),
         report(Some(NEW), Some(("Done", "")), None),
     );
-    check("current=NEW desired=NEW state=Done drain=uncordon-NEW drained=uncordon-NEW", Step::Rest);
+    check(
+        "current=NEW desired=NEW state=Done drain=uncordon-NEW drained=uncordon-NEW",
+        NextStep::Rest,
+    );
     // Nobody was asked to leave, so nobody is let in.
     check(base, report(Some(NEW), Some(("Done", "")), None));
 }
@@ -153,7 +163,7 @@ fn an_order_without_its_record_moves_nothing_and_says_what_is_missing() {
         node.state = Some("Degraded".into());
         node.reason = Some(why(found));
         let seen = Observed { node: &node, standing: at(OLD), way: Way::Known(&known) };
-        assert_eq!(next(&seen), Step::Rest, "it is said once: {words}");
+        assert_eq!(next(&seen), NextStep::Rest, "it is said once: {words}");
     };
     check("current=OLD desired=NEW state=Done", "is missing");
     check("current=OLD desired=NEW permitted=OLD state=Done", "names rendered-worker-old");
@@ -163,7 +173,10 @@ fn an_order_without_its_record_moves_nothing_and_says_what_is_missing() {
         "names rendered-worker-old",
     );
     // To stay where the disk already is takes no record.
-    assert_eq!(decided("current=OLD desired=OLD state=Done", at(OLD), Way::Unknown), Step::Rest);
+    assert_eq!(
+        decided("current=OLD desired=OLD state=Done", at(OLD), Way::Unknown),
+        NextStep::Rest
+    );
     assert_eq!(
         decided("current=OLD desired=NEW state=Done", at(NEW), Way::Unknown),
         report(Some(NEW), None, None),
@@ -183,7 +196,7 @@ fn without_a_desired_configuration_nothing_is_begun() {
     for way in
         [Way::Unknown, Way::Known(&needed), Way::Barred("x"), Way::Failed("x"), Way::Delayed("x")]
     {
-        assert_eq!(decided("current=OLD state=Done", at(OLD), way), Step::Rest);
+        assert_eq!(decided("current=OLD state=Done", at(OLD), way), NextStep::Rest);
     }
 }
 
@@ -201,7 +214,7 @@ fn drift_is_reported_and_stops_a_change_before_it_begins() {
     let drift = drift();
     let known = plan(Drain::NotNeeded);
     let why = "the host differs from rendered-worker-old: /etc/a has another content";
-    let drifting = || Standing::At { name: OLD, drift: &drift };
+    let drifting = || HostState::At { name: OLD, drift: &drift };
     let told = report(None, Some(("Degraded", why)), None);
     assert_eq!(decided("current=OLD desired=OLD state=Done", drifting(), Way::Unknown), told);
     assert_eq!(
@@ -217,7 +230,7 @@ fn drift_is_reported_and_stops_a_change_before_it_begins() {
         ..node("current=OLD desired=NEW permitted=NEW state=Degraded")
     };
     let seen = Observed { node: &said, standing: drifting(), way: Way::Unknown };
-    assert_eq!(next(&seen), Step::Rest, "it is said once");
+    assert_eq!(next(&seen), NextStep::Rest, "it is said once");
     // Content that is back is as good as content that never went.
     assert_eq!(
         decided("current=OLD desired=OLD state=Degraded reason=x", at(OLD), Way::Unknown),
@@ -227,7 +240,7 @@ fn drift_is_reported_and_stops_a_change_before_it_begins() {
 
 #[test]
 fn what_cannot_be_and_what_failed_are_told_apart() {
-    let check = |state: &str, way: Way<'_>, expected: Step| {
+    let check = |state: &str, way: Way<'_>, expected: NextStep| {
         let words = format!("current=OLD desired=NEW permitted=NEW {state}");
         assert_eq!(decided(&words, at(OLD), way), expected, "{words}");
     };
@@ -236,18 +249,18 @@ fn what_cannot_be_and_what_failed_are_told_apart() {
         Way::Barred("fips"),
         report(None, Some(("Unreconcilable", "fips")), None),
     );
-    check("state=Unreconcilable reason=fips", Way::Barred("fips"), Step::Rest);
+    check("state=Unreconcilable reason=fips", Way::Barred("fips"), NextStep::Rest);
     check(
         "state=Working",
         Way::Failed("disk_full"),
         report(None, Some(("Degraded", "disk_full")), None),
     );
-    check("state=Degraded reason=full", Way::Failed("full"), Step::Await(Awaited::Retry));
+    check("state=Degraded reason=full", Way::Failed("full"), NextStep::Await(Awaited::Retry));
     check("state=Degraded reason=full", Way::Unknown, report(None, Some(("Working", "")), None));
     // Nobody gives configurations now: it is on its way, says so once, and keeps saying it while it asks.
     check("state=Working", Way::Delayed("away"), report(None, Some(("Working", "away")), None));
-    check("state=Working reason=away", Way::Delayed("away"), Step::Await(Awaited::Retry));
-    check("state=Working reason=away", Way::Unknown, Step::Plan(NEW.to_owned()));
+    check("state=Working reason=away", Way::Delayed("away"), NextStep::Await(Awaited::Retry));
+    check("state=Working reason=away", Way::Unknown, NextStep::Plan(NEW.to_owned()));
     let known = plan(Drain::NotNeeded);
     check(
         "state=Working reason=away",
@@ -258,8 +271,8 @@ fn what_cannot_be_and_what_failed_are_told_apart() {
 
 #[test]
 fn a_fresh_host_takes_on_what_it_was_installed_with() {
-    let fresh = |installed| Standing::Fresh { installed };
-    assert_eq!(decided("current=OLD", fresh(None), Way::Unknown), Step::Adopt(OLD.into()));
-    assert_eq!(decided("", fresh(Some(OLD)), Way::Unknown), Step::Adopt(OLD.into()));
-    assert_eq!(decided("desired=NEW", fresh(None), Way::Unknown), Step::AdoptNothing);
+    let fresh = |installed| HostState::Fresh { installed };
+    assert_eq!(decided("current=OLD", fresh(None), Way::Unknown), NextStep::Adopt(OLD.into()));
+    assert_eq!(decided("", fresh(Some(OLD)), Way::Unknown), NextStep::Adopt(OLD.into()));
+    assert_eq!(decided("desired=NEW", fresh(None), Way::Unknown), NextStep::AdoptNothing);
 }

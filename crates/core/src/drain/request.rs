@@ -12,15 +12,15 @@ use super::{
     elsewhere::{Elsewhere, elsewhere},
     node::{Node, Request},
 };
-use crate::membership::Membership;
+use crate::node::membership::Membership;
 
 /// What is to be done about a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Response {
     /// Nothing is asked.
     Nothing,
     /// It is not honoured.
-    Refused(Refusal),
+    Refused(NotHonoured),
     /// Workloads may come back.
     Uncordon,
     /// Workloads have to leave.
@@ -33,7 +33,7 @@ pub enum Verdict {
 
 /// Why a request is not honoured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum NotHonoured {
     /// It makes no sense.
     Unknown,
     /// The node belongs to no pool.
@@ -50,7 +50,7 @@ pub enum Refusal {
     NotBegun(String),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for NotHonoured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown => {
@@ -90,19 +90,19 @@ pub fn judge<'a>(
     home: &Membership<'_>,
     others: impl IntoIterator<Item = &'a Node>,
     under_way: &BTreeSet<String>,
-) -> Verdict {
+) -> Response {
     if let Some(refusal) = refusal(node, home) {
-        return Verdict::Refused(refusal);
+        return Response::Refused(refusal);
     }
     match node.request() {
-        Request::Nothing | Request::Unknown(_) => Verdict::Nothing,
-        Request::Uncordon => Verdict::Uncordon,
+        Request::Nothing | Request::Unknown(_) => Response::Nothing,
+        Request::Uncordon => Response::Uncordon,
         Request::Drain => match elsewhere(node, others, under_way) {
-            Elsewhere::Room => Verdict::Drain,
-            Elsewhere::Shut(why) => Verdict::Wait(format!(
+            Elsewhere::Room => Response::Drain,
+            Elsewhere::Shut(why) => Response::Wait(format!(
                 "NoOtherNode: no other node can take its pods now ({why}), so none was evicted; it is drained once one is ready and open"
             )),
-            Elsewhere::Never => Verdict::Stay(
+            Elsewhere::Never => Response::Stay(
                 "NoOtherNode: no other node of this cluster could take its pods, so none was evicted; they start anew with the node"
                     .to_owned(),
             ),
@@ -111,37 +111,37 @@ pub fn judge<'a>(
 }
 
 /// Why what a node asks for is not honoured; none if it is, or if it asks for nothing.
-pub fn refusal(node: &Node, home: &Membership<'_>) -> Option<Refusal> {
+pub fn refusal(node: &Node, home: &Membership<'_>) -> Option<NotHonoured> {
     match node.request() {
         Request::Nothing | Request::Uncordon => None,
-        Request::Unknown(_) => Some(Refusal::Unknown),
+        Request::Unknown(_) => Some(NotHonoured::Unknown),
         Request::Drain => match home {
-            Membership::Nowhere => Some(Refusal::NoPool),
+            Membership::Nowhere => Some(NotHonoured::NoPool),
             Membership::Disputed(pools) => {
-                Some(Refusal::Disputed(pools.iter().map(|name| (*name).to_owned()).collect()))
+                Some(NotHonoured::Disputed(pools.iter().map(|name| (*name).to_owned()).collect()))
             }
             Membership::Of(_) => not_begun(node),
         },
     }
 }
 
-fn not_begun(node: &Node) -> Option<Refusal> {
+fn not_begun(node: &Node) -> Option<NotHonoured> {
     let asked = node.asked_for();
     if node.desired.is_empty() {
-        Some(Refusal::NothingDesired)
+        Some(NotHonoured::NothingDesired)
     } else if node.desired != asked {
-        Some(Refusal::Desires(node.desired.clone()))
+        Some(NotHonoured::Desires(node.desired.clone()))
     } else if node.current == asked {
-        Some(Refusal::RunsIt)
+        Some(NotHonoured::RunsIt)
     } else if node.begun != asked {
-        Some(Refusal::NotBegun(node.begun.clone()))
+        Some(NotHonoured::NotBegun(node.begun.clone()))
     } else {
         None
     }
 }
 
 /// What the node is made to say about a request that is not honoured: the same as long as the reason is (POL-7).
-pub fn told(node: &Node, refusal: &Refusal) -> String {
+pub fn told(node: &Node, refusal: &NotHonoured) -> String {
     /// What strangers write into annotations may be long, and may be anything.
     const LONGEST: usize = 500;
     let told = format!("NotHonoured: {}: {refusal}", node.asked());

@@ -11,7 +11,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use schedule::Instant;
 
 use super::{Form, Gate, Real};
-use crate::change::ChangeId;
+use crate::gate::change::ChangeId;
 
 /// How long a permit lasts that no window ends, in seconds. What it rests on is an annotation or a machine under way, which can be
 /// gone a minute later; long enough for a slow server and a few tries, short enough that nobody remembers giving it.

@@ -5,8 +5,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    change::ChangeId,
-    kinds::{self, tests::gated},
+    cluster::{
+        kinds::{self, tests::gated},
+        seen::SeenGated,
+    },
+    gate::change::ChangeId,
 };
 
 /// A policy that permits Saturdays, ready for its generation.
@@ -31,7 +34,7 @@ fn pool(stanza: Value) -> SeenGated {
 fn of(stanza: Value, policy: Option<Value>) -> Gate {
     let policy =
         policy.map(|policy| Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &policy)));
-    gate(&pool(stanza), policy.as_ref())
+    gate(&pool(stanza).stanza, policy.as_ref())
 }
 
 fn at(text: &str) -> Instant {
@@ -220,10 +223,10 @@ fn until_is_over_at_its_instant_for_everybody_who_asks() {
         let gated = pool(stanza);
         let policy = policy
             .map(|policy| Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &policy)));
-        let gate = gate(&gated, policy.as_ref());
+        let gate = gate(&gated.stanza, policy.as_ref());
         for (seconds, expected) in [(-1, before), (0, after), (1, after)] {
             let found = said(&gate, edge.saturating_add(seconds));
-            assert_eq!(found, expected, "{seconds} s after the edge: {:?}", gated.stanza);
+            assert_eq!(found, expected, "{seconds} s after the edge: {:?}", gated.stanza.reading);
         }
     };
     let scheduled = "MaintenanceSchedule, MaintenanceSchedule, no doubt, not set aside, window";
@@ -286,35 +289,12 @@ fn what_comes_after_an_until_is_explained_by_the_policy() {
             let past = "2026-11-10T00:00:00Z";
             let stanza = json!({"strategy": strategy, field: past, "byPolicy": policy.clone()});
             let gate = of(stanza, Some(saturday()));
-            let sentence = crate::explain::gate::sentence(&gate, at(NOW));
+            let sentence = crate::gate::explain::sentence(&gate, at(NOW));
             assert!(sentence.starts_with(&expected.replace("UNTIL", strategy)), "{sentence}");
         }
     };
     check(json!({"name": "saturday"}), "ChangeManagementPolicy/saturday: ");
     check(Value::Null, "spec.changeManagement was UNTIL 2026-11-10T00:00:00Z and names no policy");
-}
-
-/// GATE-9: which fields, what is wrong with each, and how many more there are.
-#[test]
-fn problems_are_told_in_one_line() {
-    let problem = |field: &str| match field {
-        "" => Problem::new(&FieldPath::root(), Code::WrongType, "wrong"),
-        field => Problem::new(&FieldPath::of(field), Code::WrongType, "wrong"),
-    };
-    let check = |fields: &[&str], expected: &str| {
-        let problems: Vec<Problem> = fields.iter().map(|field| problem(field)).collect();
-        assert_eq!(problem_text(&problems), expected);
-    };
-    check(&[], "");
-    check(&[""], "wrong");
-    check(&["spec.a"], "spec.a: wrong");
-    check(&["a", "b", "c"], "a: wrong; b: wrong; c: wrong");
-    check(&["a", "b", "c", "d"], "a: wrong; b: wrong; c: wrong; and 1 more");
-    check(&["a", "b", "c", "d", "e"], "a: wrong; b: wrong; c: wrong; and 2 more");
-    let endless = Problem::new(&FieldPath::of("a"), Code::Syntax, "x".repeat(5_000));
-    assert_eq!(problem_text(&[endless]).len(), 1_000, "LIVE-3: a server takes some length");
-    let warning = Problem::new(&FieldPath::of("spec"), Code::NeverFires, "never");
-    assert_eq!(problem_text(&[warning, problem("a")]), "a: wrong", "a warning closes no gate");
 }
 
 #[test]
@@ -349,9 +329,9 @@ fn a_stanza_that_cannot_be_used_closes_the_gate_and_names_the_field() {
 fn a_stanza_that_no_schema_was_asked_about_closes_the_gate_too() {
     let check = |stanza: Value, field: &str| {
         let mut gated = pool(Value::Null);
-        gated.stanza = StanzaReading::Usable(serde_json::from_value(stanza).unwrap());
+        gated.stanza.reading = StanzaReading::Usable(serde_json::from_value(stanza).unwrap());
         let gate = gate(
-            &gated,
+            &gated.stanza,
             Some(&Arc::new(SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &saturday()))),
         );
         assert!(gate.set.is_never(), "{field}");
@@ -388,7 +368,7 @@ fn a_hosted_resource_names_a_policy_of_its_own_namespace() {
     let document = json!({"metadata": {"name": "np", "namespace": "clusters"},
         "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "../other/weekend"}}}});
     let seen = gated(&kinds::NODE_POOL, &document);
-    assert!(seen.policy().is_none() && gate(&seen, None).set.is_never());
+    assert!(seen.policy().is_none() && gate(&seen.stanza, None).set.is_never());
 }
 
 /// GATE-7

@@ -5,7 +5,7 @@
 //!
 //! ```compile_fail
 //! use schedule::Instant;
-//! use tidegate_core::{decide, gate::{Gate, WhatIf}, plan::Plan, pool::{self, PoolView}, seen::SeenGated};
+//! use tidegate_core::{cluster::{decide, seen::SeenGated}, gate::{Gate, WhatIf, plan::Plan}, pool::{self, PoolView}};
 //!
 //! fn forge(seen: &SeenGated, view: &PoolView<'_>, gate: &Gate, now: Instant) -> Plan {
 //!     decide::pool(seen, pool::decide(view, &WhatIf::open(), now), gate, now)
@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use schedule::Instant;
-//! use tidegate_core::{decide, gate::Gate, plan::Plan, pool::{self, PoolView}, seen::SeenGated};
+//! use tidegate_core::{cluster::{decide, seen::SeenGated}, gate::{Gate, plan::Plan}, pool::{self, PoolView}};
 //!
 //! fn plan(seen: &SeenGated, view: &PoolView<'_>, gate: &Gate, now: Instant) -> Plan {
 //!     decide::pool(seen, pool::decide(view, gate, now), gate, now)

@@ -11,9 +11,9 @@ use api::machine::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes<'a> {
     /// Files that are new, gone, or not the same in content, mode or owner.
-    pub files: Vec<Change<'a, File>>,
+    pub files: Vec<Difference<'a, File>>,
     /// Units that are new, gone, or not the same in text, drop-ins, enabled or mask.
-    pub units: Vec<Change<'a, Unit>>,
+    pub units: Vec<Difference<'a, Unit>>,
     /// Whether the keys and the password of users differ.
     pub passwd: bool,
     /// What no policy can make harmless: the fields of the specification that differ.
@@ -22,7 +22,7 @@ pub struct Changes<'a> {
 
 /// Something that is new, gone or not the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change<'a, T> {
+pub struct Difference<'a, T> {
     /// What it is called: the path of a file, the name of a unit.
     pub name: &'a str,
     /// What it was; none if it is new.
@@ -84,7 +84,7 @@ fn changes<'a, T: PartialEq>(
     before: &'a [T],
     after: &'a [T],
     name: impl Fn(&'a T) -> &'a str,
-) -> Vec<Change<'a, T>> {
+) -> Vec<Difference<'a, T>> {
     let mut sides: BTreeMap<&str, (Option<&T>, Option<&T>)> = BTreeMap::new();
     for entry in before {
         sides.entry(name(entry)).or_default().0 = Some(entry);
@@ -93,7 +93,7 @@ fn changes<'a, T: PartialEq>(
         sides.entry(name(entry)).or_default().1 = Some(entry);
     }
     let different = sides.into_iter().filter(|(_, (before, after))| before != after);
-    different.map(|(name, (before, after))| Change { name, before, after }).collect()
+    different.map(|(name, (before, after))| Difference { name, before, after }).collect()
 }
 
 fn system(before: &MachineConfigSpec, after: &MachineConfigSpec) -> Vec<SystemChange> {

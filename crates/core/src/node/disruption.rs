@@ -15,7 +15,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::{diff::Changes, units::is_policy_unit_name};
-use crate::{
+use crate::document::{
     problem::{Code, FieldPath, Problem, quoted},
     shape,
 };
@@ -95,10 +95,10 @@ pub fn merged(user: &Policies) -> Policies {
 }
 
 /// What an administrator wants, or all that is wrong with it.
-pub type Wanted = Result<Policies, Vec<Problem>>;
+pub type WantedPolicies = Result<Policies, Vec<Problem>>;
 
 /// Reads what an administrator wants. A specification that says nothing wants nothing but what the release does.
-pub fn wanted(document: &Value) -> Wanted {
+pub fn wanted(document: &Value) -> WantedPolicies {
     const FIELD: &str = "nodeDisruptionPolicy";
     let path = FieldPath::of("spec").key(FIELD);
     let given = document.get("spec").and_then(|spec| spec.get(FIELD));

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fmt};
 use api::machine::ignition::{File, Ignition, Owner, Unit, User};
 
 use super::{content, units};
-use crate::problem::{Code, FieldPath, Problem, quoted};
+use crate::document::problem::{Code, FieldPath, Problem, quoted};
 
 /// Where a configuration may put files: what an administrator may change on a running host. The rest belongs to the image, to the
 /// kernel or to nobody.
@@ -36,14 +36,14 @@ const LONGEST_PART: usize = 255;
 
 /// Why no machine can take a part of a configuration, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct Unsupported {
     /// What is wrong.
     pub detail: String,
     /// What to do.
     pub hint: &'static str,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.detail)
     }
@@ -60,7 +60,7 @@ pub fn refusals(ignition: &Ignition, path: &FieldPath) -> Vec<Problem> {
 pub fn contradictions(ignition: &Ignition) -> Vec<Contradiction> {
     let mut found = Vec::new();
     let mut say = |about: About, field: &'static str, detail: String, hint: &'static str| {
-        found.push(Contradiction { about, field, refusal: Refusal { detail, hint } });
+        found.push(Contradiction { about, field, refusal: Unsupported { detail, hint } });
     };
     let paths: BTreeSet<&str> =
         ignition.storage.files.iter().map(|file| file.path.as_str()).collect();
@@ -105,7 +105,7 @@ pub struct Contradiction {
     /// Which field of that.
     pub field: &'static str,
     /// What is wrong, and what to do.
-    pub refusal: Refusal,
+    pub refusal: Unsupported,
 }
 
 /// A part of a configuration.
@@ -126,8 +126,8 @@ fn has_install(text: &str) -> bool {
 }
 
 /// Whether a configuration may write at a path.
-pub fn place(path: &str) -> Result<(), Refusal> {
-    let no = |detail: String, hint| Err(Refusal { detail, hint });
+pub fn place(path: &str) -> Result<(), Unsupported> {
+    let no = |detail: String, hint| Err(Unsupported { detail, hint });
     let shown = quoted(path);
     if path == FORCE_FILE {
         let detail = format!("{FORCE_FILE} would make machines skip their checks");
@@ -153,31 +153,31 @@ pub fn place(path: &str) -> Result<(), Refusal> {
 }
 
 /// Whether a file may have these permissions.
-pub fn mode(path: &str, mode: u32) -> Result<(), Refusal> {
+pub fn mode(path: &str, mode: u32) -> Result<(), Unsupported> {
     if mode & !0o1777 == 0 {
         return Ok(());
     }
     let path = quoted(path);
     let detail = format!("the mode {mode:o} of {path} would let whoever runs it become another");
-    Err(Refusal { detail, hint: "leave out set-uid and set-gid" })
+    Err(Unsupported { detail, hint: "leave out set-uid and set-gid" })
 }
 
 /// Whether a text can be the hash of a password.
-pub fn password(user: &str, hash: &str) -> Result<(), Refusal> {
+pub fn password(user: &str, hash: &str) -> Result<(), Unsupported> {
     if !hash.contains([':', '\n', '\r', '\0']) {
         return Ok(());
     }
     let detail = format!("the password of {} is no hash", quoted(user));
-    Err(Refusal { detail, hint: "write what mkpasswd prints" })
+    Err(Unsupported { detail, hint: "write what mkpasswd prints" })
 }
 
 /// Whether a text can be one key that may log in.
-pub fn key(user: &str, key: &str) -> Result<(), Refusal> {
+pub fn key(user: &str, key: &str) -> Result<(), Unsupported> {
     if !key.trim().contains(['\n', '\r', '\0']) {
         return Ok(());
     }
     let detail = format!("a key of {} is more than one line", quoted(user));
-    Err(Refusal { detail, hint: "write each key as an entry of its own" })
+    Err(Unsupported { detail, hint: "write each key as an entry of its own" })
 }
 
 fn owner(owner: &Owner, path: &FieldPath, problems: &mut Vec<Problem>) {
@@ -192,8 +192,13 @@ fn owner(owner: &Owner, path: &FieldPath, problems: &mut Vec<Problem>) {
     }
 }
 
-fn judge(verdict: Result<(), Refusal>, code: Code, path: &FieldPath, problems: &mut Vec<Problem>) {
-    if let Err(Refusal { detail, hint }) = verdict {
+fn judge(
+    verdict: Result<(), Unsupported>,
+    code: Code,
+    path: &FieldPath,
+    problems: &mut Vec<Problem>,
+) {
+    if let Err(Unsupported { detail, hint }) = verdict {
         problems.push(Problem::new(path, code, detail).hint(hint));
     }
 }

@@ -13,10 +13,7 @@ use super::{
     source::Rendered,
     target::Shelf,
 };
-use crate::{
-    change::ChangeId,
-    gate::{Basis, Proof},
-};
+use crate::gate::{Basis, Proof, change::ChangeId};
 
 /// Proof that a change to the control plane has begun (CV-2).
 #[derive(Clone, Debug, PartialEq, Eq)]

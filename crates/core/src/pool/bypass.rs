@@ -11,8 +11,8 @@ use super::{
     target::Target,
 };
 use crate::{
+    document::problem::{Code, FieldPath, Problem},
     gate::{Basis, Proof},
-    problem::{Code, FieldPath, Problem},
 };
 
 /// Proof that a configuration lacks what bypasses change management, and that the target has it.

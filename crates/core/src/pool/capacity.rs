@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::problem::{Code, FieldPath, Problem, quoted};
+use crate::document::problem::{Code, FieldPath, Problem, quoted};
 
 /// `spec.maxUnavailable`, understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,18 +7,18 @@
 use std::fmt;
 
 use super::seen::{Order, SeenNode};
-use crate::membership::Membership;
+use crate::node::membership::Membership;
 
 /// Why a machine does not get a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct NotEntitled {
     node: String,
     home: String,
     config: String,
     rendered_for: Option<String>,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for NotEntitled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { node, home, config, rendered_for } = self;
         match rendered_for {
@@ -39,7 +39,7 @@ pub fn refusal(
     home: &Membership<'_>,
     config: &str,
     rendered_for: Option<&str>,
-) -> Option<Refusal> {
+) -> Option<NotEntitled> {
     let is_ordered = node.order == Order::Given
         && node.desired == config
         && node.permit_change.as_deref() == Some(config);
@@ -47,7 +47,7 @@ pub fn refusal(
     if is_ordered || is_of_its_pool {
         return None;
     }
-    Some(Refusal {
+    Some(NotEntitled {
         node: node.name.clone(),
         home: match home {
             Membership::Of(pool) => format!("belongs to MachineConfigPool/{pool}"),

@@ -5,7 +5,7 @@
 //! why what waits does not start.
 
 use super::{PoolView, target::Target};
-use crate::problem::{Code, FieldPath, Problem};
+use crate::document::problem::{Code, FieldPath, Problem};
 
 /// The reason for which nothing begins, while there is a machine to begin. A reason without words is not told: it is over in a moment.
 pub(crate) fn problem(view: &PoolView<'_>, target: Option<&Target<'_>>) -> Option<Problem> {

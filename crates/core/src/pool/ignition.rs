@@ -8,9 +8,11 @@ use api::machine::{self, ignition::Ignition};
 use serde_json::Value;
 
 use crate::{
+    document::{
+        problem::{Code, FieldPath, Problem},
+        shape,
+    },
     node::refusals::refusals,
-    problem::{Code, FieldPath, Problem},
-    shape,
 };
 
 /// The version that rendered configurations are written in.

@@ -16,7 +16,7 @@ use api::machine::names;
 use schedule::Instant;
 use serde::{Deserialize, Serialize};
 
-use crate::problem::{Code, FieldPath, Problem};
+use crate::document::problem::{Code, FieldPath, Problem};
 
 /// The machines that a pool has begun, by name, and the change that they belong to, where that is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 use api::machine::names;
 
 use super::seen::{SeenNode, SeenPool};
-use crate::membership::Membership;
+use crate::node::membership::Membership;
 
 /// The pool that a machine belongs to.
 pub fn membership<'a>(

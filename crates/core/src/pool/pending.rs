@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use super::{PoolView, source::Rendered, target::Shelf};
 use crate::{
-    change::ChangeId,
-    gate::permit::LEASE,
+    gate::{
+        change::ChangeId,
+        pending::{Course, Differences, Edit, Machines, Pending, UnderWay, Waiting},
+        permit::LEASE,
+    },
     node::diff::diff,
-    pending::{Course, Differences, Edit, Machines, Pending, UnderWay, Waiting},
 };
 
 /// What a pool has pending.

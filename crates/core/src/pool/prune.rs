@@ -32,14 +32,14 @@ pub struct Needs<'a> {
 
 /// What becomes of one rendered configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict<'a> {
+pub struct Fate<'a> {
     /// The rendered configuration.
     pub config: &'a str,
     /// Why it stays; it may be deleted if there is no reason.
     pub kept_by: Vec<Reason<'a>>,
 }
 
-impl Verdict<'_> {
+impl Fate<'_> {
     /// Whether it may be deleted.
     pub fn may_be_deleted(&self) -> bool {
         self.kept_by.is_empty()
@@ -97,7 +97,7 @@ impl std::fmt::Display for Reason<'_> {
 }
 
 /// What may be deleted and what may not, by name.
-pub fn prune<'a>(rendered: &[&'a Rendered], needs: &Needs<'a>) -> Vec<Verdict<'a>> {
+pub fn prune<'a>(rendered: &[&'a Rendered], needs: &Needs<'a>) -> Vec<Fate<'a>> {
     let Needs { pools, nodes, .. } = needs;
     let mut reasons: BTreeMap<&str, Vec<Reason<'_>>> = BTreeMap::new();
     let mut keep = |config: &'a str, reason| reasons.entry(config).or_default().push(reason);
@@ -140,13 +140,13 @@ pub fn prune<'a>(rendered: &[&'a Rendered], needs: &Needs<'a>) -> Vec<Verdict<'a
     for (config, reason) in updated(rendered, needs) {
         keep(config, reason);
     }
-    let mut verdicts: Vec<Verdict<'a>> = rendered
+    let mut verdicts: Vec<Fate<'a>> = rendered
         .iter()
         .map(|config| {
             let mut kept_by = reasons.get(config.name.as_str()).cloned().unwrap_or_default();
             kept_by.sort_unstable();
             kept_by.dedup();
-            Verdict { config: &config.name, kept_by }
+            Fate { config: &config.name, kept_by }
         })
         .collect();
     verdicts.sort_unstable_by_key(|verdict| verdict.config);

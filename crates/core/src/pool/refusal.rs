@@ -7,9 +7,11 @@ use api::kinds;
 
 use super::{PoolView, target::Target};
 use crate::{
-    change::ChangeId,
-    key::Key,
-    problem::{Code, FieldPath, Problem},
+    document::{
+        key::Key,
+        problem::{Code, FieldPath, Problem},
+    },
+    gate::change::ChangeId,
 };
 
 /// A problem for each machine of a pool that is refused what it is still to get.

@@ -17,12 +17,11 @@ use super::{
     merge::{Base, merge},
     seen::SeenPool,
     selector::Selector,
-    source::{Rendered, Source},
-    status::source_reference,
+    source::{Rendered, Source, source_reference},
 };
 use crate::{
+    document::problem::{Code, FieldPath, Problem},
     node::refusals::{About, Contradiction, contradictions},
-    problem::{Code, FieldPath, Problem},
 };
 
 /// The largest rendered configuration that is stored, in bytes: what the storage below the API server takes at most.

@@ -9,14 +9,16 @@ use super::{
     bypass::Bypass,
     rollout::Ways,
     seen::{Pause, SeenNode},
-    status::{self, GoesOn, Held, Progress, objects_text},
+    seen_status,
+    status::{GoesOn, Held, Progress, objects_text},
     target::{Shelf, Target},
 };
 use crate::{
-    gate::problem_text,
-    note::{Note, Weight},
-    pending::{Course, Stop},
-    problem::{Code, FieldPath, Object, Problem},
+    document::problem::{Code, FieldPath, Object, Problem, problem_text},
+    gate::{
+        note::{Note, Weight},
+        pending::{Course, Stop},
+    },
 };
 
 /// Whether machines may be begun, and if not why, with what goes on all the same (POOL-5).
@@ -37,7 +39,8 @@ pub(crate) fn progress<R: Clone>(
     let target = ways.target().name.as_str();
     let mut behind = view.nodes.iter().filter(|node| !node.is_silent() && node.desired != target);
     let goes = |node: &&SeenNode| ways.begun(node).is_some_and(|(_, config)| config.name == target);
-    if ways.has_begun() && behind.all(goes) {
+    // Who was told to go does not wait for the gate either.
+    if behind.all(goes) {
         return Progress::May;
     }
     let mut goes_on = GoesOn::default();
@@ -91,8 +94,8 @@ pub(crate) fn course<R: Clone>(
 pub(crate) fn notes(view: &PoolView<'_>, blocked: &[Problem]) -> Vec<Note> {
     // What cannot be rendered is a fault of a source, so its name belongs to it.
     let faults = [
-        (status::RENDER_DEGRADED, objects_text(&view.rendering.problems)),
-        (status::ROLLOUT_BLOCKED, problem_text(blocked)),
+        (seen_status::RENDER_DEGRADED, objects_text(&view.rendering.problems)),
+        (seen_status::ROLLOUT_BLOCKED, problem_text(blocked)),
     ];
     let known = |kind: &str| {
         view.pool.status.condition(kind).is_some_and(|condition| condition.status == "True")

@@ -142,11 +142,6 @@ impl<'a, R: Clone> Ways<'a, R> {
         self.update.as_ref().map(|(covering, _)| covering)
     }
 
-    /// Whether anything that is recorded goes on.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.change.is_some() || self.update.is_some()
-    }
-
     /// Where a change that has begun takes a machine, and the proof that it has: the one of the ledger before the update, because what the
     /// gate permitted later contains what it permitted before. The update takes a machine further that is there only once all are: else
     /// the two would send it to and fro.
@@ -252,17 +247,17 @@ pub(crate) fn rollout<'a, R: Clone>(
     let mut occupied = 0;
     for node in &view.nodes {
         let entry = known.get(&node.name);
-        let standing = Standing::of(node, entry, server);
-        if standing == Standing::Over {
+        let standing = InLedger::of(node, entry, server);
+        if standing == InLedger::Over {
             plan.ledger.release(&node.name);
         }
         let counted =
-            node.is_unavailable() || matches!(standing, Standing::Reserved | Standing::Begun);
+            node.is_unavailable() || matches!(standing, InLedger::Reserved | InLedger::Begun);
         occupied += usize::from(counted);
         let Some((ways, way)) = ways.and_then(|ways| Some((ways, ways.begin(node)?))) else {
             continue;
         };
-        if let (Standing::Reserved, Some(entry)) = (standing, entry) {
+        if let (InLedger::Reserved, Some(entry)) = (standing, entry) {
             // Reserved by a planner that did not come to mark it: finished here, and only as it was reserved.
             let mark = ways.mark(node, &way);
             if mark.config.name == entry.config {
@@ -296,7 +291,7 @@ pub(crate) fn rollout<'a, R: Clone>(
 
 /// How a machine stands with the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum InLedger {
     /// Not in it.
     Free,
     /// Reserved, not marked, and somebody may still mark it.
@@ -307,7 +302,7 @@ enum Standing {
     Over,
 }
 
-impl Standing {
+impl InLedger {
     fn of(node: &SeenNode, entry: Option<&Entry>, server: ServerTime) -> Self {
         match entry {
             None => Self::Free,

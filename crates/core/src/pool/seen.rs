@@ -14,14 +14,16 @@ use serde_json::Value;
 use super::{
     capacity::Limit,
     ledger::Ledger,
+    seen_status::SeenStatus,
     selector::Selector,
     source::{annotation, text, texts},
-    status::SeenStatus,
 };
 use crate::{
+    document::{
+        key::Key,
+        problem::{Code, FieldPath, Object, Problem},
+    },
     drain::node as drain,
-    key::Key,
-    problem::{Code, FieldPath, Object, Problem},
 };
 
 /// A `MachineConfigPool` as it was last seen.

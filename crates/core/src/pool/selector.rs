@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::problem::{Code, FieldPath, Problem};
+use crate::document::problem::{Code, FieldPath, Problem};
 
 /// A label selector, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]

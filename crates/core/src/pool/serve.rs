@@ -12,7 +12,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use super::source::Rendered;
-use crate::problem::quoted;
+use crate::document::problem::quoted;
 
 /// Where the agent finds the annotations of its first start.
 pub const ANNOTATIONS_FILE: &str = "/etc/machine-config-daemon/node-annotations.json";
@@ -173,6 +173,7 @@ mod tests {
         ]}}});
         Rendered {
             name: "rendered-worker-a".into(),
+            resource_version: String::new(),
             pool: "worker".into(),
             created: None,
             digests: std::collections::BTreeMap::new(),

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use api::machine::{MachineConfigSpec, names};
 use schedule::Instant;
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{digest::digest, ignition};
-use crate::{
+use crate::document::{
+    identity::changed,
     problem::{Code, FieldPath, Object, Problem, quoted},
-    seen::changed,
     shape,
 };
 
@@ -52,6 +52,8 @@ pub struct Source {
 pub struct Rendered {
     /// Its name.
     pub name: String,
+    /// The version of the stored bytes; empty if it was never stored.
+    pub resource_version: String,
     /// The pool that owns it.
     pub pool: String,
     /// When it was made.
@@ -106,6 +108,9 @@ impl Rendered {
         let digests = annotation(document, names::SOURCE_DIGESTS);
         Self {
             name,
+            resource_version: text(document, "/metadata/resourceVersion")
+                .unwrap_or_default()
+                .into(),
             pool,
             created: text(document, "/metadata/creationTimestamp")
                 .and_then(|at| Instant::parse(at).ok()),
@@ -215,4 +220,9 @@ pub(crate) fn texts(given: Option<&Value>) -> BTreeMap<String, String> {
         .flatten()
         .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
         .collect()
+}
+
+/// A source, as pools refer to it.
+pub(crate) fn source_reference(name: &str) -> Value {
+    json!({"apiVersion": names::API_VERSION, "kind": names::MACHINE_CONFIG, "name": name})
 }

@@ -4,76 +4,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use api::machine::names;
 use schedule::Instant;
 use serde_json::{Value, json};
 
 use super::{
     render::Rendering,
     seen::{Pause, SeenNode, SeenPool},
-    source::{Rendered, text},
+    seen_status::{
+        Counts, DEGRADED, NODE_DEGRADED, PoolCondition, RENDER_DEGRADED, ROLLOUT_BLOCKED, UPDATED,
+        UPDATING,
+    },
+    source::{Rendered, source_reference},
 };
 use crate::{
-    change::ChangeId,
-    gate::{Hold, problem_text},
-    patch::{Presence, StatusPatch, made_from},
-    pending::Stop,
-    problem::Problem,
+    document::{
+        patch::{Presence, StatusPatch, made_from},
+        problem::{Problem, problem_text},
+    },
+    gate::{Hold, change::ChangeId, pending::Stop},
 };
-
-/// All machines have the target.
-pub const UPDATED: &str = "Updated";
-/// Machines are on their way to the target.
-pub const UPDATING: &str = "Updating";
-/// Any of the two below.
-pub const DEGRADED: &str = "Degraded";
-/// A machine cannot get to its configuration.
-pub const NODE_DEGRADED: &str = "NodeDegraded";
-/// The sources of the pool cannot be merged.
-pub const RENDER_DEGRADED: &str = "RenderDegraded";
-/// Ours: something about the pool keeps machines from being begun, whatever the gate says.
-pub const ROLLOUT_BLOCKED: &str = "RolloutBlocked";
-
-/// The status of a pool as it was last seen.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SeenStatus {
-    present: Presence,
-    listed: Presence,
-    counts: Counts,
-    observed_generation: Option<i64>,
-    configuration: Option<Value>,
-    conditions: Vec<(usize, PoolCondition)>,
-}
-
-/// How many machines are how far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// All.
-    pub machines: i64,
-    /// Those that have the target.
-    pub updated: i64,
-    /// Those that have the target and are ready.
-    pub ready: i64,
-    /// Those that workloads cannot count on.
-    pub unavailable: i64,
-    /// Those that say they are stuck.
-    pub degraded: i64,
-}
-
-/// A condition as this kind has it: without a generation, and with reasons that may be empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PoolCondition {
-    /// The aspect.
-    pub kind: String,
-    /// `True`, `False` or `Unknown`.
-    pub status: String,
-    /// Why, for programs.
-    pub reason: String,
-    /// Why, for people.
-    pub message: String,
-    /// When the status last changed.
-    pub since: String,
-}
 
 /// Whether machines may be begun at the moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,62 +62,6 @@ pub struct GoesOn {
     pub riding: BTreeSet<String>,
 }
 
-impl SeenStatus {
-    pub(crate) fn new(document: &Value) -> Self {
-        let presence = |there| if there { Presence::Present } else { Presence::Absent };
-        let status = document.get("status");
-        let list = document.pointer("/status/conditions").and_then(Value::as_array);
-        let count = |key: &str| status.and_then(|status| status.get(key)).and_then(Value::as_i64);
-        let ours = [UPDATED, UPDATING, DEGRADED, NODE_DEGRADED, RENDER_DEGRADED, ROLLOUT_BLOCKED];
-        let conditions = list.into_iter().flatten().enumerate().filter_map(|(place, entry)| {
-            let condition = PoolCondition::read(entry);
-            ours.contains(&condition.kind.as_str()).then_some((place, condition))
-        });
-        Self {
-            present: presence(status.is_some_and(Value::is_object)),
-            listed: presence(list.is_some()),
-            counts: Counts {
-                machines: count("machineCount").unwrap_or(-1),
-                updated: count("updatedMachineCount").unwrap_or(-1),
-                ready: count("readyMachineCount").unwrap_or(-1),
-                unavailable: count("unavailableMachineCount").unwrap_or(-1),
-                degraded: count("degradedMachineCount").unwrap_or(-1),
-            },
-            observed_generation: count("observedGeneration"),
-            configuration: document.pointer("/status/configuration").cloned(),
-            conditions: conditions.collect(),
-        }
-    }
-
-    /// A condition of this type.
-    pub fn condition(&self, kind: &str) -> Option<&PoolCondition> {
-        self.conditions.iter().map(|(_, condition)| condition).find(|known| known.kind == kind)
-    }
-}
-
-impl PoolCondition {
-    fn read(entry: &Value) -> Self {
-        let own = |key: &str| text(entry, &format!("/{key}")).unwrap_or_default().to_owned();
-        Self {
-            kind: own("type"),
-            status: own("status"),
-            reason: own("reason"),
-            message: own("message"),
-            since: own("lastTransitionTime"),
-        }
-    }
-
-    fn document(&self) -> Value {
-        json!({
-            "type": self.kind,
-            "status": self.status,
-            "reason": self.reason,
-            "message": self.message,
-            "lastTransitionTime": self.since,
-        })
-    }
-}
-
 /// Counts the machines of a pool against its target.
 pub(crate) fn counts(nodes: &[&SeenNode], target: Option<&str>) -> Counts {
     let mut counts = Counts { machines: nodes.len() as i64, ..Counts::default() };
@@ -185,13 +78,6 @@ pub(crate) fn counts(nodes: &[&SeenNode], target: Option<&str>) -> Counts {
 fn is_degraded(node: &SeenNode) -> bool {
     use api::machine::names::NodeState;
     matches!(node.state, NodeState::Degraded | NodeState::Unreconcilable)
-}
-
-impl Counts {
-    /// Whether all machines have the target, ready for workloads. A pool without machines has nothing left to do.
-    pub(crate) fn is_converged(&self) -> bool {
-        self.updated == self.machines && self.ready == self.machines && self.unavailable == 0
-    }
 }
 
 /// What the status is made from.
@@ -261,11 +147,6 @@ pub(crate) fn patch(facts: &Facts<'_>, now: Instant) -> Option<StatusPatch> {
 fn reference(config: &Rendered) -> Value {
     let sources: Vec<Value> = config.digests.keys().map(|name| source_reference(name)).collect();
     json!({"name": config.name, "source": sources})
-}
-
-/// A source, as pools refer to it.
-pub(crate) fn source_reference(name: &str) -> Value {
-    json!({"apiVersion": names::API_VERSION, "kind": names::MACHINE_CONFIG, "name": name})
 }
 
 fn conditions(facts: &Facts<'_>, counts: Counts, now: Instant) -> Vec<PoolCondition> {

@@ -10,7 +10,7 @@ use super::{
     seen::{SeenNode, SeenPool},
     target::{Shelf, Target},
 };
-use crate::problem::{Code, FieldPath, Object, Problem, quoted};
+use crate::document::problem::{Code, FieldPath, Object, Problem, quoted};
 
 /// Lets a pool go to a configuration, the newest if none is named, and records what it had (POOL-8).
 pub fn start(

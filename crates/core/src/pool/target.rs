@@ -11,7 +11,7 @@ use super::{
     seen::{Pin, SeenNode, SeenPool, ValidAfter},
     source::Rendered,
 };
-use crate::problem::{Code, FieldPath, Problem, quoted};
+use crate::document::problem::{Code, FieldPath, Problem, quoted};
 
 /// Where the machines of a pool go.
 #[derive(Clone, Copy, Debug)]

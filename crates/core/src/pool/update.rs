@@ -22,7 +22,7 @@ use super::{
     source::{Rendered, Source, annotation, text},
     target::{Shelf, Target},
 };
-use crate::problem::{Code, FieldPath, Object, Problem};
+use crate::document::problem::{Code, FieldPath, Object, Problem};
 
 /// What of `ClusterVersion` decisions about masters read.
 #[derive(Clone, Debug)]
@@ -280,16 +280,20 @@ impl<'a> Covering<'a> {
 
     /// Whether every master rests with what the release brings. From then on the masters have converged on the release, and what else the
     /// record would let one of them get waits for the gate: somebody went back to it later. A release that has brought nothing that
-    /// can be told apart has arrived once nobody has anywhere to go.
+    /// can be told apart has arrived once nobody has anywhere to go. A master whose agent never spoke is not waited for (NODE-3): else what
+    /// is generated for masters would pass the gate until it goes. But somebody has to have arrived.
     fn has_arrived(&self, view: &PoolView<'a>, target: &Target<'a>, known: &Shelf<'a>) -> bool {
         let newest = view.pool.newest.as_deref();
         let tells = self.tells(view);
-        view.nodes.iter().all(|node| {
-            let next = self.target(&node.desired, (target, newest), known);
-            node.is_done()
-                && known.get(&node.desired).is_some_and(|has| self.is_new(view, has))
-                && (tells || next.is_none_or(|next| next.name == node.desired))
-        })
+        let speaking: Vec<_> = view.nodes.iter().filter(|node| !node.is_silent()).collect();
+        let is_somebody = !speaking.is_empty() || view.nodes.is_empty();
+        is_somebody
+            && speaking.into_iter().all(|node| {
+                let next = self.target(&node.desired, (target, newest), known);
+                node.is_done()
+                    && known.get(&node.desired).is_some_and(|has| self.is_new(view, has))
+                    && (tells || next.is_none_or(|next| next.name == node.desired))
+            })
     }
 
     /// Whether the release has brought something that can be told apart.

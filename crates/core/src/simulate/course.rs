@@ -8,7 +8,7 @@ use crate::gate::WhatIf;
 
 /// A change to a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct PoolChange {
     /// The configuration it leads to.
     pub config: String,
     /// When it came.
@@ -47,7 +47,7 @@ pub struct Run {
     pub basis: Option<String>,
 }
 
-impl Change {
+impl PoolChange {
     pub(super) fn new(config: &str, arrival: Arrival) -> Self {
         Self {
             config: config.to_owned(),

@@ -10,9 +10,10 @@ use schedule::Instant;
 use super::{
     Settings,
     chance::Chance,
-    course::{Arrival, Change, Run},
+    course::{Arrival, PoolChange, Run},
 };
 use crate::{
+    document::problem::Problem,
     gate::{Supposed, WhatIf},
     pool::{
         Effect, PoolPlan, PoolView, Stock, decide,
@@ -22,7 +23,6 @@ use crate::{
         source::{Rendered, SeenConfig, Source},
         update::SeenUpdate,
     },
-    problem::Problem,
 };
 
 /// After how many plans at one instant a pool counts as settled: it renders, points to what it rendered, reserves, and has no more
@@ -41,7 +41,7 @@ pub(super) struct Pool<'a> {
     pub(super) base: Base,
     /// The update of the control plane that was under way when the period began, with its record.
     pub(super) update: Option<SeenUpdate>,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<PoolChange>,
     /// When make-believe changes arrive, the next one last.
     pub(super) arrivals: Vec<Instant>,
     /// How many of them have arrived.
@@ -152,7 +152,7 @@ impl Pool<'_> {
                     self.rendered.push(rendered);
                 }
             }
-            Effect::RecordSources { name, digests } => {
+            Effect::RecordSources { name, digests, .. } => {
                 let stored = self.rendered.iter_mut().find(|config| config.name == name);
                 if let (Some(stored), Ok(digests)) = (stored, serde_json::from_str(&digests)) {
                     stored.digests = digests;
@@ -206,7 +206,7 @@ impl Pool<'_> {
             before.superseded = Some(now);
         }
         let arrival = if self.arrived == 0 { Arrival::Pending } else { Arrival::At(now) };
-        self.changes.push(Change::new(&fresh.name, arrival));
+        self.changes.push(PoolChange::new(&fresh.name, arrival));
         self.note_finished(now);
     }
 
@@ -229,7 +229,8 @@ impl Pool<'_> {
         let known = self.changes.iter().rposition(|change| change.config == config);
         let place = known.unwrap_or_else(|| {
             // Older than all that is known here, and on its way: the newest change is still the last.
-            let older = Change { superseded: Some(now), ..Change::new(config, Arrival::Pending) };
+            let older =
+                PoolChange { superseded: Some(now), ..PoolChange::new(config, Arrival::Pending) };
             self.changes.insert(0, older);
             0
         });

@@ -10,18 +10,17 @@ use schedule::Instant;
 
 use super::{
     Settings,
-    course::{Arrival, Change},
+    course::{Arrival, PoolChange},
     pool::{Pool, as_rendered},
 };
 use crate::{
+    cluster::{seen::SeenGated, snapshot::Snapshot},
     pool::{
         merge::Base,
         render::{Rendering, chosen, render},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, Source},
     },
-    seen::SeenGated,
-    snapshot::Snapshot,
 };
 
 /// Every pool, by name, when the period begins.
@@ -103,7 +102,7 @@ impl Pool<'_> {
         let Some(goal) = self.seen.goal().map(str::to_owned) else { return };
         let behind = |node: &SeenNode| node.current != goal || node.desired != goal;
         if self.nodes.iter().any(behind) {
-            self.changes.push(Change::new(&goal, Arrival::Pending));
+            self.changes.push(PoolChange::new(&goal, Arrival::Pending));
         }
         for place in 0..self.nodes.len() {
             let Some(node) = self.nodes.get(place) else { continue };
@@ -146,6 +145,7 @@ fn rendering(
             let config = made.config.as_ref();
             rendered.push(Rendered {
                 name: config.map_or(name, |config| config.name.clone()),
+                resource_version: String::new(),
                 pool: seen.name.clone(),
                 created: None,
                 digests: config

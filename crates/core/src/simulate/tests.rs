@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 
 use super::{verdict::Obstacle, *};
 use crate::{
-    key::Key,
-    kinds,
+    cluster::{
+        kinds,
+        seen::{Part, Seen, SeenPart},
+    },
+    document::key::Key,
     pool::seen::{Cordon, SeenNode},
-    seen::{Part, Seen, SeenPart},
 };
 
 fn instant(text: &str) -> Instant {
@@ -117,7 +119,7 @@ fn machines_begin_in_windows_one_after_the_other_and_finish_after_them() {
     let beyond = change.runs.iter().filter(|run| !course.gate.set().contains(run.end)).count();
     assert!(beyond > 0, "the window is no multiple of a machine");
     assert_eq!(change.windows(&course.gate), 3);
-    assert_eq!(course.verdict, Verdict::Converges(before));
+    assert_eq!(course.verdict, Outlook::Converges(before));
     assert_eq!(change.finished, Some(before));
 }
 
@@ -146,7 +148,7 @@ fn changes_that_come_too_fast_starve_nobody_and_are_told() {
         let gaps = begun.windows(2).map(|pair| pair[1].unix() - pair[0].unix());
         assert!(gaps.max() < Some(7 * 86_400), "{node} waited longer than a round takes");
     }
-    let Verdict::Never { waiting, obstacle: Obstacle::Time { at_once } } = &course.verdict else {
+    let Outlook::Never { waiting, obstacle: Obstacle::Time { at_once } } = &course.verdict else {
         panic!("{:?}", course.verdict)
     };
     assert!(!waiting.is_empty());
@@ -155,7 +157,7 @@ fn changes_that_come_too_fast_starve_nobody_and_are_told() {
     assert!(course.open_a_month(&settings) < course.need_a_month(&settings));
     let larger = worker("30m", 12, &json!({"maxUnavailable": 4}));
     let larger = simulate(&larger, &settings).pools.remove(0);
-    assert!(matches!(larger.verdict, Verdict::Converges(_)), "{:?}", larger.verdict);
+    assert!(matches!(larger.verdict, Outlook::Converges(_)), "{:?}", larger.verdict);
 }
 
 /// A change that comes right before the end is no sign of falling behind, and a budget is no worse for it.
@@ -168,10 +170,10 @@ fn the_end_of_the_period_is_no_obstacle() {
     settings.arrivals.push(last);
     settings.range.end = instant("2026-12-14T22:30:00Z");
     let fine = course(&cluster, &settings);
-    let Verdict::Unfinished { waiting } = &fine.verdict else { panic!("{:?}", fine.verdict) };
+    let Outlook::Unfinished { waiting } = &fine.verdict else { panic!("{:?}", fine.verdict) };
     assert!(waiting.len() < 12, "some were begun, and finish");
     let slow = course(&worker("30m", 12, &json!({})), &settings);
-    let Verdict::Never { obstacle, .. } = &slow.verdict else { panic!("{:?}", slow.verdict) };
+    let Outlook::Never { obstacle, .. } = &slow.verdict else { panic!("{:?}", slow.verdict) };
     assert_eq!(*obstacle, Obstacle::Time { at_once: Some(4) });
 }
 
@@ -180,17 +182,17 @@ fn the_end_of_the_period_is_no_obstacle() {
 fn a_window_of_the_needed_length_suffices() {
     let settings = every(1, 20);
     let short = course(&worker("1h", 12, &json!({})), &settings);
-    assert!(matches!(short.verdict, Verdict::Never { .. }), "{:?}", short.verdict);
+    assert!(matches!(short.verdict, Outlook::Never { .. }), "{:?}", short.verdict);
     let enough = format!("{}m", short.need / 60 + 1);
     let enough = course(&worker(&enough, 12, &json!({})), &settings);
-    assert!(matches!(enough.verdict, Verdict::Converges(_)), "{:?}", enough.verdict);
+    assert!(matches!(enough.verdict, Outlook::Converges(_)), "{:?}", enough.verdict);
 }
 
 #[test]
 fn what_is_in_the_way_is_told() {
     let check = |spec: Value, expected: &str| {
         let course = course(&worker("8h", 3, &spec), &days(30));
-        let Verdict::Never { obstacle, .. } = &course.verdict else { panic!("{spec}") };
+        let Outlook::Never { obstacle, .. } = &course.verdict else { panic!("{spec}") };
         let found = format!("{obstacle:?}");
         assert!(found.starts_with(expected), "{spec}: {found}");
     };
@@ -217,7 +219,7 @@ fn cordoned_machine_is_named_as_the_obstacle() {
     let mut cluster = worker("8h", 3, &json!({}));
     change(&mut cluster, "worker-1", |node| node.cordon = Cordon::Cordoned);
     let course = course(&cluster, &days(30));
-    let Verdict::Never { waiting, obstacle } = course.verdict else { panic!() };
+    let Outlook::Never { waiting, obstacle } = course.verdict else { panic!() };
     assert_eq!(waiting.len(), 3);
     assert_eq!(obstacle, Obstacle::Machines(vec![("worker-1".into(), "is cordoned".into())]));
 }
@@ -280,7 +282,7 @@ fn voters_take_turns() {
     let [arbiters, masters] = forecast.pools.as_slice() else { panic!() };
     let done = masters.changes[0].finished.unwrap();
     assert!(arbiters.changes[0].runs.iter().all(|run| run.start >= done));
-    assert!(matches!(arbiters.verdict, Verdict::Converges(_)));
+    assert!(matches!(arbiters.verdict, Outlook::Converges(_)));
 }
 
 #[test]
@@ -290,7 +292,7 @@ fn machines_can_be_made_up_and_changes_too() {
     cluster.add_written(&kinds::MACHINE_CONFIG_POOL, &pool, noon());
     let machines = BTreeMap::from([("infra".to_owned(), 4)]);
     let quiet = Settings { machines, ..days(3) };
-    assert_eq!(course(&cluster, &quiet).verdict, Verdict::Idle);
+    assert_eq!(course(&cluster, &quiet).verdict, Outlook::Idle);
     let settings = Settings { arrivals: vec![noon()], ..quiet };
     let infra = course(&cluster, &settings);
     assert_eq!((infra.machines.len(), infra.at_once), (4, 2));
@@ -299,7 +301,7 @@ fn machines_can_be_made_up_and_changes_too() {
     assert_eq!(change.arrival, Arrival::At(noon()));
     assert!(change.finished.is_some());
     let elsewhere = Settings { pools: BTreeSet::from(["worker".to_owned()]), ..settings };
-    assert_eq!(course(&cluster, &elsewhere).verdict, Verdict::Idle);
+    assert_eq!(course(&cluster, &elsewhere).verdict, Outlook::Idle);
 }
 
 /// POOL-1: sources that were edited since are rendered at once, and pend.
@@ -320,14 +322,14 @@ fn an_edited_source_is_a_pending_change() {
     let machines = BTreeMap::from([("worker".to_owned(), 2)]);
     let settings = Settings { machines, ..days(3) };
     let first = with(&cluster, json!(["quiet"]));
-    assert_eq!(course(&first, &settings).verdict, Verdict::Idle);
+    assert_eq!(course(&first, &settings).verdict, Outlook::Idle);
     let begun = start::pools(&first, &settings).remove(0);
     let stored = begun.rendering.config.unwrap().document(&begun.seen, &begun.base);
     let mut named = pool.clone();
     named["spec"]["configuration"] = json!({"name": stored["metadata"]["name"]});
     cluster.add_written(&kinds::MACHINE_CONFIG_POOL, &named, noon());
     cluster.add(&kinds::MACHINE_CONFIG, &stored);
-    assert_eq!(course(&with(&cluster, json!(["quiet"])), &settings).verdict, Verdict::Idle);
+    assert_eq!(course(&with(&cluster, json!(["quiet"])), &settings).verdict, Outlook::Idle);
     let edited = course(&with(&cluster, json!(["quiet", "nosmt"])), &settings);
     let [change] = edited.changes.as_slice() else { panic!("{:?}", edited.changes) };
     assert_eq!(change.arrival, Arrival::Pending);

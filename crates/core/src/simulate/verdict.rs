@@ -9,18 +9,17 @@ use api::machine::names::NodeState;
 
 use super::{
     Course, Settings, clock,
-    course::{Arrival, Change},
+    course::{Arrival, PoolChange},
     pool::Pool,
 };
 use crate::{
-    explain,
-    forecast::{length, seconds},
-    gate::{WhatIf, problem_text},
+    document::problem::{Problem, problem_text},
+    gate::{self, WhatIf},
+    policy::forecast::{length, seconds},
     pool::{
         capacity::Limit,
         seen::{Cordon, Health, Pause, SeenNode},
     },
-    problem::Problem,
 };
 
 /// The mean length of a month, in seconds: a year of 365.2425 days, divided by twelve.
@@ -28,7 +27,7 @@ pub const MONTH: i64 = 2_629_746;
 
 /// Whether a pool gets to its newest configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Outlook {
     /// Nothing is pending and nothing arrives.
     Idle,
     /// Its last change finishes, then.
@@ -81,7 +80,7 @@ pub enum Obstacle {
     },
 }
 
-impl Verdict {
+impl Outlook {
     /// Whether the pool gets to what is asked of it, as far as the period tells.
     pub fn is_fine(&self) -> bool {
         match self {
@@ -122,7 +121,7 @@ pub(super) fn course(before: &Pool<'_>, after: &Pool<'_>, settings: &Settings) -
         open: seconds(after.gate.set(), range.clone()),
         windows: after.gate.set().spans(range.clone()).count(),
         need: if after.changes.is_empty() { 0 } else { need(before, settings) },
-        verdict: Verdict::Idle,
+        verdict: Outlook::Idle,
         machines,
         changes: after.changes.clone(),
         gate: after.gate.clone(),
@@ -131,10 +130,10 @@ pub(super) fn course(before: &Pool<'_>, after: &Pool<'_>, settings: &Settings) -
     course
 }
 
-fn verdict(course: &Course, before: &Pool<'_>, after: &Pool<'_>, settings: &Settings) -> Verdict {
-    let Some(last) = after.changes.last() else { return Verdict::Idle };
+fn verdict(course: &Course, before: &Pool<'_>, after: &Pool<'_>, settings: &Settings) -> Outlook {
+    let Some(last) = after.changes.last() else { return Outlook::Idle };
     if let Some(at) = last.finished {
-        return Verdict::Converges(at);
+        return Outlook::Converges(at);
     }
     let behind = |node: &&SeenNode| !node.is_done() || node.current != last.config;
     let waiting = after.nodes.iter().filter(behind).map(|node| node.name.clone()).collect();
@@ -144,15 +143,15 @@ fn verdict(course: &Course, before: &Pool<'_>, after: &Pool<'_>, settings: &Sett
         let short = !keeps_up(&after.changes)
             && course.open_a_month(settings) < course.need_a_month(settings);
         return match fixed.or_else(|| short.then(time)) {
-            Some(obstacle) => Verdict::Late { waiting, obstacle },
-            None => Verdict::Unfinished { waiting },
+            Some(obstacle) => Outlook::Late { waiting, obstacle },
+            None => Outlook::Unfinished { waiting },
         };
     }
-    Verdict::Never { waiting, obstacle: fixed.unwrap_or_else(time) }
+    Outlook::Never { waiting, obstacle: fixed.unwrap_or_else(time) }
 }
 
 /// What is in the way besides time.
-fn obstacle(last: &Change, after: &Pool<'_>, settings: &Settings) -> Option<Obstacle> {
+fn obstacle(last: &PoolChange, after: &Pool<'_>, settings: &Settings) -> Option<Obstacle> {
     let seen = &after.seen;
     let errors: Vec<Problem> =
         after.problems.iter().filter(|problem| problem.is_error()).cloned().collect();
@@ -167,7 +166,7 @@ fn obstacle(last: &Change, after: &Pool<'_>, settings: &Settings) -> Option<Obst
     }
     let start = settings.range.start;
     if after.gate.set().spans(settings.range.clone()).next().is_none() {
-        let reason = explain::gate::sentence(&after.gate, start);
+        let reason = gate::explain::sentence(&after.gate, start);
         let opens = after.gate.set().state(settings.range.end).until;
         return Some(Obstacle::Shut { reason, opens });
     }
@@ -216,7 +215,7 @@ fn need(before: &Pool<'_>, settings: &Settings) -> i64 {
     pool.arrivals = vec![start];
     let settings = Settings { range: start..Instant::MAX, ..settings.clone() };
     let ended = clock::run(vec![pool], &settings);
-    let made = |change: &&Change| change.arrival == Arrival::At(start);
+    let made = |change: &&PoolChange| change.arrival == Arrival::At(start);
     let change = ended.first().and_then(|pool| pool.changes.iter().find(made));
     let end = change.and_then(|change| change.runs.iter().map(|run| run.end).max());
     end.map_or(0, |end| length(&(start..end)))
@@ -243,8 +242,8 @@ fn remedy(course: &Course, before: &Pool<'_>, settings: &Settings) -> Option<usi
 
 /// Whether changes reach all machines before the next one comes: the last that was begun and had its time did. One that came after it
 /// may still wait, or be under way.
-fn keeps_up(changes: &[Change]) -> bool {
-    let over = |change: &&Change| {
+fn keeps_up(changes: &[PoolChange]) -> bool {
+    let over = |change: &&PoolChange| {
         let had_its_time = change.finished.is_some() || change.superseded.is_some();
         had_its_time && !change.runs.is_empty()
     };

@@ -35,7 +35,7 @@ pub(super) struct Asker {
 
 /// Why somebody gets nothing.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum Denial {
     /// Nobody knows who they are: why, and what to do.
     Unknown(&'static str),
     /// They are known, and may not: who, and what they asked for.
@@ -45,14 +45,14 @@ pub(super) enum Refusal {
 }
 
 /// The token in the headers.
-pub(super) fn token(headers: &HeaderMap) -> Result<&str, Refusal> {
+pub(super) fn token(headers: &HeaderMap) -> Result<&str, Denial> {
     let Some(given) = headers.get(header::AUTHORIZATION) else {
-        return Err(Refusal::Unknown("there is no token"));
+        return Err(Denial::Unknown("there is no token"));
     };
     let scheme = given.to_str().ok().and_then(|given| given.split_once(' '));
     let token = scheme.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
     let token = token.map(|(_, token)| token.trim()).filter(|token| !token.is_empty());
-    token.ok_or(Refusal::Unknown("the header Authorization holds no bearer token"))
+    token.ok_or(Denial::Unknown("the header Authorization holds no bearer token"))
 }
 
 impl Asker {
@@ -61,7 +61,7 @@ impl Asker {
         cluster: &Cluster,
         token: &str,
         purpose: Purpose,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Denial> {
         let spec = match purpose {
             Purpose::Join => json!({"token": token}),
             Purpose::Own => json!({"token": token, "audiences": [own::AUDIENCE]}),
@@ -77,7 +77,7 @@ impl Asker {
         let audiences = reviewed.pointer("/status/audiences").and_then(Value::as_array);
         let is_for_this = audiences.is_some_and(|all| all.iter().any(|one| *one == own::AUDIENCE));
         if purpose == Purpose::Own && !is_for_this {
-            return Err(Refusal::Unknown(
+            return Err(Denial::Unknown(
                 "the cluster does not know the token, or it has expired, or it is not for the audience tidegate-node-config",
             ));
         }
@@ -87,7 +87,7 @@ impl Asker {
             (Some(Value::Bool(true)), Some(user), Some(name)) if !name.is_empty() => {
                 Ok(Self { name: name.to_owned(), user: user.clone() })
             }
-            _ => Err(Refusal::Unknown("the cluster does not know the token, or it has expired")),
+            _ => Err(Denial::Unknown("the cluster does not know the token, or it has expired")),
         }
     }
 
@@ -101,7 +101,7 @@ impl Asker {
     }
 
     /// Whether they may have a path.
-    pub(super) async fn may_get(&self, cluster: &Cluster, path: &str) -> Result<(), Refusal> {
+    pub(super) async fn may_get(&self, cluster: &Cluster, path: &str) -> Result<(), Denial> {
         let known = |field: &str| self.user.get(field).cloned().unwrap_or(Value::Null);
         let review = json!({
             "apiVersion": "authorization.k8s.io/v1",
@@ -119,17 +119,17 @@ impl Asker {
         if answer.pointer("/status/allowed") == Some(&Value::Bool(true)) {
             return Ok(());
         }
-        Err(Refusal::Forbidden(self.name.clone(), path.to_owned()))
+        Err(Denial::Forbidden(self.name.clone(), path.to_owned()))
     }
 }
 
 /// The cluster gave no answer that could be used. Whoever reads this may be at the console of a machine that does not start.
-fn unanswered(review: Resource<'_>, error: &CallError) -> Refusal {
+fn unanswered(review: Resource<'_>, error: &CallError) -> Denial {
     let (kind, plural) = (review.kind(), review.plural());
     // The error may quote what was sent, and that holds the token: its code is all that is told.
     let code = error.code();
     tracing::warn!(kind, code, "the cluster did not say who asks for a configuration");
-    Refusal::Unanswered(match code {
+    Denial::Unanswered(match code {
         Some(404 | 405) => {
             format!("this cluster does not serve {kind}, so nobody can be told apart")
         }
@@ -139,7 +139,7 @@ fn unanswered(review: Resource<'_>, error: &CallError) -> Refusal {
     })
 }
 
-impl Refusal {
+impl Denial {
     /// Its status code.
     pub(super) fn code(&self) -> StatusCode {
         match self {
@@ -211,7 +211,7 @@ mod tests {
         for (code, part) in
             [(403, "create tokenreviews"), (404, "does not serve TokenReview"), (500, "500")]
         {
-            let Refusal::Unanswered(said) = unanswered(TOKEN_REVIEW, &refused(code)) else {
+            let Denial::Unanswered(said) = unanswered(TOKEN_REVIEW, &refused(code)) else {
                 panic!("{code}");
             };
             assert!(said.contains(part) && !said.contains("s3cret"), "{said}");

@@ -11,12 +11,15 @@ use std::{
 use api::{
     kinds,
     machine::names::{API_VERSION, CURRENT_CONFIG, DESIRED_CONFIG, MACHINE_CONFIG, ROLE, STATE},
+    schema::{GATED, KINDS},
 };
 use apiserver::{Fault, RequestMatch, Scripted};
 use serde_json::{Value, json};
 
 use super::{
-    common::{POLICIES, POOLS, Running, World, by_policy, managing, pass, settle, weekend},
+    common::{
+        CRDS, POLICIES, POOLS, Running, World, by_policy, loose, managing, pass, settle, weekend,
+    },
     rollout::NODES,
 };
 
@@ -94,6 +97,73 @@ async fn waiting_masters_past(
     settle().await;
     assert_ne!(newest(world, "master"), first);
     (operator, first)
+}
+
+/// GATE-12: a machine that two pools claim waits, and both say so; when somebody has said whose it is, neither does.
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_two_pools_claim_is_named_by_both() {
+    let world = World::new();
+    world.define(&kinds::MACHINE_CONFIG);
+    for name in ["worker", "infra", "gpu"] {
+        world.create(CONFIGS, &config(name, "one"));
+        add_pool(&world, name, &Value::Null);
+    }
+    let _operator = world.start_with(managing("one"));
+    settle().await;
+    let first = newest(&world, "infra");
+    for (name, roles) in
+        [("a", vec!["worker"]), ("b", vec!["infra"]), ("n1", vec!["infra", "gpu", "worker"])]
+    {
+        add_machine(&world, name, &roles, &first);
+    }
+    settle().await;
+    let said = |pool: &str| {
+        let pool = world.get(&format!("{POOLS}/{pool}"));
+        let conditions = pool["status"]["conditions"].as_array().unwrap().clone();
+        let blocked = conditions.into_iter().find(|found| found["type"] == "RolloutBlocked");
+        blocked.map_or_else(String::new, |found| {
+            format!("{} {}: {}", found["status"], found["reason"], found["message"])
+        })
+    };
+    for pool in ["infra", "gpu"] {
+        assert_eq!(
+            said(pool),
+            r#""True" "Conflict": "Node/n1 belongs to no pool, and nothing is begun there: it is claimed by MachineConfigPool/gpu and MachineConfigPool/infra""#
+        );
+    }
+    assert_eq!(said("worker"), "");
+    assert_eq!(desired(&world, "n1"), first);
+    world.merge(&format!("{NODES}/n1"), &json!({"metadata": {"labels": {role("gpu"): null}}}));
+    settle().await;
+    for pool in ["infra", "gpu"] {
+        assert!(said(pool).starts_with(r#""False" "AsExpected""#), "{}", said(pool));
+    }
+}
+
+/// CV-2, EXEC-4: a definition that drops the stanza of the masters' pool is a failure with a pause, and not a write without end.
+#[tokio::test(start_paused = true)]
+async fn a_write_of_which_the_server_keeps_nothing_is_tried_again_after_a_pause() {
+    let world = World::empty();
+    for kind in KINDS.iter().chain(GATED).filter(|kind| **kind != kinds::MACHINE_CONFIG_POOL) {
+        world.define(kind);
+    }
+    let kept = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let schema = json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {"nodeSelector": kept, "machineConfigSelector": kept,
+            "configuration": kept, "paused": {"type": "boolean"}}},
+        "status": kept}});
+    world.create(CRDS, &loose(&kinds::MACHINE_CONFIG_POOL, &schema));
+    world.define(&kinds::MACHINE_CONFIG);
+    world.create(VERSIONS, &version("version", "Restrictive"));
+    add_pool(&world, "master", &Value::Null);
+    let _operator = world.start_with(managing("one"));
+    settle().await;
+    world.requests();
+    pass(Duration::from_hours(1)).await;
+    let requests = world.requests();
+    let tries = requests.iter().filter(|line| line.contains("PATCH") && line.contains("/master"));
+    let tries = tries.count();
+    assert!((1..=60).contains(&tries), "{tries} times");
 }
 
 /// CV-2: masters wait for the `ClusterVersion` of the cluster, and for no other object that somebody calls one.

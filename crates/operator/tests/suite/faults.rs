@@ -2,11 +2,18 @@
 
 use std::time::Duration;
 
+use api::{
+    kinds,
+    machine::names::{API_VERSION, ROLE},
+};
 use apiserver::{Fault, RequestMatch, Scripted};
 use serde_json::json;
 
-use super::common::{
-    POLICIES, POOLS, World, by_policy, condition, pass, pool, settle, state, weekend,
+use super::{
+    common::{
+        POLICIES, POOLS, World, by_policy, condition, managing, pass, pool, settle, state, weekend,
+    },
+    rollout::{CONFIGS, WORKER, config, newest, waiting},
 };
 
 fn of(verb: &str, resource: &str) -> RequestMatch {
@@ -210,4 +217,44 @@ async fn statuses_come_right_after_any_faults() {
         pass(Duration::from_hours(1)).await;
         assert_eq!(world.writes(), [""; 0], "seed {seed}: and then it is quiet");
     }
+}
+
+/// EXEC-4, POOL-1: what could not be created is created later, and no pool is led to what is not there.
+#[tokio::test(start_paused = true)]
+async fn a_pool_is_not_led_to_a_configuration_that_could_not_be_created() {
+    let (world, _operator) = waiting().await;
+    let before = newest(&world);
+    for nth in 1..=20 {
+        strike(&world, of("create", "machineconfigs"), nth, Fault::ServerError(503));
+    }
+    world.merge(&format!("{CONFIGS}/50-motd"), &config("three"));
+    pass(Duration::from_mins(2)).await;
+    assert_eq!(newest(&world), before);
+    pass(Duration::from_mins(30)).await;
+    assert_ne!(newest(&world), before);
+    world.get(&format!("{CONFIGS}/{}", newest(&world)));
+}
+
+/// EXEC-4: what was created, by an answer that was lost and by news that nobody hears, is there: its name tells its content.
+#[tokio::test(start_paused = true)]
+async fn a_configuration_that_exists_already_counts_as_created() {
+    let world = World::new();
+    world.define(&kinds::MACHINE_CONFIG);
+    world.create(CONFIGS, &config("one"));
+    let worker = json!({"machineConfigSelector": {"matchLabels": {ROLE: "worker"}},
+        "nodeSelector": {"matchLabels": {WORKER: ""}}});
+    world.create(
+        POOLS,
+        &json!({"apiVersion": API_VERSION, "kind": "MachineConfigPool",
+            "metadata": {"name": "worker"}, "spec": worker}),
+    );
+    for nth in 1..=500 {
+        strike(&world, of("watch", "machineconfigs"), nth, Fault::SilenceWatch(0));
+    }
+    strike(&world, of("create", "machineconfigs"), 1, Fault::LoseAnswer);
+    let _operator = world.start_with(managing("one"));
+    pass(Duration::from_secs(15)).await;
+    let pool = world.get(&format!("{POOLS}/worker"));
+    let newest = pool["spec"]["configuration"]["name"].as_str().unwrap_or_default();
+    assert!(newest.starts_with("rendered-worker-"), "{pool}");
 }

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use operator::{Pools, Settings};
-use runtime::telemetry::Verdict;
+use runtime::telemetry::ReconcileOutcome;
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    kinds::{self, CHANGE_MANAGEMENT_POLICY, MACHINE_CONFIG_POOL, Surroundings},
-    plan::Plan,
-    seen::Seen,
+    cluster::{
+        kinds::{self, CHANGE_MANAGEMENT_POLICY, MACHINE_CONFIG_POOL, Surroundings},
+        seen::Seen,
+    },
+    gate::plan::Plan,
 };
 
 use super::common::{
@@ -41,7 +43,7 @@ async fn a_panic_is_the_trouble_of_its_own_object() {
         assert_eq!(state(&world.get(&format!("{POOLS}/{name}"))), "ChangesUnpaused", "{name}");
     }
     assert_eq!(operator.view.health(), Ok(()));
-    let panics = operator.view.telemetry.reconciles(Verdict::Panicked);
+    let panics = operator.view.telemetry.reconciles(ReconcileOutcome::Panicked);
     assert!((2..50).contains(&panics), "tried again, and not in a circle: {panics}");
 }
 

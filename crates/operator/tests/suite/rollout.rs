@@ -10,7 +10,7 @@ use apiserver::{Fault, RequestMatch, Scripted};
 use operator::{Settings, run::Election};
 use runtime::{
     clock::{Clock as _, SetClock},
-    telemetry::Verdict,
+    telemetry::ReconcileOutcome,
 };
 use serde_json::{Value, json};
 
@@ -19,10 +19,10 @@ use super::common::{
 };
 
 pub(crate) const NODES: &str = "/api/v1/nodes";
-const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+pub(crate) const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
 pub(crate) const WORKER: &str = "node-role.kubernetes.io/worker";
 
-fn config(content: &str) -> Value {
+pub(crate) fn config(content: &str) -> Value {
     json!({"apiVersion": API_VERSION, "kind": MACHINE_CONFIG,
     "metadata": {"name": "50-motd", "labels": {ROLE: "worker"}},
     "spec": {"config": {"ignition": {"version": "3.4.0"}, "storage": {"files": [
@@ -330,7 +330,7 @@ async fn a_machine_that_is_refused_keeps_neither_the_others_nor_the_status_waiti
 #[tokio::test(start_paused = true)]
 async fn heartbeats_wake_nobody() {
     let (world, operator) = waiting().await;
-    let decided = || operator.view.telemetry.reconciles(Verdict::Unchanged);
+    let decided = || operator.view.telemetry.reconciles(ReconcileOutcome::Unchanged);
     let before = decided();
     for beat in 0..20 {
         let at = format!("2026-11-13T23:00:{beat:02}Z");

@@ -60,17 +60,20 @@ async fn what_cannot_be_read_before_a_change_is_told_and_tried_again() {
 /// LIVE-1: what cannot be read holds up a pool only for as long as its gate rests on it.
 #[tokio::test(start_paused = true)]
 async fn who_names_another_policy_does_not_wait_for_the_one_that_cannot_be_read() {
-    let (world, _operator) = waiting().await;
-    fail_reads(&world, "changemanagementpolicies", "weekend", 2_000);
-    pass(Duration::from_mins(65)).await;
-    assert!(marked(&world).is_empty());
-    let another =
-        json!({"spec": {"changeManagement": {"strategy": "Permissive", "byPolicy": null}}});
-    world.merge(&format!("{POOLS}/worker"), &another);
-    pass(Duration::from_mins(2)).await;
-    let why = blocked(&world.get(&format!("{POOLS}/worker")));
-    assert_eq!(marked(&world), ["n1"], "{why:?}");
-    assert_eq!(why[0]["status"], "False", "{why:?}");
+    // Who keeps its name, and only sets it aside, does not wait either (GATE-3).
+    for named in [json!(null), json!({"name": "weekend"})] {
+        let (world, _operator) = waiting().await;
+        fail_reads(&world, "changemanagementpolicies", "weekend", 2_000);
+        pass(Duration::from_mins(65)).await;
+        assert!(marked(&world).is_empty());
+        let another =
+            json!({"spec": {"changeManagement": {"strategy": "Permissive", "byPolicy": named}}});
+        world.merge(&format!("{POOLS}/worker"), &another);
+        pass(Duration::from_mins(2)).await;
+        let why = blocked(&world.get(&format!("{POOLS}/worker")));
+        assert_eq!(marked(&world), ["n1"], "{named}: {why:?}");
+        assert_eq!(why[0]["status"], "False", "{named}: {why:?}");
+    }
 }
 
 /// Once is nothing: it is read again at once, and nobody has to know.

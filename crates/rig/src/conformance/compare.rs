@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Step;
+use super::RandomRequest;
 
 /// The names of all differences between what a real server told and what another did.
-pub fn differences(steps: &[Step], real: &[String], other: &[String]) -> BTreeSet<String> {
+pub fn differences(steps: &[RandomRequest], real: &[String], other: &[String]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (index, (real, other)) in real.iter().zip(other).enumerate() {
         if real == other {
@@ -70,7 +70,7 @@ mod tests {
 
     fn check(real: &[&str], other: &[&str], expected: &[&str]) {
         let owned = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>();
-        let step = Step {
+        let step = RandomRequest {
             method: "POST",
             collection: "",
             path: String::new(),

@@ -14,7 +14,7 @@ use kube::{
 use serde_json::{Value, json};
 
 use super::{
-    Step,
+    RandomRequest,
     kinds::{KINDS, Kind},
     seen::Seen,
 };
@@ -37,7 +37,7 @@ pub async fn prepare(client: &Client) -> Result<(), kube::Error> {
 pub async fn transcript(
     client: &Client,
     namespace: &str,
-    steps: &[Step],
+    steps: &[RandomRequest],
 ) -> Result<Vec<String>, kube::Error> {
     let created =
         json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": namespace } });

@@ -11,7 +11,7 @@ use super::kinds::{Deletion, KINDS, Kind, Scope};
 
 /// One request, not yet bound to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct RandomRequest {
     /// The HTTP method.
     pub method: &'static str,
     /// The plural name of the kind that it goes to, for the watch.
@@ -31,7 +31,7 @@ const STRATEGIC: &str = "application/strategic-merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 
 /// Sequences of one to twelve requests, most of them to one kind.
-pub fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub fn steps() -> impl Strategy<Value = Vec<RandomRequest>> {
     kind().prop_flat_map(|main| vec(prop_oneof![4 => step(Just(main)), 1 => step(kind())], 1..=12))
 }
 
@@ -40,7 +40,9 @@ fn kind() -> impl Strategy<Value = &'static Kind> + Clone {
     Union::new_weighted(KINDS.iter().map(|(weight, kind)| (*weight, Just(kind))).collect())
 }
 
-fn step(kind: impl Strategy<Value = &'static Kind> + Clone + 'static) -> BoxedStrategy<Step> {
+fn step(
+    kind: impl Strategy<Value = &'static Kind> + Clone + 'static,
+) -> BoxedStrategy<RandomRequest> {
     prop_oneof![
         4 => create(kind.clone()),
         2 => replace(kind.clone()),
@@ -107,13 +109,18 @@ fn to_one(kind: &Kind, name: &str, rest: &str) -> String {
     format!("{}/{}{rest}", kind.collection(), kind.name(name))
 }
 
-fn patch(kind: &'static Kind, path: String, content_type: &'static str, body: &str) -> Step {
+fn patch(
+    kind: &'static Kind,
+    path: String,
+    content_type: &'static str,
+    body: &str,
+) -> RandomRequest {
     let (method, collection, body) = ("PATCH", kind.plural, body.to_owned());
-    Step { method, collection, path, content_type, body }
+    RandomRequest { method, collection, path, content_type, body }
 }
 
-fn create(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
-    (object(kind), query()).prop_map(|((kind, _, body), query)| Step {
+fn create(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = RandomRequest> {
+    (object(kind), query()).prop_map(|((kind, _, body), query)| RandomRequest {
         method: "POST",
         collection: kind.plural,
         path: format!("{}{query}", kind.collection()),
@@ -122,8 +129,8 @@ fn create(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = S
     })
 }
 
-fn replace(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
-    (object(kind), query()).prop_map(|((kind, name, body), query)| Step {
+fn replace(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = RandomRequest> {
+    (object(kind), query()).prop_map(|((kind, name, body), query)| RandomRequest {
         method: "PUT",
         collection: kind.plural,
         path: to_one(kind, name, query),
@@ -132,7 +139,7 @@ fn replace(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = 
     })
 }
 
-fn merge(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+fn merge(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = RandomRequest> {
     let common = select(vec![
         r#"{"metadata":{"labels":{"colour":"green"}}}"#,
         r#"{"metadata":{"labels":null,"annotations":{"n":"2"}}}"#,
@@ -150,7 +157,7 @@ fn merge(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = St
     .prop_map(|(kind, name, body, query)| patch(kind, to_one(kind, name, query), MERGE, body))
 }
 
-fn json_patch(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+fn json_patch(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = RandomRequest> {
     let common = select(vec![
         r#"[{"op":"add","path":"/metadata/labels","value":{"colour":"black"}}]"#,
         r#"[{"op":"test","path":"/metadata/finalizers","value":null},{"op":"add","path":"/metadata/finalizers","value":["example.com/hold"]}]"#,
@@ -163,7 +170,7 @@ fn json_patch(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value
     .prop_map(|(kind, name, body)| patch(kind, to_one(kind, name, ""), JSON_PATCH, body))
 }
 
-fn apply(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+fn apply(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = RandomRequest> {
     let managers = select(vec![
         "?fieldManager=captain",
         "?fieldManager=mate",
@@ -177,7 +184,7 @@ fn apply(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = St
 }
 
 /// A patch to the status; to the object itself where there is none.
-fn status(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+fn status(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = RandomRequest> {
     kind.prop_flat_map(|kind| {
         let known = if kind.statuses.is_empty() { kind.merges } else { kind.statuses };
         (Just(kind), name(), select(known))
@@ -192,7 +199,7 @@ fn status(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = S
     })
 }
 
-fn delete(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+fn delete(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = RandomRequest> {
     (kind, name())
         .prop_flat_map(|(kind, name)| {
             let options = match kind.deletion {
@@ -211,7 +218,7 @@ fn delete(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = S
             };
             (Just((kind, name)), select(options))
         })
-        .prop_map(|((kind, name), body)| Step {
+        .prop_map(|((kind, name), body)| RandomRequest {
             method: "DELETE",
             collection: kind.plural,
             path: to_one(kind, name, ""),
@@ -221,7 +228,7 @@ fn delete(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = S
 }
 
 /// Objects and lists. A list of a kind without a namespace would hold the objects of every sequence before.
-fn read(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+fn read(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = RandomRequest> {
     kind.prop_flat_map(|kind| {
         let mut paths: Vec<String> =
             ["", "/status", "/scale"].iter().map(|rest| to_one(kind, "a", rest)).collect();
@@ -242,7 +249,7 @@ fn read(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Ste
         paths.push("/apis/example.com/v1/namespaces/{case}/whirlpools".to_owned());
         (Just(kind), select(paths))
     })
-    .prop_map(|(kind, path)| Step {
+    .prop_map(|(kind, path)| RandomRequest {
         method: "GET",
         collection: kind.plural,
         path,
@@ -251,7 +258,7 @@ fn read(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Ste
     })
 }
 
-fn strategic(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = Step> {
+fn strategic(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value = RandomRequest> {
     let common = select(vec![
         r#"{"data":{"k":"3"}}"#,
         r#"{"data":{"$patch":"replace","only":"1"}}"#,
@@ -265,7 +272,7 @@ fn strategic(kind: impl Strategy<Value = &'static Kind>) -> impl Strategy<Value 
         .prop_map(|(kind, name, body)| patch(kind, to_one(kind, name, ""), STRATEGIC, body))
 }
 
-fn broken() -> impl Strategy<Value = Step> {
+fn broken() -> impl Strategy<Value = RandomRequest> {
     select(vec![
         ("POST", "tides", JSON, "{"),
         ("POST", "tides", JSON, ""),
@@ -281,7 +288,7 @@ fn broken() -> impl Strategy<Value = Step> {
         ("POST", "tides/a", JSON, "{}"),
         ("PUT", "tides", JSON, "{}"),
     ])
-    .prop_map(|(method, path, content_type, body)| Step {
+    .prop_map(|(method, path, content_type, body)| RandomRequest {
         method,
         collection: "tides",
         path: format!("/apis/example.com/v1/namespaces/{{case}}/{path}"),

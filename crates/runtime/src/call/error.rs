@@ -45,6 +45,11 @@ pub enum CallError {
         /// The version that is known.
         known: u64,
     },
+    /// There was an answer, and nothing of what was written is in it.
+    #[error(
+        "the server took the write and kept nothing of it: its definition is older than this build, or something on the way takes it out"
+    )]
+    Unchanged,
     /// There was an answer, and it makes no sense.
     #[error("the answer cannot be read")]
     Garbled(#[source] serde_json::Error),
@@ -68,7 +73,7 @@ impl CallError {
     /// Whether the request may have been carried out. A server that failed inside may have failed after the commit.
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Unspeakable { .. } | Self::Stale { .. } => Outcome::NotDone,
+            Self::Unspeakable { .. } | Self::Stale { .. } | Self::Unchanged => Outcome::NotDone,
             Self::Refused { code, .. } if *code < 500 => Outcome::NotDone,
             Self::Refused { .. } | Self::Lost(_) | Self::Late(_) | Self::Garbled(_) => {
                 Outcome::Unknown
@@ -82,6 +87,7 @@ impl CallError {
             Self::Refused { code, .. } => Some(*code),
             Self::Unspeakable { .. }
             | Self::Stale { .. }
+            | Self::Unchanged
             | Self::Lost(_)
             | Self::Late(_)
             | Self::Garbled(_) => None,
@@ -101,6 +107,7 @@ impl CallError {
             Self::Refused { retry_after: None, .. }
             | Self::Unspeakable { .. }
             | Self::Stale { .. }
+            | Self::Unchanged
             | Self::Lost(_)
             | Self::Late(_)
             | Self::Garbled(_) => Duration::ZERO,
@@ -113,7 +120,9 @@ impl CallError {
             Self::Refused { message, .. } => message.clone(),
             Self::Lost(source) => chain(&**source),
             Self::Late(patience) => format!("no answer within {} s", patience.as_secs()),
-            Self::Unspeakable { .. } | Self::Stale { .. } | Self::Garbled(_) => chain(self),
+            Self::Unspeakable { .. } | Self::Stale { .. } | Self::Unchanged | Self::Garbled(_) => {
+                chain(self)
+            }
         }
     }
 

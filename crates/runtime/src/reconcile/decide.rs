@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use schedule::Instant;
-use tidegate_core::{key::Key, plan::Plan, seen::Seen};
+use tidegate_core::{cluster::seen::Seen, document::key::Key, gate::plan::Plan};
 
 use super::{Duty, hold::Terms};
 use crate::{call::Cluster, store::Store};

@@ -7,7 +7,11 @@
 use std::time::Duration;
 
 use api::schema::Role;
-use tidegate_core::{key::Key, patch::StatusPatch, plan::Plan, seen::Seen};
+use tidegate_core::{
+    cluster::seen::Seen,
+    document::{key::Key, patch::StatusPatch},
+    gate::plan::Plan,
+};
 
 use super::{
     Reconciler,
@@ -16,7 +20,7 @@ use super::{
 use crate::{
     backoff,
     call::{CallError, Outcome},
-    telemetry::Verdict,
+    telemetry::ReconcileOutcome,
 };
 
 /// What is wrong with an object's last reconciles.
@@ -45,7 +49,7 @@ impl Reconciler {
                     tracing::warn!(object = %key, "the server keeps less of the status than was written: its definition is older than this build");
                     self.progress.pruned(&key, true);
                     self.fail(&key, self.tempo.refused_at_most, self.tempo.retry_at_most);
-                    Verdict::Pruned
+                    ReconcileOutcome::Pruned
                 } else {
                     self.progress.pruned(&key, false);
                     self.troubles.remove(&key);
@@ -54,7 +58,7 @@ impl Reconciler {
                     if again == Again::Now {
                         self.queue.hurry(key.clone());
                     }
-                    Verdict::Written
+                    ReconcileOutcome::Written
                 }
             }
             Step::Acted { before, notes, again } => {
@@ -64,19 +68,19 @@ impl Reconciler {
                 if again == Again::Now {
                     self.queue.hurry(key.clone());
                 }
-                Verdict::Written
+                ReconcileOutcome::Written
             }
             Step::Stopped { before, notes } => {
                 tracing::info!(object = %key, "a change is not initiated any more: deciding anew");
                 self.reports.say(&key, before.identity(), notes, self.clock.exact());
                 // Once at once: the next decision knows why, and says so. Never in a circle.
                 self.once_more(&key, self.tempo.retry_at_most, Duration::ZERO);
-                Verdict::Refused
+                ReconcileOutcome::Refused
             }
             Step::HeldBack { why } => {
                 tracing::warn!(object = %key, why, "a change was not initiated after all");
                 self.fail(&key, self.tempo.retry_at_most, Duration::ZERO);
-                Verdict::Refused
+                ReconcileOutcome::Refused
             }
             Step::Read { object, seen } => {
                 self.say_start(&key, seen.as_ref());
@@ -106,18 +110,22 @@ impl Reconciler {
         error: &CallError,
         unsaid: Unsaid,
         phase: Phase,
-    ) -> Verdict {
+    ) -> ReconcileOutcome {
         tracing::warn!(object = %key, at = %object, %error, cause = ?error, "the plan was not carried out");
         let (verdict, unknown, at_most) = match (phase, error.code(), error.outcome()) {
-            (Phase::Reading, ..) => (Verdict::Unknown, true, self.tempo.retry_at_most),
-            (_, Some(409), _) => (Verdict::Conflict, true, self.tempo.retry_at_most),
-            (_, _, Outcome::Unknown) => (Verdict::Unknown, true, self.tempo.retry_at_most),
-            (_, Some(429), Outcome::NotDone) => (Verdict::Refused, false, self.tempo.retry_at_most),
+            (Phase::Reading, ..) => (ReconcileOutcome::Unknown, true, self.tempo.retry_at_most),
+            (_, Some(409), _) => (ReconcileOutcome::Conflict, true, self.tempo.retry_at_most),
+            (_, _, Outcome::Unknown) => (ReconcileOutcome::Unknown, true, self.tempo.retry_at_most),
+            (_, Some(429), Outcome::NotDone) => {
+                (ReconcileOutcome::Refused, false, self.tempo.retry_at_most)
+            }
             // The trouble of one machine must not keep its whole pool waiting.
             (_, _, Outcome::NotDone) if object.kind().role == Role::Part => {
-                (Verdict::Refused, false, self.tempo.retry_at_most)
+                (ReconcileOutcome::Refused, false, self.tempo.retry_at_most)
             }
-            (_, _, Outcome::NotDone) => (Verdict::Refused, false, self.tempo.refused_at_most),
+            (_, _, Outcome::NotDone) => {
+                (ReconcileOutcome::Refused, false, self.tempo.refused_at_most)
+            }
         };
         let first = !self.troubles.contains_key(key);
         let trouble = self.troubles.entry(key.clone()).or_default();
@@ -126,10 +134,10 @@ impl Reconciler {
             (phase, _) => phase,
         };
         trouble.unknown = unknown.then_some(Unknown { object, since });
-        if verdict == Verdict::Unknown && phase == Phase::Writing {
+        if verdict == ReconcileOutcome::Unknown && phase == Phase::Writing {
             trouble.unsaid = unsaid;
         }
-        if first && verdict != Verdict::Refused {
+        if first && verdict != ReconcileOutcome::Refused {
             // Once at once: most conflicts and lost answers are over by then.
             trouble.failures = 1;
             self.queue.release(key);

@@ -10,14 +10,15 @@ use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
 use tidegate_core::{
-    action::{Initiation, Owner, Refused, Right, Write},
-    change::ChangeId,
-    key::Key,
-    note::Note,
-    patch::StatusPatch,
-    plan::Plan,
-    refusal::Refusal,
-    seen::Seen,
+    cluster::seen::Seen,
+    document::{key::Key, patch::StatusPatch},
+    gate::{
+        action::{Initiation, Owner, Refused, Right, Write},
+        change::ChangeId,
+        note::Note,
+        plan::Plan,
+        refusal::Refusal,
+    },
 };
 use tokio::{sync::watch, time::Instant};
 use tracing::Instrument as _;

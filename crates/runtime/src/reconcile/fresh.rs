@@ -10,10 +10,12 @@ use std::collections::BTreeSet;
 use futures_util::future::join_all;
 use serde_json::Value;
 use tidegate_core::{
-    action::{Action, Reserved},
-    key::Key,
-    plan::Plan,
-    seen::Seen,
+    cluster::seen::Seen,
+    document::key::Key,
+    gate::{
+        action::{Action, Reserved},
+        plan::Plan,
+    },
 };
 
 use super::{decide, execute::Hands};

@@ -9,7 +9,7 @@ use api::{
     kinds,
     schema::{Kind, Role},
 };
-use tidegate_core::{enforced::Enforcement, key::Key, seen::Seen};
+use tidegate_core::{cluster::seen::Seen, document::key::Key, gate::enforced::Enforcement};
 
 use super::Duty;
 use crate::store::Store;
@@ -58,17 +58,9 @@ impl Terms {
             return None;
         }
         let key = &seen.identity().key;
-        let before = store.held_back(key);
-        let off = before.is_some_and(|why| why.starts_with(CLOCK));
-        let limit = if off { FURTHEST - JUMP } else { FURTHEST };
-        let Some(skew) = skew else {
-            return Some(UNTOLD.to_owned());
-        };
-        if skew.abs() > limit {
-            let side = if skew > 0.0 { "ahead of" } else { "behind" };
-            return Some(format!(
-                "{CLOCK} is more than {FURTHEST} s {side} the API server's, so nothing is initiated: set the clock of its machine right"
-            ));
+        let off = off(skew, store.held_back(key));
+        if off.is_some() {
+            return off;
         }
         if self.proof == Proof::Required && store.enforcement() != Enforcement::Proven {
             return unproven(store);
@@ -77,6 +69,21 @@ impl Terms {
         let doubt = unread.or_else(|| store.doubt(needed(duty, &resting), self.stale))?;
         Some(format!("{doubt}, so nothing is initiated"))
     }
+}
+
+/// What is wrong with a clock that is so many seconds ahead of the server's, given what was said before.
+fn off(skew: Option<f64>, before: Option<&str>) -> Option<String> {
+    let Some(skew) = skew else {
+        return Some(UNTOLD.to_owned());
+    };
+    let was_off = before.is_some_and(|why| why.starts_with(CLOCK));
+    let limit = if was_off { FURTHEST - JUMP } else { FURTHEST };
+    let side = if skew.is_sign_positive() { "ahead of" } else { "behind" };
+    (skew.abs() > limit).then(|| {
+        format!(
+            "{CLOCK} is more than {FURTHEST} s {side} the API server's, so nothing is initiated: set the clock of its machine right"
+        )
+    })
 }
 
 /// Why an unproven refusal holds everything back.
@@ -92,4 +99,38 @@ fn unproven(store: &Store) -> Option<String> {
 fn needed(duty: &Duty, resting: &[Key]) -> BTreeSet<&'static Kind> {
     let parts = duty.reads.iter().filter(|row| row.role == Role::Part).map(|row| &row.kind);
     parts.chain(resting.iter().map(Key::kind)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// GATE-11: more than five seconds are too far, and who was too far has to come back to four.
+    #[test]
+    fn a_clock_is_off_from_five_seconds_on_and_right_again_below_four() {
+        let ahead = "the clock of the operator is more than 5 s ahead of the API server's";
+        let behind = "the clock of the operator is more than 5 s behind the API server's";
+        for (skew, before, expected) in [
+            (Some(0.0), None, None),
+            (Some(5.0), None, None),
+            (Some(-5.0), None, None),
+            (Some(5.1), None, Some(ahead)),
+            (Some(-5.1), None, Some(behind)),
+            (Some(4.5), Some("something else"), None),
+            (Some(4.5), Some(ahead), Some(ahead)),
+            (Some(-4.5), Some(behind), Some(behind)),
+            (Some(5.5), Some(ahead), Some(ahead)),
+            (Some(4.0), Some(ahead), None),
+            (Some(3.0), Some(ahead), None),
+            (None, None, Some("the API server has not told what time it is")),
+        ] {
+            let found = off(skew, before);
+            let told = found.as_deref().zip(expected).is_some_and(|(a, b)| a.starts_with(b));
+            assert_eq!(
+                (told, found.is_some()),
+                (expected.is_some(), expected.is_some()),
+                "{skew:?} after {before:?}: {found:?}"
+            );
+        }
+    }
 }

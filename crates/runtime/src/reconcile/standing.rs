@@ -1,6 +1,6 @@
 //! What do those who name a policy see of it?
 
-use tidegate_core::seen::SeenPolicy;
+use tidegate_core::policy::seen::SeenPolicy;
 
 /// How a policy stands: as long as this stays the same, so do its gates.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,11 @@
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use tidegate_core::{
+    cluster::{
+        seen::{Part, Seen},
+        snapshot::Snapshot,
+    },
     pool::{merge::Base, render::Rendering, seen::SeenPool, selector::Selector},
-    seen::{Part, Seen},
-    snapshot::Snapshot,
 };
 
 /// Renderings by the name of the pool.

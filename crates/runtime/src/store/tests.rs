@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tidegate_core::kinds;
+use tidegate_core::cluster::kinds;
 
 use super::*;
 use crate::caches::read;

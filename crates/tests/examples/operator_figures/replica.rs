@@ -13,7 +13,7 @@ use operator::{Operator, Settings, serve};
 use runtime::{
     client::{configuration, connect},
     clock::SetClock,
-    telemetry::Verdict,
+    telemetry::ReconcileOutcome,
 };
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _},
@@ -41,7 +41,7 @@ pub(crate) fn run(kubeconfig: &Path, now: &str) {
                     clock.set(schedule::Instant::parse(at).unwrap());
                     clock.speed(1);
                 } else {
-                    let count = view.telemetry.reconciles(Verdict::Written);
+                    let count = view.telemetry.reconciles(ReconcileOutcome::Written);
                     out.write_all(format!("{count}\n").as_bytes()).await.unwrap();
                     out.flush().await.unwrap();
                 }

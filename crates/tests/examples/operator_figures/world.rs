@@ -23,8 +23,8 @@ use runtime::{
 };
 use serde_json::{Value, json};
 use tidegate_core::{
-    key::Key,
-    kinds::{self, Row, known},
+    cluster::kinds::{self, Row, known},
+    document::key::Key,
 };
 
 use crate::HANDS;
@@ -84,7 +84,10 @@ impl World {
             .await;
     }
 
-    async fn list(&self, kind: &'static Row) -> (BTreeMap<Key, tidegate_core::seen::Seen>, String) {
+    async fn list(
+        &self,
+        kind: &'static Row,
+    ) -> (BTreeMap<Key, tidegate_core::cluster::seen::Seen>, String) {
         let mut listed = BTreeMap::new();
         let each = |mut document: Value| {
             document["apiVersion"] = json!(kind.api_version);

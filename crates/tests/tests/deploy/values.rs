@@ -75,6 +75,7 @@ fn bad_values_are_refused_by_name() {
             "agent.authorityConfigMap: name a config map with the authority",
         );
         check(helm, "agent.maxUnavailable=some", "at '/agent/maxUnavailable'");
+        check(helm, "nodeReporters={a' || true || '}", "at '/nodeReporters/0'");
         check(helm, "nodeConfig.port=443", "at '/nodeConfig/port': minimum");
         check(helm, "changeGates.enabled=soon", "at '/changeGates/enabled': got string");
         check(
@@ -100,6 +101,36 @@ fn check_value(helm: &Helm, values: &[&str], path: &str, expect: &str) {
     let found = object.and_then(|object| object.pointer(&format!("/{pointer}")));
     let found = found.map_or("absent".to_owned(), ToString::to_string);
     assert_eq!(found, expect, "{path} with {values:?}");
+}
+
+/// GATE-16: whoever manages pools knows who speaks for machines, with the agent of the chart or without it.
+#[test]
+fn nobody_but_those_who_are_named_speaks_for_machines() {
+    suite::with_helm("chart-reports", |helm| {
+        let known = |values: &[&str]| -> Vec<String> {
+            let objects = documents(&helm.render(&chart(), "t", values).unwrap());
+            let named = |kind: &str| {
+                let mut all = objects.iter().filter(|object| object["kind"] == kind);
+                all.find(|object| object["metadata"]["name"] == "tidegate-reports").cloned()
+            };
+            let policy = named("ValidatingAdmissionPolicy");
+            let binding = named("ValidatingAdmissionPolicyBinding");
+            assert_eq!(policy.is_some(), binding.is_some(), "{values:?}");
+            let Some(policy) = policy else { return Vec::new() };
+            let who = policy["spec"]["matchConditions"][0]["expression"].as_str().unwrap();
+            who.split('\'').filter(|part| part.contains(':')).map(str::to_owned).collect()
+        };
+        let (agent, operator) =
+            ("system:serviceaccount:t:tidegate-agent", "system:serviceaccount:t:tidegate");
+        assert_eq!(known(&[]), [""; 0]);
+        assert_eq!(known(&["managePools=true"]), [agent, operator]);
+        let daemon = "system:serviceaccount:machines:daemon";
+        let named = format!("nodeReporters={{{daemon},system:node:n1}}");
+        assert_eq!(
+            known(&["managePools=true", &named]),
+            [agent, daemon, "system:node:n1", operator]
+        );
+    });
 }
 
 #[test]

@@ -14,8 +14,8 @@ use runtime::{
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    cluster::kinds,
     drain::{Budgets, Settings},
-    kinds,
 };
 
 use super::admin::Admin;

@@ -16,10 +16,9 @@ use rig::{
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
+    cluster::{kinds, snapshot::Snapshot},
     gate::{Supposed, WhatIf},
-    kinds,
     pool::{Effect, PoolPlan, PoolView, Topology, decide, merge::Base},
-    snapshot::Snapshot,
 };
 
 #[test]

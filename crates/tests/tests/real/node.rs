@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agent::{
     host::recording::Recording,
-    next::{Awaited, Step},
+    next::{Awaited, NextStep},
     run::{Agent, Turn},
 };
 use api::machine::names::PERMIT_CHANGE;
@@ -90,7 +90,7 @@ async fn turns(agent: &mut Agent<Recording>) -> Turn {
     panic!("no end in sight");
 }
 
-async fn idle(agent: &mut Agent<Recording>) -> Step {
+async fn idle(agent: &mut Agent<Recording>) -> NextStep {
     match turns(agent).await {
         Turn::Idle { step, .. } => step,
         turn => panic!("{turn:?}"),
@@ -117,15 +117,15 @@ async fn changes(cluster: &Cluster) {
     let mut agent = Agent::new(Recording::default(), admin.0.clone(), "n1");
     let drainer = Drainer::new(admin.0.clone(), known(&admin).await, Settings::default());
     let now = Instant::parse("2030-01-01T00:00:00Z").unwrap();
-    assert_eq!(idle(&mut agent).await, Step::Rest);
+    assert_eq!(idle(&mut agent).await, NextStep::Rest);
     admin.desire("rendered-a").await;
-    assert_eq!(idle(&mut agent).await, Step::Await(Awaited::Drain));
+    assert_eq!(idle(&mut agent).await, NextStep::Await(Awaited::Drain));
     assert_eq!(drainer.pass("n1", now).await.unwrap(), Passed::Drained);
     assert_eq!(turns(&mut agent).await, Turn::Restarting);
     agent.host().restart();
-    assert_eq!(idle(&mut agent).await, Step::Await(Awaited::Uncordon));
+    assert_eq!(idle(&mut agent).await, NextStep::Await(Awaited::Uncordon));
     assert_eq!(drainer.pass("n1", now).await.unwrap(), Passed::Uncordoned);
-    assert_eq!(idle(&mut agent).await, Step::Rest);
+    assert_eq!(idle(&mut agent).await, NextStep::Rest);
     assert_eq!(
         (admin.says("currentConfig").await, admin.says("state").await),
         ("rendered-a".into(), "Done".into())
@@ -145,11 +145,11 @@ async fn changes(cluster: &Cluster) {
     admin.create(BUDGETS, &budget).await;
     agent.host().take_performed();
     admin.desire("rendered-b").await;
-    assert_eq!(idle(&mut agent).await, Step::Await(Awaited::Drain));
+    assert_eq!(idle(&mut agent).await, NextStep::Await(Awaited::Drain));
     for seconds in [0, 60, 3_600] {
         let passed = drainer.pass("n1", now.saturating_add(seconds)).await.unwrap();
         assert!(matches!(passed, Passed::Draining(_)), "{passed:?}");
-        assert_eq!(idle(&mut agent).await, Step::Await(Awaited::Drain));
+        assert_eq!(idle(&mut agent).await, NextStep::Await(Awaited::Drain));
     }
     assert!(agent.host().performed().is_empty(), "nothing is done before the last has left");
     assert_eq!(admin.says("state").await, "Working");
@@ -163,10 +163,10 @@ async fn changes(cluster: &Cluster) {
         ["write /etc/harbour.conf", "reboot: going to rendered-b"]
     );
     agent.host().restart();
-    assert_eq!(idle(&mut agent).await, Step::Await(Awaited::Uncordon));
+    assert_eq!(idle(&mut agent).await, NextStep::Await(Awaited::Uncordon));
     assert_eq!(admin.get(NODE).await.unwrap()["spec"]["unschedulable"], true);
     assert_eq!(drainer.pass("n1", now.saturating_add(3_720)).await.unwrap(), Passed::Uncordoned);
-    assert_eq!(idle(&mut agent).await, Step::Rest);
+    assert_eq!(idle(&mut agent).await, NextStep::Rest);
     assert_eq!(
         (admin.says("currentConfig").await, admin.says("state").await),
         ("rendered-b".into(), "Done".into())

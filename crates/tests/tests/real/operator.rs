@@ -182,7 +182,7 @@ async fn statuses_are_true(cluster: &Cluster) {
         versions
     };
     let before = everything().await;
-    let unchanged = || view.telemetry.reconciles(runtime::telemetry::Verdict::Unchanged);
+    let unchanged = || view.telemetry.reconciles(runtime::telemetry::ReconcileOutcome::Unchanged);
     let looked = unchanged();
     let stepped = tokio::time::Instant::now();
     clock.step(600);

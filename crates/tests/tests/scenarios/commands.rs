@@ -3,8 +3,8 @@
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    key,
-    overriding::{self, Wanted},
+    cluster::overriding::{self, WantedStanza},
+    document::key,
 };
 
 use super::{git, live::Live, machines, schedules, show, verbs, workloads};
@@ -148,11 +148,11 @@ async fn overridden(called: &str, words: &[&str], live: &mut Live) -> Result<(),
         words => (words, None),
     };
     let wanted = match words {
-        ["permissive"] => Wanted::Permissive,
-        ["restrictive"] => Wanted::Restrictive,
-        ["permissive", "until", instant] => Wanted::PermissiveUntil(parsed(instant)?),
-        ["restrictive", "until", instant] => Wanted::RestrictiveUntil(parsed(instant)?),
-        ["clear"] => Wanted::Clear,
+        ["permissive"] => WantedStanza::Permissive,
+        ["restrictive"] => WantedStanza::Restrictive,
+        ["permissive", "until", instant] => WantedStanza::PermissiveUntil(parsed(instant)?),
+        ["restrictive", "until", instant] => WantedStanza::RestrictiveUntil(parsed(instant)?),
+        ["clear"] => WantedStanza::Clear,
         _ => return Err(format!("{words:?} is no override")),
     };
     let world = live.snapshot().await;

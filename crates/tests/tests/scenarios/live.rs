@@ -19,9 +19,11 @@ use runtime::clock::{Clock as _, SetClock};
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    key::{self, Key},
-    kinds::{self, Row},
-    snapshot::Snapshot,
+    cluster::{
+        kinds::{self, Row},
+        snapshot::Snapshot,
+    },
+    document::key::{self, Key},
 };
 use tokio::task::JoinHandle;
 

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use schedule::Zone;
 use serde_json::Value;
 use tidegate_core::{
-    explain::{Reason, change},
-    key,
-    overview::{self, Overridden},
+    cluster::overview::{self, Overridden},
+    document::key,
+    gate::words,
+    policy::explain::Reason,
 };
 
 use super::live::Live;
@@ -80,8 +81,8 @@ pub(crate) async fn overview(live: &Live) -> Result<String, String> {
         let until = until.map_or_else(String::new, |until| format!(" until {until}"));
         let pending = match (row.pending.waiting.as_slice(), row.pending.begun.as_slice()) {
             ([], []) => "nothing waits".into(),
-            ([], begun) => format!("under way: {}", change::joined(begun)),
-            (waiting, _) => format!("waiting: {}", change::joined(waiting)),
+            ([], begun) => format!("under way: {}", words::joined(begun)),
+            (waiting, _) => format!("waiting: {}", words::joined(waiting)),
         };
         let _ = writeln!(
             shown,

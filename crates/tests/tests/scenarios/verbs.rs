@@ -4,11 +4,15 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use tidegate_core::{
-    key,
-    overriding::{self, Wanted},
-    phase,
+    cluster::{
+        overriding::{self, WantedStanza},
+        phase,
+    },
+    document::{
+        key,
+        problem::{Object, Problem},
+    },
     pool::{seen::SeenPool, steer},
-    problem::{Object, Problem},
 };
 
 use super::live::Live;
@@ -34,11 +38,11 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
             let patch = steer::rollback(pool, &fleet.shelf(pool));
             steered(pool, patch, "goes back to", live).await
         }
-        ["worker-nodes", "pause"] => gated(Wanted::Restrictive, None, live).await,
+        ["worker-nodes", "pause"] => gated(WantedStanza::Restrictive, None, live).await,
         ["worker-nodes", "pause", "because", reason] => {
-            gated(Wanted::Restrictive, Some(reason), live).await
+            gated(WantedStanza::Restrictive, Some(reason), live).await
         }
-        ["worker-nodes", "resume"] => gated(Wanted::Clear, None, live).await,
+        ["worker-nodes", "resume"] => gated(WantedStanza::Clear, None, live).await,
         ["worker-nodes", "status"] => Ok(machines(live).await),
         ["node", "allow", name] => allow(name, live).await,
         ["prune"] => Ok(prune(live).await),
@@ -61,14 +65,18 @@ async fn steered(
     Ok(format!("{} {goes} {}, as its gate permits\n", pool.object(), target.unwrap_or("nothing")))
 }
 
-async fn gated(wanted: Wanted, reason: Option<&str>, live: &mut Live) -> Result<String, String> {
+async fn gated(
+    wanted: WantedStanza,
+    reason: Option<&str>,
+    live: &mut Live,
+) -> Result<String, String> {
     let world = live.snapshot().await;
     let object = key::named("mcp/worker", None)?;
     let seen = world.resource(&object).ok_or("there is no such resource")?;
     let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
     // As the verb does: a pool that names no policy has nothing to go back to but going on.
     let wanted = match wanted {
-        Wanted::Clear if seen.policy().is_none() => Wanted::Permissive,
+        WantedStanza::Clear if seen.policy().is_none() => WantedStanza::Permissive,
         wanted => wanted,
     };
     let change = overriding::change(seen, policy.as_ref(), wanted, reason, live.now())?;

@@ -8,7 +8,7 @@ use runtime::{
     tempo::{LeaseTempo, Tempo},
 };
 use schedule::Instant;
-use tidegate_core::kinds::{self, Controller, Duty};
+use tidegate_core::cluster::kinds::{self, Controller, Duty};
 use tokio::task::JoinHandle;
 
 use super::{

@@ -5,7 +5,7 @@
 //! evidence. Where a second guard would catch a bug, both are planted, and the name says so; what is harmless alone is played too.
 
 use operator::Proof;
-use tidegate_core::kinds::Decide;
+use tidegate_core::cluster::kinds::Decide;
 
 use super::{
     machines::Agents,

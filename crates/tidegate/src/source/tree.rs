@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput, Tag};
 use serde_json::{Map, Number, Value};
-use tidegate_core::problem::{Code, FieldPath, Problem, Step, quoted};
+use tidegate_core::document::problem::{Code, FieldPath, PathStep, Problem, quoted};
 
 /// How deep values may be nested. A policy needs eight levels.
 const DEEPEST: usize = 64;
@@ -124,16 +124,16 @@ impl Node {
     }
 
     /// The place of a value below here, or of the nearest one around it that exists.
-    pub(crate) fn place_of(&self, path: &[Step]) -> Place {
+    pub(crate) fn place_of(&self, path: &[PathStep]) -> Place {
         path.split_first()
             .and_then(|(step, rest)| self.child(step).map(|child| child.place_of(rest)))
             .unwrap_or(self.place)
     }
 
     /// The place of the key of a field below here.
-    pub(crate) fn place_of_key(&self, path: &[Step]) -> Place {
+    pub(crate) fn place_of_key(&self, path: &[PathStep]) -> Place {
         match path {
-            [Step::Key(name)] => match &self.kind {
+            [PathStep::Key(name)] => match &self.kind {
                 Kind::Fields(fields) => fields
                     .iter()
                     .find(|(key, _)| key.name == *name)
@@ -147,11 +147,11 @@ impl Node {
         }
     }
 
-    fn child(&self, step: &Step) -> Option<&Node> {
+    fn child(&self, step: &PathStep) -> Option<&Node> {
         match (step, &self.kind) {
-            (Step::Key(name), _) => self.field(name),
-            (Step::Index(place), Kind::List(items)) => items.get(*place).map(AsRef::as_ref),
-            (Step::Index(_), _) => None,
+            (PathStep::Key(name), _) => self.field(name),
+            (PathStep::Index(place), Kind::List(items)) => items.get(*place).map(AsRef::as_ref),
+            (PathStep::Index(_), _) => None,
         }
     }
 }

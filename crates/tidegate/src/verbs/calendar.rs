@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use clap::{Args, FromArgMatches as _, ValueEnum};
 use schedule::{Date, Instant};
-use tidegate_core::read::Policy;
+use tidegate_core::policy::read::Policy;
 use views::{
     calendar::{self, PolicyMonths, grid, ics, picture, strip},
     drawing::Colour,

@@ -8,8 +8,8 @@ use clap::{Args, FromArgMatches as _};
 use schedule::{Rrule, TimeOfDay};
 use serde::Serialize;
 use tidegate_core::{
-    convert::{self, Structured},
-    format::{self, Flaw},
+    document::format::{self, Flaw},
+    policy::convert::{self, Structured},
 };
 use views::{
     items::{Items, Named},

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, FromArgMatches as _};
-use tidegate_core::read::Policy;
+use tidegate_core::policy::read::Policy;
 use views::diff::{self, Comparison};
 
 use super::{Listed, Verb};

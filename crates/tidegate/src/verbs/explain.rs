@@ -2,7 +2,7 @@
 
 use clap::{Args, FromArgMatches as _};
 use schedule::Instant;
-use tidegate_core::{key, snapshot::Snapshot};
+use tidegate_core::{cluster::snapshot::Snapshot, document::key};
 use views::{
     explain::{Answer, of_object, of_policy},
     items::Items,

@@ -2,7 +2,7 @@
 
 use clap::{ArgGroup, Args, FromArgMatches as _};
 use schedule::Instant;
-use tidegate_core::{freezing::Wanted, key};
+use tidegate_core::{document::key, policy::freezing::Wanted};
 use views::freezing;
 
 use super::{Listed, Verb};

@@ -30,11 +30,11 @@ pub(crate) fn verb() -> Verb {
 #[derive(Args, Debug)]
 struct Node {
     #[command(subcommand)]
-    step: Step,
+    step: NodeVerb,
 }
 
 #[derive(Subcommand, Debug)]
-enum Step {
+enum NodeVerb {
     /// Let a node go
     Allow {
         /// The node
@@ -48,6 +48,6 @@ enum Step {
 }
 
 fn run(args: &Node) -> anyhow::Result<Output> {
-    let Step::Allow { name, reach, manner } = &args.step;
+    let NodeVerb::Allow { name, reach, manner } = &args.step;
     manner.make(&reach.connect()?, Extent::Pools, |snapshot| proposal::allow(snapshot, name))
 }

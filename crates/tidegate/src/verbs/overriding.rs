@@ -3,7 +3,10 @@
 use clap::{ArgGroup, Args, FromArgMatches as _};
 use schedule::Instant;
 use serde_json::Value;
-use tidegate_core::{key, overriding::Wanted, snapshot::Snapshot};
+use tidegate_core::{
+    cluster::{overriding::WantedStanza, snapshot::Snapshot},
+    document::key,
+};
 use views::{change::Change, proposal};
 
 use super::{Listed, Verb};
@@ -72,17 +75,17 @@ fn reason(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn wanted(args: &Override, now: Instant) -> Wanted {
+fn wanted(args: &Override, now: Instant) -> WantedStanza {
     match args {
         Override { permissive_until: Some(until), .. } => {
-            Wanted::PermissiveUntil(until.instant(now))
+            WantedStanza::PermissiveUntil(until.instant(now))
         }
         Override { restrictive_until: Some(until), .. } => {
-            Wanted::RestrictiveUntil(until.instant(now))
+            WantedStanza::RestrictiveUntil(until.instant(now))
         }
-        Override { permissive: true, .. } => Wanted::Permissive,
-        Override { restrictive: true, .. } => Wanted::Restrictive,
-        Override { .. } => Wanted::Clear,
+        Override { permissive: true, .. } => WantedStanza::Permissive,
+        Override { restrictive: true, .. } => WantedStanza::Restrictive,
+        Override { .. } => WantedStanza::Clear,
     }
 }
 
@@ -93,7 +96,8 @@ fn run(args: &Override, edge: &Edge) -> anyhow::Result<Output> {
         let now = cluster.now(edge);
         let wanted = wanted(args, now);
         let change = proposal::set_aside(snapshot, &object, wanted, args.reason.as_deref(), now)?;
-        let reason = snapshot.resource(&object).and_then(|seen| seen.override_reason.as_ref());
+        let reason =
+            snapshot.resource(&object).and_then(|seen| seen.stanza.override_reason.as_ref());
         let back_to_policy = strategy(&change.undo) == Some("ByPolicy") && reason.is_none();
         let way_back =
             back_to_policy.then(|| format!("tidegate override {} --clear", args.resource));

@@ -29,7 +29,7 @@ use sim::{
     example,
     stock::Item,
 };
-use tidegate_core::read::Policy;
+use tidegate_core::policy::read::Policy;
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},

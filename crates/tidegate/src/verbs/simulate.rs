@@ -10,8 +10,8 @@ use anyhow::{Context as _, bail};
 use clap::{Args, FromArgMatches as _, ValueEnum};
 use schedule::Instant;
 use tidegate_core::{
+    cluster::snapshot::Snapshot,
     simulate::{Lengths, Settings, simulate},
-    snapshot::Snapshot,
 };
 use views::{
     drawing::Detail,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Args, FromArgMatches as _};
 use serde::Serialize;
-use tidegate_core::problem::Severity;
+use tidegate_core::document::problem::Severity;
 use views::{items::Named, safe::printable};
 
 use super::{Listed, Verb};

@@ -44,11 +44,11 @@ pub(crate) fn verb() -> Verb {
 #[derive(Args, Debug)]
 struct WorkerNodes {
     #[command(subcommand)]
-    step: Step,
+    step: PoolVerb,
 }
 
 #[derive(Subcommand, Debug)]
-enum Step {
+enum PoolVerb {
     /// Make a configuration the target of a pool, and record the previous one for rollback
     Start {
         /// The rendered configuration [default: the newest]
@@ -112,29 +112,29 @@ struct Which {
 
 fn run(args: &WorkerNodes, edge: &mut Edge) -> anyhow::Result<Output> {
     match &args.step {
-        Step::Start { config, which, manner } => retry_on_conflict(|| {
+        PoolVerb::Start { config, which, manner } => retry_on_conflict(|| {
             manner.make(&which.reach.connect()?, Extent::Pools, |snapshot| {
                 proposal::start(snapshot, &which.pool, config.as_deref())
             })
         }),
-        Step::Rollback { which, manner } => retry_on_conflict(|| {
+        PoolVerb::Rollback { which, manner } => retry_on_conflict(|| {
             manner.make(&which.reach.connect()?, Extent::Pools, |snapshot| {
                 proposal::rollback(snapshot, &which.pool)
             })
         }),
-        Step::Pause { reason, which, manner } => retry_on_conflict(|| {
+        PoolVerb::Pause { reason, which, manner } => retry_on_conflict(|| {
             let cluster = which.reach.connect()?;
             manner.make(&cluster, Extent::Gates, |snapshot| {
                 proposal::pause(snapshot, &which.pool, reason.as_deref(), cluster.now(edge))
             })
         }),
-        Step::Resume { which, manner } => retry_on_conflict(|| {
+        PoolVerb::Resume { which, manner } => retry_on_conflict(|| {
             let cluster = which.reach.connect()?;
             manner.make(&cluster, Extent::Gates, |snapshot| {
                 proposal::resume(snapshot, &which.pool, cluster.now(edge))
             })
         }),
-        Step::Status { pool, watch, reach, at, formats } => {
+        PoolVerb::Status { pool, watch, reach, at, formats } => {
             let cluster = reach.connect()?;
             let pool = pool.as_deref();
             if *watch {

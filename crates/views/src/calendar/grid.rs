@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use schedule::{Date, Instant, Span, TimeOfDay, Weekday, Zone};
-use tidegate_core::{
+use tidegate_core::policy::{
     calendar::{Cover, Day, Month},
     explain::rule,
     part::PartKind,

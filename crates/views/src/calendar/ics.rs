@@ -7,7 +7,10 @@
 use std::ops::Range;
 
 use schedule::Instant;
-use tidegate_core::{explain, forecast::clipped, problem::Object, read::Policy};
+use tidegate_core::{
+    document::problem::Object,
+    policy::{explain, forecast::clipped, read::Policy},
+};
 
 use super::exclusion_days;
 

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use schedule::{Date, Weekday};
-use tidegate_core::{
+use tidegate_core::policy::{
     calendar::{Day, Month},
     explain,
     forecast::length,

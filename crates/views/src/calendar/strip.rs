@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use schedule::Weekday;
-use tidegate_core::calendar::{Day, Month};
+use tidegate_core::policy::calendar::{Day, Month};
 
 use super::{PolicyMonths, exclusion_days, month_name};
 use crate::{

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tidegate_core::simulate::{
-    Arrival, Change, Course, Forecast, Settings, Single, verdict::Verdict,
+    Arrival, Course, Forecast, PoolChange, Settings, Single, verdict::Outlook,
 };
 
 use super::words;
@@ -107,11 +107,11 @@ fn pool(course: &Course, settings: &Settings) -> PoolItem {
         object: Named::from(&course.object),
         verdict: words::word(&course.verdict),
         converged: match course.verdict {
-            Verdict::Converges(at) => Some(at.to_string()),
-            Verdict::Idle
-            | Verdict::Unfinished { .. }
-            | Verdict::Late { .. }
-            | Verdict::Never { .. } => None,
+            Outlook::Converges(at) => Some(at.to_string()),
+            Outlook::Idle
+            | Outlook::Unfinished { .. }
+            | Outlook::Late { .. }
+            | Outlook::Never { .. } => None,
         },
         reason,
         hint,
@@ -127,7 +127,7 @@ fn pool(course: &Course, settings: &Settings) -> PoolItem {
     }
 }
 
-fn change(change: &Change, course: &Course) -> ChangeItem {
+fn change(change: &PoolChange, course: &Course) -> ChangeItem {
     let zone = |name: &str| {
         let found = course.machines.iter().find(|(machine, _)| machine == name);
         found.and_then(|(_, zone)| zone.clone())

@@ -7,8 +7,8 @@ use std::{fmt::Write as _, ops::Range};
 
 use schedule::{Date, Instant, Zone};
 use tidegate_core::{
-    forecast::{clipped, first_of_month, length, midnight, next_month},
-    simulate::{Arrival, Change, Course, Forecast, Settings, Single, verdict::Verdict},
+    policy::forecast::{clipped, first_of_month, length, midnight, next_month},
+    simulate::{Arrival, Course, Forecast, PoolChange, Settings, Single, verdict::Outlook},
 };
 
 use super::words;
@@ -61,7 +61,7 @@ impl Axis {
     fn new(forecast: &Forecast, settings: &Settings) -> Self {
         let Range { start, end } = settings.range.clone();
         let settled =
-            |course: &Course| matches!(course.verdict, Verdict::Idle | Verdict::Converges(_));
+            |course: &Course| matches!(course.verdict, Outlook::Idle | Outlook::Converges(_));
         if !forecast.pools.iter().all(settled) {
             return Self { range: start..end };
         }
@@ -164,9 +164,9 @@ fn draw_single(single: &Single, axis: &Axis, y: usize, body: &mut String) -> usi
 
 fn draw_pool(course: &Course, axis: &Axis, y: usize, body: &mut String) -> usize {
     let class = match course.verdict {
-        Verdict::Idle => "faint",
-        Verdict::Converges(_) | Verdict::Unfinished { .. } => "good",
-        Verdict::Late { .. } | Verdict::Never { .. } => "bad",
+        Outlook::Idle => "faint",
+        Outlook::Converges(_) | Outlook::Unfinished { .. } => "good",
+        Outlook::Late { .. } | Outlook::Never { .. } => "bad",
     };
     heading((&course.object.to_string(), class, &words::result(course)), y, body);
     let top = y + 12;
@@ -230,7 +230,7 @@ fn shortened(name: &str) -> String {
     format!("{first}…{last}")
 }
 
-fn draw_runs(change: &Change, machine: &str, axis: &Axis, y: usize, body: &mut String) {
+fn draw_runs(change: &PoolChange, machine: &str, axis: &Axis, y: usize, body: &mut String) {
     for run in change.runs.iter().filter(|run| run.node == machine) {
         let title = format!(
             "{machine} to {}: begun {}, drained {}, back {}",

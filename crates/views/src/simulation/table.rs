@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use schedule::{Instant, Zone};
 use tidegate_core::simulate::{
-    Arrival, Change, Course, Forecast, Settings, Single, verdict::Verdict,
+    Arrival, Course, Forecast, PoolChange, Settings, Single, verdict::Outlook,
 };
 
 use super::words;
@@ -138,10 +138,10 @@ fn pools(courses: &[Course], settings: &Settings, colour: Colour) -> String {
         Some(course) => {
             let result = words::result(course);
             let style = match course.verdict {
-                Verdict::Idle => Style::Faint,
-                Verdict::Converges(_) | Verdict::Unfinished { .. } => Style::Open,
-                Verdict::Late { .. } => Style::Excluded,
-                Verdict::Never { .. } => Style::Paused,
+                Outlook::Idle => Style::Faint,
+                Outlook::Converges(_) | Outlook::Unfinished { .. } => Style::Open,
+                Outlook::Late { .. } => Style::Excluded,
+                Outlook::Never { .. } => Style::Paused,
             };
             line.replacen(&result, &colour.paint(style, &result), 1) + "\n"
         }
@@ -200,11 +200,11 @@ fn strip(course: &Course, settings: &Settings, colour: Colour) -> String {
 }
 
 /// When nobody waits for a change any more.
-fn waits_until(change: &Change) -> i64 {
+fn waits_until(change: &PoolChange) -> i64 {
     change.finished.or(change.superseded).map_or(i64::MAX, Instant::unix)
 }
 
-fn arrives(change: &Change, settings: &Settings) -> Instant {
+fn arrives(change: &PoolChange, settings: &Settings) -> Instant {
     match change.arrival {
         Arrival::Pending => settings.range.start,
         Arrival::At(at) => at,
@@ -227,7 +227,7 @@ fn changes(courses: &[Course], settings: &Settings, colour: Colour, detail: Deta
     strong_head(&text::table(0, &rows), colour)
 }
 
-fn row(change: &Change, course: &Course, settings: &Settings) -> Vec<String> {
+fn row(change: &PoolChange, course: &Course, settings: &Settings) -> Vec<String> {
     let arrives = arrives(change, settings);
     let after = |at: Instant| words::after(at, arrives);
     vec![

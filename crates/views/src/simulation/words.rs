@@ -7,20 +7,20 @@ use crate::{
 use schedule::Instant;
 use tidegate_core::simulate::{
     Course, Settings,
-    verdict::{MONTH, Obstacle, Verdict},
+    verdict::{MONTH, Obstacle, Outlook},
 };
 
 /// How many machines a sentence names.
 const SHOWN: usize = 5;
 
 /// One word for programs.
-pub fn word(verdict: &Verdict) -> &'static str {
+pub fn word(verdict: &Outlook) -> &'static str {
     match verdict {
-        Verdict::Idle => "idle",
-        Verdict::Converges(_) => "converges",
-        Verdict::Unfinished { .. } => "unfinished",
-        Verdict::Late { .. } => "late",
-        Verdict::Never { .. } => "never",
+        Outlook::Idle => "idle",
+        Outlook::Converges(_) => "converges",
+        Outlook::Unfinished { .. } => "unfinished",
+        Outlook::Late { .. } => "late",
+        Outlook::Never { .. } => "never",
     }
 }
 
@@ -28,37 +28,37 @@ pub fn word(verdict: &Verdict) -> &'static str {
 pub fn result(course: &Course) -> String {
     let count = course.machines.len();
     match &course.verdict {
-        Verdict::Idle if count == 0 => "has no machines".into(),
-        Verdict::Idle => "nothing is pending".into(),
-        Verdict::Converges(_) => "converges".into(),
-        Verdict::Unfinished { .. } => "converges; the last change waits at the end".into(),
-        Verdict::Late { waiting, .. } => {
+        Outlook::Idle if count == 0 => "has no machines".into(),
+        Outlook::Idle => "nothing is pending".into(),
+        Outlook::Converges(_) => "converges".into(),
+        Outlook::Unfinished { .. } => "converges; the last change waits at the end".into(),
+        Outlook::Late { waiting, .. } => {
             format!("late: {} of {count} machines wait at the end", waiting.len())
         }
-        Verdict::Never { obstacle: Obstacle::Shut { opens: Some(_), .. }, .. } => {
+        Outlook::Never { obstacle: Obstacle::Shut { opens: Some(_), .. }, .. } => {
             "waits: the gate opens after the period".into()
         }
-        Verdict::Never { waiting, .. } => {
+        Outlook::Never { waiting, .. } => {
             format!("never converges: {} of {count} machines wait at the end", waiting.len())
         }
     }
 }
 
 /// The machines that wait when the period ends.
-pub fn waiting(verdict: &Verdict) -> &[String] {
+pub fn waiting(verdict: &Outlook) -> &[String] {
     match verdict {
-        Verdict::Idle | Verdict::Converges(_) => &[],
-        Verdict::Unfinished { waiting }
-        | Verdict::Late { waiting, .. }
-        | Verdict::Never { waiting, .. } => waiting,
+        Outlook::Idle | Outlook::Converges(_) => &[],
+        Outlook::Unfinished { waiting }
+        | Outlook::Late { waiting, .. }
+        | Outlook::Never { waiting, .. } => waiting,
     }
 }
 
 /// What is in the way, and what would help; nothing if nothing is.
 pub fn reason(course: &Course, settings: &Settings) -> Option<(String, String)> {
     let obstacle = match &course.verdict {
-        Verdict::Idle | Verdict::Converges(_) | Verdict::Unfinished { .. } => return None,
-        Verdict::Late { obstacle, .. } | Verdict::Never { obstacle, .. } => obstacle,
+        Outlook::Idle | Outlook::Converges(_) | Outlook::Unfinished { .. } => return None,
+        Outlook::Late { obstacle, .. } | Outlook::Never { obstacle, .. } => obstacle,
     };
     let (reason, hint) = match obstacle {
         Obstacle::Blocked(problem) => {

@@ -36,11 +36,11 @@ fn node(words: &str) -> Node {
     Node::of(&node)
 }
 
-fn short(verdict: &Verdict) -> String {
+fn short(verdict: &Response) -> String {
     match verdict {
-        Verdict::Refused(refusal) => format!("refused: {refusal}"),
-        Verdict::Wait(told) => format!("wait: {}", told.split(['(', ')']).nth(1).unwrap()),
-        Verdict::Stay(_) => "stay".to_owned(),
+        Response::Refused(refusal) => format!("refused: {refusal}"),
+        Response::Wait(told) => format!("wait: {}", told.split(['(', ')']).nth(1).unwrap()),
+        Response::Stay(_) => "stay".to_owned(),
         other => format!("{other:?}").to_lowercase(),
     }
 }
@@ -231,7 +231,7 @@ fn what_is_not_honoured_is_told_once() {
     assert!(needs_somebody(&knowing, &home("worker")), "another reason is news");
     let long = Node::of(&json!({"metadata": {"annotations": {
         "machineconfiguration.openshift.io/desiredDrain": format!("drain-\u{1b}[2J{}", "x".repeat(200_000))}}}));
-    let line = super::told(&long, &Refusal::NoPool);
+    let line = super::told(&long, &NotHonoured::NoPool);
     assert!(line.len() == 500 && line.starts_with("NotHonoured: drain- [2Jxx"), "{line}");
     // What was told goes with the request.
     assert!(needs_somebody(&asks("says=something"), &home("")));

@@ -9,6 +9,7 @@ use crate::pool::source::Rendered;
 fn config(name: &str) -> Rendered {
     Rendered {
         name: name.into(),
+        resource_version: String::new(),
         pool: "worker".into(),
         created: None,
         digests: BTreeMap::new(),

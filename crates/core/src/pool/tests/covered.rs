@@ -288,9 +288,7 @@ fn master_that_went_elsewhere_keeps_no_change_open() {
 fn master_whose_agent_never_spoke_keeps_no_change_open() {
     let mut world = updating();
     world.put(&file_source("50-user", "/etc/user", "2"));
-    let silent = world.node("n2");
-    (silent.current, silent.desired) = (String::new(), String::new());
-    (silent.order, silent.state) = (Order::NotGiven, NodeState::Unknown);
+    silence(&mut world, "n2");
     for second in [60, 61] {
         world.settle(&open(), later(second));
         world.finish();
@@ -305,4 +303,35 @@ fn master_whose_agent_never_spoke_keeps_no_change_open() {
     }
     let newest = world.newest();
     assert_eq!(at(&world), [&*newest, &*newest, ""]);
+}
+
+/// An agent that has never said a word.
+fn silence(world: &mut World, name: &str) {
+    let silent = world.node(name);
+    (silent.current, silent.desired) = (String::new(), String::new());
+    (silent.order, silent.state) = (Order::NotGiven, NodeState::Unknown);
+}
+
+/// GATE-10, NODE-3: the masters that can be told have converged, and from then on what is generated for them waits for the gate, whatever
+/// one whose agent never spoke may do. While none of them has spoken nobody has converged.
+#[test]
+fn master_whose_agent_never_spoke_keeps_no_record_open() {
+    let mut world = updating();
+    world.put(&generated("00-release", "4.21.3"));
+    silence(&mut world, "n2");
+    world.settle(&shut(), later(60));
+    assert_eq!(world.record()["converged"], Value::Null, "somebody is still on the way");
+    finish_all(&mut world, &shut(), 61);
+    let newest = world.newest();
+    assert_eq!(at(&world), [&*newest, &*newest, ""]);
+    assert_eq!(world.record()["converged"], true);
+    world.put(&generated("99-kubelet", "1"));
+    world.settle(&shut(), later(70));
+    assert_eq!(marked(&world, 71), [""; 0]);
+
+    let mut mute = updating();
+    mute.put(&generated("00-release", "4.21.3"));
+    ["n0", "n1", "n2"].into_iter().for_each(|name| silence(&mut mute, name));
+    mute.settle(&shut(), later(60));
+    assert_eq!(mute.record()["converged"], Value::Null);
 }

@@ -27,7 +27,7 @@ enum Start {
 
 /// What happens next.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum Event {
     /// A planner looks at the world and plans.
     Plan { planner: usize },
     /// A planner looks at the pool alone; what it knows of machines is from its last look.
@@ -54,15 +54,15 @@ fn start() -> impl Strategy<Value = Start> {
     ]
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = Event> {
     let planner = 0..2_usize;
     prop_oneof![
-        3 => planner.clone().prop_map(|planner| Step::Plan { planner }),
-        3 => planner.clone().prop_map(|planner| Step::PlanFromOldNodes { planner }),
-        6 => (planner, 0..4_usize).prop_map(|(planner, effects)| Step::Execute { planner, effects }),
-        3 => (0..6_usize).prop_map(|node| Step::Finish { node }),
-        1 => (1..400_i64).prop_map(|seconds| Step::Wait { seconds }),
-        1 => Just(Step::Change),
+        3 => planner.clone().prop_map(|planner| Event::Plan { planner }),
+        3 => planner.clone().prop_map(|planner| Event::PlanFromOldNodes { planner }),
+        6 => (planner, 0..4_usize).prop_map(|(planner, effects)| Event::Execute { planner, effects }),
+        3 => (0..6_usize).prop_map(|node| Event::Finish { node }),
+        1 => (1..400_i64).prop_map(|seconds| Event::Wait { seconds }),
+        1 => Just(Event::Change),
     ]
 }
 
@@ -129,15 +129,15 @@ proptest! {
         let mut looks = [world.nodes.clone(), world.nodes.clone()];
         for (place, step) in steps.iter().enumerate() {
             match step {
-                Step::Plan { planner } => {
+                Event::Plan { planner } => {
                     looks[*planner].clone_from(&world.nodes);
                     plans[*planner] = world.plan(&gate, now);
                 }
-                Step::PlanFromOldNodes { planner } => {
+                Event::PlanFromOldNodes { planner } => {
                     let old = World { nodes: looks[*planner].clone(), ..world.clone() };
                     plans[*planner] = old.plan(&gate, now);
                 }
-                Step::Execute { planner, effects } => {
+                Event::Execute { planner, effects } => {
                     let planned = &mut plans[*planner].effects;
                     for action in planned.drain(..(*effects).min(planned.len())).collect::<Vec<_>>() {
                         if world.act(&action, now).is_err() {
@@ -146,15 +146,15 @@ proptest! {
                         }
                     }
                 }
-                Step::Finish { node } => {
+                Event::Finish { node } => {
                     if let Some(node) = world.nodes.get_mut(*node).filter(|node| node.current != node.desired) {
                         node.current.clone_from(&node.desired);
                         node.state = NodeState::Done;
                         touch(node);
                     }
                 }
-                Step::Wait { seconds } => now = now.saturating_add(*seconds),
-                Step::Change => world.put(&file_source("50-change", "/etc/change", &place.to_string())),
+                Event::Wait { seconds } => now = now.saturating_add(*seconds),
+                Event::Change => world.put(&file_source("50-change", "/etc/change", &place.to_string())),
             }
             prop_assert!(unavailable(&world) <= allowed, "{} of {allowed} after {step:?}", unavailable(&world));
         }

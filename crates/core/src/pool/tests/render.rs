@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::world::{World, file_source, noon, open, shut};
 use crate::{
+    document::problem::Code,
     node::content,
     pool::{
         Effect,
@@ -13,7 +14,6 @@ use crate::{
         seen::SeenPool,
         source::{Rendered, SeenConfig, Source},
     },
-    problem::Code,
 };
 
 fn pool(name: &str, selector: &Value) -> SeenPool {
@@ -416,6 +416,7 @@ fn what_no_running_machine_can_take_is_refused_as_a_whole() {
     };
     let mut running = Rendered {
         name: "rendered-worker-old".into(),
+        resource_version: String::new(),
         pool: "worker".into(),
         created: None,
         digests: std::collections::BTreeMap::new(),

@@ -5,8 +5,7 @@ use serde_json::json;
 
 use super::world::{World, file_source, frozen, later, noon, open, shut, touch, window};
 use crate::{
-    gate::Basis,
-    pending::Course,
+    gate::{Basis, pending::Course},
     pool::{
         Effect, PoolPlan,
         seen::{Cordon, Health},

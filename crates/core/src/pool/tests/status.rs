@@ -8,13 +8,15 @@ use serde_json::json;
 
 use super::world::{World, file_source, later, noon, open, shut, touch, window};
 use crate::{
-    change::ChangeId,
-    explain::change::each,
-    gate::Basis,
-    key::Key,
-    pending::{Course, Stop},
-    pool::{Effect, prune::Reason, source::Rendered, status::ROLLOUT_BLOCKED},
-    refusal::Refusal,
+    document::key::Key,
+    gate::{
+        Basis,
+        change::ChangeId,
+        pending::{Course, Stop},
+        refusal::Refusal,
+        words::each,
+    },
+    pool::{Effect, prune::Reason, seen_status::ROLLOUT_BLOCKED, source::Rendered},
 };
 
 fn counts(world: &World) -> [i64; 5] {

@@ -18,6 +18,7 @@ fn pool() -> SeenPool {
 fn made(name: &str, seconds: Option<i64>) -> Rendered {
     Rendered {
         name: name.into(),
+        resource_version: String::new(),
         pool: "worker".into(),
         created: seconds.map(later),
         digests: std::collections::BTreeMap::new(),

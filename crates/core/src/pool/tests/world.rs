@@ -7,18 +7,20 @@ use schedule::{Instant, Span, TimeSet};
 use serde_json::{Value, json};
 
 use crate::{
-    freeze::{SeenFreeze, Selects},
-    gate::{Form, Gate},
+    gate::{Gate, refusal::Refusals},
+    policy::{
+        freeze::{SeenFreeze, Selects},
+        stanza::Form,
+    },
     pool::{
         Effect, PoolPlan, PoolView, Stock, Topology, decide,
         merge::Base,
-        prune::{Needs, Verdict, prune},
+        prune::{Fate, Needs, prune},
         render::{chosen, render},
         seen::{Cordon, Health, Order, SeenNode, SeenPool},
         source::{Rendered, SeenConfig, Source},
         update::{Record, SeenUpdate},
     },
-    refusal::Refusals,
 };
 
 #[derive(Clone)]
@@ -171,7 +173,7 @@ impl World {
         &'a self,
         pool: &'a SeenPool,
         update: Option<&'a SeenUpdate>,
-    ) -> Vec<Verdict<'a>> {
+    ) -> Vec<Fate<'a>> {
         let (nodes, sources) = (self.nodes.iter().collect(), self.sources.iter().collect());
         let rendered: Vec<&Rendered> = self.rendered.iter().collect();
         prune(&rendered, &Needs { pools: vec![pool], nodes, sources, update })
@@ -195,8 +197,11 @@ impl World {
                 };
                 self.rendered.push(rendered);
             }
-            Effect::RecordSources { name, digests } => {
+            Effect::RecordSources { name, resource_version, digests } => {
                 let stored = self.rendered.iter_mut().find(|config| config.name == *name).unwrap();
+                if *resource_version != stored.resource_version {
+                    return Err(Conflict);
+                }
                 stored.digests = serde_json::from_str(digests).unwrap();
             }
             Effect::SetConfiguration(operations) | Effect::WriteLedger { operations, .. } => {

@@ -2,7 +2,7 @@ use schedule::Span;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::read;
+use crate::policy::read;
 
 fn at(text: &str) -> Instant {
     Instant::parse(text).unwrap()

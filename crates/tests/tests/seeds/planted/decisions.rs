@@ -6,17 +6,25 @@ use runtime::tempo::Tempo;
 use schedule::Instant;
 use serde_json::{Value, json};
 use tidegate_core::{
-    action::{Action, Right, Write},
-    change::ChangeId,
-    decide,
-    gate::{Form, Gate},
-    key::Key,
-    kinds::{self, Duty, Surroundings, machine_config_pool::planned},
-    part::{Part, PartKind},
-    plan::Plan,
+    cluster::{
+        decide,
+        kinds::{self, Duty, Surroundings, machine_config_pool::planned},
+        seen::{Seen, SeenGated},
+        snapshot::Snapshot,
+    },
+    document::key::Key,
+    gate::{
+        Gate,
+        action::{Action, Right, Write},
+        change::ChangeId,
+        plan::Plan,
+    },
+    policy::{
+        part::{Part, PartKind},
+        seen::SeenPolicy,
+        stanza::Form,
+    },
     pool::{capacity::Limit, seen::SeenNode},
-    seen::{Seen, SeenGated, SeenPolicy},
-    snapshot::Snapshot,
 };
 
 #[expect(clippy::large_types_passed_by_value, reason = "a hook of the cast")]
@@ -246,7 +254,7 @@ pub(super) fn restless(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> 
     let mut plan = honest(seen, around, now);
     if plan.actions.is_empty() && plan.status.is_none() {
         let version = &seen.identity().resource_version;
-        plan.status = Some(tidegate_core::patch::StatusPatch {
+        plan.status = Some(tidegate_core::document::patch::StatusPatch {
             operations: vec![
                 json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version}),
                 json!({"op": "add", "path": "/status/observedGeneration", "value": now.unix()}),

@@ -18,11 +18,13 @@ use schedule::Instant;
 use serde_json::json;
 use sim::dial::Turn;
 use tidegate_core::{
-    overview,
-    phase::{self, Phase},
+    cluster::{
+        overview,
+        phase::{self, Phase},
+        snapshot::Snapshot,
+    },
+    policy::verdict::Verdict,
     pool::seen::SeenPool,
-    snapshot::Snapshot,
-    verdict::Verdict,
 };
 use views::{change::kubectl, drawing::Style, text};
 

@@ -2,7 +2,11 @@
 
 use api::kinds;
 use schedule::Instant;
-use tidegate_core::{explain::change::joined, overview::Row, phase::Phase, verdict::Verdict};
+use tidegate_core::{
+    cluster::{overview::Row, phase::Phase},
+    gate::words::joined,
+    policy::verdict::Verdict,
+};
 use views::{
     drawing::{Colour, Style},
     pool::PoolProgress,

@@ -2,13 +2,13 @@
 
 use api::{kinds, machine::names as machine, names};
 use serde_json::{Value, json};
-use tidegate_core::key::Key;
+use tidegate_core::document::key::Key;
 
 /// The pool that the tour is about.
 pub(super) const POOL: &str = "worker";
 
 /// A stop of the tour.
-pub(super) struct Step {
+pub(super) struct TourStop {
     /// What it is called.
     pub(super) title: &'static str,
     /// What it is about.
@@ -66,13 +66,13 @@ impl Goal {
 const LOOK: Act = Act::Verb(&["worker-nodes", "status", "--pool", POOL]);
 
 /// Every stop.
-pub(super) const STEPS: &[Step] = &[
-    Step {
+pub(super) const STEPS: &[TourStop] = &[
+    TourStop {
         title: "a cluster",
         text: "Three masters, twelve workers in three zones, four pools. It is Wednesday morning.",
         acts: &[Act::Verb(&["status"])],
     },
-    Step {
+    TourStop {
         title: "a window",
         text: "A policy says when: Saturday from midnight for eight hours. The pool follows it by a stanza of three lines.",
         acts: &[
@@ -82,7 +82,7 @@ pub(super) const STEPS: &[Step] = &[
             Act::Verb(&["explain", "mcp/worker"]),
         ],
     },
-    Step {
+    TourStop {
         title: "a change",
         text: "Somebody edits a MachineConfig. It is rendered at once, and pends: nothing happens to a machine.\n\
                `start` says where the pool shall go and remembers where it was.",
@@ -93,18 +93,18 @@ pub(super) const STEPS: &[Step] = &[
             LOOK,
         ],
     },
-    Step {
+    TourStop {
         title: "why it waits",
         text: "Every hold names the object, the field and the instant it ends.\n\
                Nobody gets around it by hand: the server itself refuses.",
         acts: &[Act::Verb(&["explain", "mcp/worker"]), Act::Order("worker-0")],
     },
-    Step {
+    TourStop {
         title: "Saturday",
         text: "The clock goes to midnight and the window opens. Machines go two at a time: drained, changed, started anew.",
         acts: &[Act::Set("2026-11-21T00:00:00Z"), Act::Speed(300), Act::Until(Goal::Done(2)), LOOK],
     },
-    Step {
+    TourStop {
         title: "a freeze midway",
         text: "Something looks wrong. What has begun finishes, nothing else begins, and the policy stays named.",
         acts: &[
@@ -113,7 +113,7 @@ pub(super) const STEPS: &[Step] = &[
             LOOK,
         ],
     },
-    Step {
+    TourStop {
         title: "an override",
         text: "It was a false alarm. For two days the policy is set aside; afterwards it holds again by itself.",
         acts: &[
@@ -129,7 +129,7 @@ pub(super) const STEPS: &[Step] = &[
             LOOK,
         ],
     },
-    Step {
+    TourStop {
         title: "the way back",
         text: "And if it was not: `start` remembered what the pool had.",
         acts: &[

@@ -2,7 +2,7 @@
 
 use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, DRAIN_BLOCKED, STATE};
 use serde_json::{Value, json};
-use tidegate_core::{kinds, snapshot::Snapshot};
+use tidegate_core::cluster::{kinds, snapshot::Snapshot};
 use views::pool;
 
 use super::*;

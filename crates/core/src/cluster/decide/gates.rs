@@ -1,0 +1,65 @@
+//! What does the status of a gate on what others own say beside its behaviour? The windows that the API server goes by, for which generation
+//! they are, and whether they may be relied on (RCH-2, RCH-14).
+
+use api::{
+    meta::{Condition, ConditionStatus},
+    names,
+    policy::Behavior,
+};
+use schedule::Instant;
+use serde_json::{Value, json};
+
+use super::made;
+use crate::{
+    cluster::seen::SeenGated,
+    document::problem::problem_text,
+    gate::Gate,
+    policy::stanza::StanzaReading,
+    reach::{seen::SeenGate, windows},
+};
+
+/// Whether the windows may be relied on: the gate is understood, and what it names is ready.
+pub(super) fn ready(seen: &SeenGated, gate: &Gate, now: Instant) -> Condition {
+    let said = match (&seen.stanza.reading, gate.own_doubt_at(now)) {
+        (StanzaReading::Unusable(problems), _) => {
+            (ConditionStatus::False, names::INVALID_SPEC, Some(problem_text(problems)))
+        }
+        (_, Some(doubt)) => (ConditionStatus::False, doubt.reason, Some(doubt.message.clone())),
+        (_, None) => {
+            (ConditionStatus::True, names::AS_EXPECTED, Some("the gate is understood".to_owned()))
+        }
+    };
+    made(names::READY, said, Some(seen.identity.generation), seen.conditions.ours(), now)
+}
+
+/// The fields that differ from what the status has, and when to look again although nothing was edited.
+pub(super) fn fields(
+    seen: &SeenGated,
+    known: &SeenGate,
+    gate: &Gate,
+    behavior: &Behavior,
+    now: Instant,
+) -> (Vec<(&'static str, Value)>, Option<Instant>) {
+    let mut fields = Vec::new();
+    if seen.behavior.as_ref() != Some(behavior) {
+        fields.push(("/status/behavior", json!(behavior)));
+    }
+    // OVR-5: without freezes, which the server reads by itself.
+    let ahead = windows::ahead(gate.own_set(), now, known.ahead.as_ref());
+    let before = known.ahead.clone().unwrap_or_default();
+    if known.ahead.is_none() || before.windows != ahead.windows {
+        fields.push(("/status/windows", json!(ahead.windows)));
+    }
+    match (before.computed_until, ahead.computed_until) {
+        (before, after) if before == after => {}
+        (_, None) => fields.push(("/status/computedUntil", Value::Null)),
+        (_, Some(until)) => fields.push(("/status/computedUntil", json!(until.to_string()))),
+    }
+    if known.observed != Some(seen.identity.generation) {
+        fields.push(("/status/observedGeneration", json!(seen.identity.generation)));
+    }
+    (fields, windows::look_again(&ahead))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,9 @@
+//! What of a `MachineConfig` do decisions read? What it holds, whether somebody wrote it or it was rendered.
+
+use super::Row;
+use crate::{cluster::seen::Part, pool::source::SeenConfig};
+
+/// A configuration, written or rendered.
+pub static MACHINE_CONFIG: Row = Row::part(api::kinds::MACHINE_CONFIG, |document| {
+    Part::Config(Box::new(SeenConfig::new(document)))
+});

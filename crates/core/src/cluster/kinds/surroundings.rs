@@ -1,0 +1,61 @@
+//! What does a decision look at beside its object? The cluster, and what one replica of the operator knows of itself and of its server.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use crate::{
+    cluster::snapshot::Snapshot,
+    gate::{enforced::Enforcement, refusal::Refusals},
+    pool::{merge::Base, render::Rendering, seen::SeenPool},
+};
+
+/// What a decision about an object looks at.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The cluster.
+    pub snapshot: &'a Snapshot,
+    /// What the sources of a pool come to, if somebody remembers that.
+    pub remembered: Option<Remembered<'a>>,
+    /// The node that this replica runs on, if anybody said.
+    pub host: Option<&'a str>,
+    /// What the server refused to let start.
+    pub refusals: &'a Refusals,
+    /// Why nothing is initiated about the object, whatever is decided; none if nothing is in the way (GATE-11).
+    pub held_back: Option<&'a str>,
+    /// How many whole seconds the clock of this replica is ahead of the server's.
+    pub seconds_ahead: i64,
+    /// Whether the server refuses a change that nobody permitted; none if nobody has tried since this program started (GATE-13).
+    pub enforcement: Option<Enforcement>,
+}
+
+/// What the sources of a pool come to.
+pub type Remembered<'a> = &'a dyn Fn(&SeenPool, &Base) -> Arc<Rendering>;
+
+impl<'a> Surroundings<'a> {
+    /// For somebody who knows nothing but the cluster.
+    pub fn of(snapshot: &'a Snapshot) -> Self {
+        static NONE: Refusals = BTreeMap::new();
+        Self {
+            snapshot,
+            remembered: None,
+            host: None,
+            refusals: &NONE,
+            held_back: None,
+            seconds_ahead: 0,
+            enforcement: None,
+        }
+    }
+
+    /// What the sources of a pool come to.
+    pub fn rendering(&self, pool: &SeenPool, base: &Base) -> Arc<Rendering> {
+        match self.remembered {
+            Some(remembered) => remembered(pool, base),
+            None => Arc::new(self.snapshot.rendering(pool, base)),
+        }
+    }
+}
+
+impl fmt::Debug for Surroundings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Surroundings").field("host", &self.host).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+//! What is pending, why does it wait, and when will it start? One row for each resource and each policy: what `tidegate status` and a
+//! console show.
+
+use api::policy::{Behavior, Strategy};
+use schedule::Instant;
+
+use crate::{
+    cluster::{decide::outside, seen::SeenGated, snapshot::Snapshot},
+    document::key::Key,
+    gate::{Gate, enforced::Enforcement, pending::Pending},
+    policy::{behavior::as_recorded, seen::SeenPolicy, stanza::Form, strategy, verdict::Verdict},
+};
+
+/// A policy or a resource at an instant.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Which object.
+    pub object: Key,
+    /// Whether changes may be initiated.
+    pub verdict: Verdict,
+    /// The same for the state after the present one, if there is one.
+    pub next: Option<Verdict>,
+    /// How that is decided, as it is spelled in the object; none without a stanza.
+    pub strategy: Option<&'static str>,
+    /// The policy that a resource names.
+    pub policy: Option<Key>,
+    /// Whether a resource sets its policy aside.
+    pub overridden: Overridden,
+    /// The present state and the next one.
+    pub behavior: Behavior,
+    /// What would be initiated; nothing for a policy.
+    pub pending: Pending,
+    /// Whether anything refuses what the gate holds, where a controller said so (GATE-13).
+    pub enforced: Option<Enforcement>,
+    /// When the newest change began, if the gate was shut then (GATE-13).
+    pub outside: Option<Instant>,
+}
+
+/// Whether a resource sets its policy aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overridden {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
+/// The row of a resource.
+pub fn resource(snapshot: &Snapshot, seen: &SeenGated, at: Instant) -> Row {
+    let gate = snapshot.gate(seen);
+    let behavior = snapshot.behavior(seen, at);
+    Row {
+        object: seen.identity.key.clone(),
+        verdict: gate.verdict(at),
+        next: next(&behavior, |at| gate.verdict(at)),
+        strategy: form_name(&gate),
+        policy: gate.named().cloned(),
+        overridden: if gate.overrides(at) { Overridden::Yes } else { Overridden::No },
+        behavior,
+        pending: seen.pending.clone(),
+        enforced: seen.enforcement(),
+        outside: outside::recorded(seen),
+    }
+}
+
+fn form_name(gate: &Gate) -> Option<&'static str> {
+    match gate.form() {
+        Form::NoStanza | Form::Unusable => None,
+        Form::ByPolicy => Some("ByPolicy"),
+        Form::Permissive => Some("Permissive"),
+        Form::Restrictive => Some("Restrictive"),
+        Form::PermissiveUntil(_) => Some("PermissiveUntil"),
+        Form::RestrictiveUntil(_) => Some("RestrictiveUntil"),
+    }
+}
+
+/// The row of a policy.
+pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
+    let usable = seen.judged.policy.as_ref();
+    let set = seen.set();
+    let strategy = usable.map_or(Strategy::Restrictive, |policy| policy.lowered.strategy);
+    let known = seen.status.behavior.as_ref();
+    let behavior = as_recorded(&set, &|at| seen.reason(at), known, strategy, at);
+    Row {
+        object: seen.identity.key.clone(),
+        verdict: seen.verdict(at),
+        next: next(&behavior, |at| seen.verdict(at)),
+        strategy: usable
+            .and_then(|policy| strategy::row(policy.lowered.strategy))
+            .map(|row| row.name),
+        policy: None,
+        overridden: Overridden::No,
+        behavior,
+        pending: Pending::default(),
+        enforced: None,
+        outside: None,
+    }
+}
+
+/// What is said about the beginning of the next state.
+fn next(behavior: &Behavior, verdict: impl Fn(Instant) -> Verdict) -> Option<Verdict> {
+    let start = behavior.next.as_ref()?.start_time.as_deref()?;
+    Instant::parse(start).ok().map(verdict)
+}

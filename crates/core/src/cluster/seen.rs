@@ -1,0 +1,299 @@
+//! What of an object do decisions read? Narrow, immutable values made once from each document that arrives.
+//!
+//! Total: a document that cannot be read gives a value that says so, and a closed gate (GATE-2, POL-8). Whatever is not read here is
+//! dropped, because ten thousand resources must fit into a small pod.
+
+use std::sync::Arc;
+
+use api::{
+    kinds,
+    machine::{
+        disruption::MachineConfigurationStatus,
+        names::{MASTER, NODE_DISRUPTION_POLICY_DEGRADED},
+    },
+    policy::Behavior,
+    reach::PolicyKind,
+    schema::{Kind, Role},
+};
+use serde_json::Value;
+
+use crate::{
+    document::{
+        conditions::{Conditions, decoded},
+        identity::Identity,
+        key::Key,
+    },
+    drain::node::Node,
+    gate::{
+        change::ChangeId,
+        enforced::Enforcement,
+        pending::{Began, Pending},
+    },
+    node::disruption::{self, WantedPolicies},
+    policy::{
+        freeze::{Labels, SeenFreeze},
+        seen::SeenPolicy,
+        stanza::{Gating, SeenStanza, StanzaReading},
+    },
+    pool::{
+        seen::{SeenNode, SeenPool},
+        source::SeenConfig,
+        update::SeenUpdate,
+    },
+    reach::seen::SeenGate,
+};
+
+/// An object as it was last seen.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// One that says when.
+    Policy(Arc<SeenPolicy>),
+    /// One that asks when.
+    Gated(Arc<SeenGated>),
+    /// One that decisions about others read.
+    Part(Arc<SeenPart>),
+}
+
+/// A part of a pool as it was last seen.
+#[derive(Clone, Debug)]
+pub struct SeenPart {
+    /// Which object.
+    pub identity: Identity,
+    /// What it is.
+    pub part: Part,
+}
+
+/// What decisions about others read: what pools are made of, freezes, and where those hold.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// A configuration, written or rendered.
+    Config(Box<SeenConfig>),
+    /// A machine.
+    Node(Box<SeenMachine>),
+    /// What changes may disrupt.
+    Disruption(Box<SeenDisruption>),
+    /// What lets nothing start while it lasts (OVR-1).
+    Freeze(Arc<SeenFreeze>),
+    /// A namespace, by its labels.
+    Namespace(Arc<Labels>),
+}
+
+/// A `MachineConfiguration` as it was last seen (NDP-1).
+#[derive(Clone, Debug)]
+pub struct SeenDisruption {
+    /// What the administrator wants, or why it cannot be used.
+    pub wanted: WantedPolicies,
+    /// What acts.
+    pub status: MachineConfigurationStatus,
+    /// Where its condition stands.
+    pub conditions: Conditions,
+}
+
+/// A machine as those see it who give it a configuration, and as those who empty it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenMachine {
+    /// What rollouts read.
+    pub node: SeenNode,
+    /// What whoever drains reads, and what the agent asks of them (DRAIN-1, DRAIN-2).
+    pub drain: Node,
+}
+
+/// A resource under change management as it was last seen.
+#[derive(Clone, Debug)]
+pub struct SeenGated {
+    /// Which object.
+    pub identity: Identity,
+    /// Its kind.
+    pub kind: &'static Kind,
+    /// What it says about when it may change.
+    pub stanza: SeenStanza,
+    /// What would be initiated if there were no change management.
+    pub pending: Pending,
+    /// The newest change that was initiated, by whomever, where its instant is recorded.
+    pub began: Option<Began>,
+    /// What its status says about change management.
+    pub behavior: Option<Behavior>,
+    /// Where its conditions stand.
+    pub conditions: Conditions,
+    /// What rollouts read, if it is a pool.
+    pub pool: Option<Box<SeenPool>>,
+    /// What rollouts to masters read, if it is the control plane.
+    pub update: Option<Box<SeenUpdate>>,
+    /// What is read of a gate on what others own, if it is one.
+    pub gate: Option<Box<SeenGate>>,
+}
+
+/// What decisions about one kind read, and about no other.
+#[derive(Clone, Debug)]
+pub enum Own {
+    /// Nothing.
+    Nothing,
+    /// What rollouts read of a pool.
+    Pool(Box<SeenPool>),
+    /// What rollouts to masters read of the control plane.
+    Update(Box<SeenUpdate>),
+    /// What is read of a gate on what others own.
+    Gate(Box<SeenGate>),
+}
+
+impl Seen {
+    /// Whether this version says nothing that decisions read and `before` did not: a kubelet writes its node every few seconds.
+    pub fn repeats(&self, before: &Self) -> bool {
+        let (Self::Part(after), Self::Part(before)) = (self, before) else { return false };
+        match (&after.part, &before.part) {
+            (Part::Node(after), Part::Node(before)) => {
+                let version = before.node.resource_version.clone();
+                let mut drain = after.drain.clone();
+                drain.version.clone_from(&version);
+                let node = SeenNode { resource_version: version, ..after.node.clone() };
+                node == before.node && drain == before.drain
+            }
+            (Part::Freeze(after), Part::Freeze(before)) => after == before,
+            (Part::Namespace(after), Part::Namespace(before)) => after == before,
+            (
+                Part::Config(_)
+                | Part::Node(_)
+                | Part::Disruption(_)
+                | Part::Freeze(_)
+                | Part::Namespace(_),
+                _,
+            ) => false,
+        }
+    }
+
+    /// Whether the object was told to go to this, by whomever.
+    pub fn goes_to(&self, change: &ChangeId) -> bool {
+        match self {
+            Self::Part(part) => match &part.part {
+                Part::Node(machine) => *change == ChangeId::rendered(&machine.node.desired),
+                Part::Config(_) | Part::Disruption(_) | Part::Freeze(_) | Part::Namespace(_) => {
+                    false
+                }
+            },
+            Self::Policy(_) | Self::Gated(_) => false,
+        }
+    }
+
+    /// Which object.
+    pub fn identity(&self) -> &Identity {
+        match self {
+            Self::Policy(policy) => &policy.identity,
+            Self::Gated(gated) => &gated.identity,
+            Self::Part(part) => &part.identity,
+        }
+    }
+}
+
+impl SeenPart {
+    /// The freeze, if it is one.
+    pub fn freeze(&self) -> Option<&Arc<SeenFreeze>> {
+        match &self.part {
+            Part::Freeze(freeze) => Some(freeze),
+            Part::Config(_) | Part::Node(_) | Part::Disruption(_) | Part::Namespace(_) => None,
+        }
+    }
+
+    /// A part, as a document has it.
+    pub fn new(kind: &'static Kind, document: &Value, part: Part) -> Self {
+        Self { identity: Identity::new(kind, document), part }
+    }
+}
+
+impl SeenDisruption {
+    /// Reads what changes may disrupt.
+    pub fn new(document: &Value) -> Self {
+        Self {
+            wanted: disruption::wanted(document),
+            status: decoded(document.get("status")).unwrap_or_default(),
+            conditions: Conditions::of(document, &[NODE_DISRUPTION_POLICY_DEGRADED]),
+        }
+    }
+}
+
+impl SeenGated {
+    /// Whether it is the pool of the masters, which follow `ClusterVersion` (CV-2).
+    pub fn is_the_master_pool(&self) -> bool {
+        self.pool.as_ref().is_some_and(|pool| pool.name == MASTER)
+    }
+
+    /// Reads a resource under change management; what differs from kind to kind was read before.
+    pub(crate) fn new(
+        (kind, gating): (&'static Kind, &'static Gating),
+        document: &Value,
+        (pending, began): (Pending, Option<Began>),
+        own: Own,
+    ) -> Self {
+        let (pool, update, gate) = match own {
+            Own::Nothing => (None, None, None),
+            Own::Pool(pool) => (Some(pool), None, None),
+            Own::Update(update) => (None, Some(update), None),
+            Own::Gate(gate) => (None, None, Some(gate)),
+        };
+        let answer = document.pointer(gating.answer);
+        let identity = Identity::new(kind, document);
+        let stanza = SeenStanza {
+            object: identity.key.clone(),
+            gating,
+            reading: StanzaReading::new(kind, gating, document),
+            override_reason: document
+                .pointer("/metadata/annotations")
+                .and_then(|annotations| annotations.get(api::names::OVERRIDE_REASON))
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            policies: policies(kind, gate.as_deref()),
+        };
+        Self {
+            identity,
+            kind,
+            stanza,
+            pending,
+            began,
+            behavior: decoded(answer.and_then(|answer| answer.get("behavior"))),
+            conditions: Conditions::of(
+                document,
+                &[
+                    api::names::READY,
+                    api::names::CHANGES_PAUSED,
+                    api::names::CHANGES_PENDING,
+                    api::names::ENFORCED,
+                    api::names::INITIATED_OUTSIDE_WINDOW,
+                ],
+            ),
+            pool,
+            update,
+            gate,
+        }
+    }
+
+    /// What a controller wrote on it about who keeps its gate; none if none did, or if there is no gate (GATE-13).
+    pub fn enforcement(&self) -> Option<Enforcement> {
+        Enforcement::of_reason(&self.conditions.get(api::names::ENFORCED)?.reason)
+    }
+
+    /// What is known of who keeps its gate, given what somebody tried since this program started: until then what was seen before stands,
+    /// so that a restart writes nothing (STAT-3). What could not be tried any more is not claimed any more.
+    pub fn kept(&self, tried: Option<Enforcement>) -> Enforcement {
+        tried.or(self.enforcement()).unwrap_or_default()
+    }
+
+    /// Whether its status tells of freezes alone: there never was a stanza, as far as that says.
+    pub fn never_had_a_stanza(&self) -> bool {
+        let told = self.conditions.get(api::names::CHANGES_PAUSED);
+        let words = [api::names::FROZEN, api::names::FREEZE_UNCLEAR, api::names::NO_STANZA];
+        told.is_some_and(|told| words.contains(&told.reason.as_str()))
+    }
+
+    /// The policy that its stanza names, whether it exists or not.
+    pub fn policy(&self) -> Option<Key> {
+        self.stanza.policy()
+    }
+}
+
+/// The kind of the policies that a stanza names: a gate says itself which (RCH-11).
+fn policies(kind: &Kind, gate: Option<&SeenGate>) -> Option<&'static Kind> {
+    let Role::Gated { policy, .. } = kind.role else { return None };
+    Some(match gate.map(|gate| gate.policy) {
+        Some(PolicyKind::HostedChangeManagementPolicy) => &kinds::HOSTED_CHANGE_MANAGEMENT_POLICY,
+        Some(PolicyKind::ChangeManagementPolicy | PolicyKind::Unknown) | None => policy,
+    })
+}

@@ -1,0 +1,158 @@
+//! Whom does a change of an object concern? Those pools whose decisions read it, as it was or as it is.
+//!
+//! LIVE-2 rests on this: a pool that is left out is not looked at before everything is. So where nobody can tell who reads an object
+//! (a selector that cannot be read, a pool that comes, goes or selects others), all who might are concerned.
+
+use std::collections::BTreeSet;
+
+use api::{
+    kinds,
+    machine::names::{ARBITER, MASTER},
+    names::THE_CLUSTER,
+};
+
+use super::{Snapshot, members::selects};
+use crate::{
+    cluster::seen::{Part, Seen, SeenGated},
+    document::key::Key,
+    node::membership::Membership,
+    policy::freeze::Selects,
+    pool::{
+        seen::{SeenNode, SeenPool},
+        source::SeenConfig,
+    },
+};
+
+impl Snapshot {
+    /// Takes in an object that was read. The others that this concerns.
+    pub fn learn(&mut self, seen: Seen) -> BTreeSet<Key> {
+        let key = seen.identity().key.clone();
+        let mut concerned = self.concerned(&key);
+        let before = self.put(seen);
+        if selects(before.as_ref()) != selects(self.get(&key)) {
+            self.add_all_pools(&mut concerned);
+        }
+        concerned.extend(self.concerned(&key));
+        concerned.remove(&key);
+        concerned
+    }
+
+    /// An object is gone. What was last seen of it, and the others that this concerns.
+    pub fn forget(&mut self, key: &Key) -> Option<(Seen, BTreeSet<Key>)> {
+        let mut concerned = self.concerned(key);
+        let before = self.remove(key)?;
+        if selects(Some(&before)).is_some() {
+            self.add_all_pools(&mut concerned);
+        }
+        Some((before, concerned))
+    }
+
+    /// The others whose decisions read an object as it is.
+    fn concerned(&self, key: &Key) -> BTreeSet<Key> {
+        let mut found = BTreeSet::new();
+        match self.get(key) {
+            // Those who name a policy are looked at once its status says that it was read.
+            None | Some(Seen::Policy(_)) => {}
+            Some(Seen::Gated(gated)) => self.by_gated(gated, &mut found),
+            Some(Seen::Part(part)) => match &part.part {
+                Part::Node(machine) => self.by_node(&machine.node, &mut found),
+                Part::Config(config) => self.by_config(config, &mut found),
+                // Agents read the one, and no pool is in the other.
+                Part::Disruption(_) | Part::Namespace(_) => {}
+                Part::Freeze(freeze) => self.add_pools(&mut found, |pool| {
+                    let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);
+                    freeze.selects(&key, None, None) != Selects::No
+                }),
+            },
+        }
+        found.remove(key);
+        found
+    }
+
+    /// CV-2: what the control plane may do, the masters may. Pools of voters wait for each other.
+    fn by_gated(&self, gated: &SeenGated, found: &mut BTreeSet<Key>) {
+        if gated.update.is_some() && &*gated.identity.key.name == THE_CLUSTER {
+            self.add_pool(MASTER, found);
+        }
+        if let Some(pool) = gated.pool.as_deref() {
+            self.add_voters(&pool.name, found);
+        }
+    }
+
+    fn by_node(&self, node: &SeenNode, found: &mut BTreeSet<Key>) {
+        /// With so few nodes, one that comes or goes decides whether a cluster is one of a single node.
+        const FEW: usize = 2;
+        if self.machines().nth(FEW).is_none() {
+            return self.add_all_pools(found);
+        }
+        match self.membership(node) {
+            Membership::Of(home) => {
+                self.add_pool(home, found);
+                self.add_voters(home, found);
+            }
+            Membership::Disputed(claims) => {
+                for pool in claims {
+                    self.add_pool(pool, found);
+                }
+            }
+            Membership::Nowhere => {}
+        }
+        // One that left its pool in the middle of a change is still in its ledger.
+        self.add_pools(found, |pool| pool.ledger.get(&node.name).is_some());
+    }
+
+    fn by_config(&self, config: &SeenConfig, found: &mut BTreeSet<Key>) {
+        match config {
+            SeenConfig::Source(source) => self.add_pools(found, |pool| {
+                pool.configs.chooses(&source.labels) || pool.configs.may_choose(&source.labels)
+            }),
+            SeenConfig::Rendered(rendered) => {
+                let name = Some(rendered.name.as_str());
+                self.add_pools(found, |pool| {
+                    let pin = pool.pin.as_ref().map(|pin| pin.name.as_str());
+                    pool.name == rendered.pool
+                        || [pool.newest.as_deref(), pool.converged.as_deref()].contains(&name)
+                        || [pool.previous.as_deref(), pin].contains(&name)
+                });
+                // A node may have, or be on its way to, what was rendered for a pool that it left.
+                for machine in self.machines() {
+                    let SeenNode { current, desired, allowed, .. } = &machine.node;
+                    let named = [Some(current), Some(desired), allowed.as_ref()];
+                    if named.contains(&Some(&rendered.name))
+                        && let Some(home) = self.home(&machine.node)
+                    {
+                        self.add_pool(&home.name, found);
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_voters(&self, pool: &str, found: &mut BTreeSet<Key>) {
+        if [MASTER, ARBITER].contains(&pool) {
+            self.add_pool(MASTER, found);
+            self.add_pool(ARBITER, found);
+        }
+    }
+
+    /// Where no node was seen no pool is made of any, and which of them selects what concerns nobody else.
+    fn add_all_pools(&self, found: &mut BTreeSet<Key>) {
+        if self.machines().next().is_some() {
+            self.add_pools(found, |_| true);
+        }
+    }
+
+    fn add_pools(&self, found: &mut BTreeSet<Key>, reads: impl Fn(&SeenPool) -> bool) {
+        let pools = self.pools().filter(|pool| reads(pool));
+        found.extend(pools.map(|pool| Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name)));
+    }
+
+    fn add_pool(&self, pool: &str, found: &mut BTreeSet<Key>) {
+        if self.pool(pool).is_some() {
+            found.insert(Key::new(&kinds::MACHINE_CONFIG_POOL, None, pool));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

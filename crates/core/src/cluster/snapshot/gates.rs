@@ -1,0 +1,138 @@
+//! What does the gate of an object rest on, and what does it say? (GATE-1 to GATE-5, GATE-11)
+//!
+//! GATE-15: a freeze that selects the object shuts its gate, whatever lies below. Where it stops nodes that we roll out, the gate rests on
+//! there being no other: they are listed again, because one that is not known yet has no name to be read by.
+//!
+//! CV-2: the master pool follows `ClusterVersion`. Wherever that was seen its stanza decides for the masters, whatever their pool has.
+
+use std::sync::Arc;
+
+use api::{
+    kinds,
+    machine::names::{ARBITER, MASTER},
+    names,
+    policy::Behavior,
+};
+use schedule::Instant;
+use serde_json::{Value, json};
+
+use super::{Snapshot, gated};
+use crate::{
+    cluster::seen::{Seen, SeenGated},
+    document::key::Key,
+    gate::{
+        self, Gate,
+        action::{Action, Write},
+    },
+    policy::{behavior, explain::Reason, freeze::Selects, stanza::StanzaReading},
+    pool::{master, seen::SeenPool, update::SeenUpdate},
+};
+
+impl Snapshot {
+    /// The gate of an object: of its stanza, and of the freezes that select it (GATE-15).
+    pub fn gate(&self, seen: &SeenGated) -> Gate {
+        let decides = self.decides(seen);
+        let gate =
+            gate::gate(&decides.stanza, decides.policy().and_then(|named| self.policy(&named)));
+        let key = &seen.identity.key;
+        let labels = key.namespace.as_deref().and_then(|namespace| self.namespace(namespace));
+        let selecting = self.freezes().filter_map(|freeze| {
+            let selects = freeze.selects(key, seen.gate.as_deref(), labels);
+            (selects != Selects::No).then(|| (Arc::clone(freeze), selects))
+        });
+        gate.frozen(selecting.collect(), key.namespace.as_deref())
+    }
+
+    /// The object whose stanza decides about an object (CV-2): nearly always itself.
+    pub fn decides<'a>(&'a self, seen: &'a SeenGated) -> &'a SeenGated {
+        if !seen.is_the_master_pool() {
+            return seen;
+        }
+        self.control_plane().map_or(seen, |version| &**version)
+    }
+
+    /// The policy that the gate of an object names, whether it exists or not.
+    pub fn policy_of(&self, seen: &Seen) -> Option<Key> {
+        self.decides(gated(seen)?).policy()
+    }
+
+    /// Those whose gate names a policy, whether it exists or not: with `ClusterVersion` also the master pool (CV-2).
+    pub fn naming(&self, policy: &Key) -> impl Iterator<Item = &Key> {
+        let naming = self.naming.get(policy);
+        let version = naming.is_some_and(|naming| naming.contains(&control_plane()));
+        let masters = version.then(|| Key::new(&kinds::MACHINE_CONFIG_POOL, None, MASTER));
+        let masters = masters.and_then(|masters| Some(self.seen.get_key_value(&masters)?.0));
+        let masters = masters.filter(|masters| naming.is_some_and(|own| !own.contains(masters)));
+        naming.into_iter().flatten().chain(masters)
+    }
+
+    /// The objects that the gate of an object rests on: the object, what decides in its stead, the policy that is asked, and every freeze
+    /// of the cluster (GATE-11). What decides about masters is one of them even where it was not seen: it may have come since. A policy that is named and set aside
+    /// (GATE-3) is none of them: who sets one aside that cannot be read does not wait for it.
+    pub fn rests_on(&self, seen: &Seen) -> Vec<Key> {
+        let Some(gated) = gated(seen) else { return Vec::new() };
+        let version = gated.is_the_master_pool().then(control_plane);
+        let own = gated.identity.key.clone();
+        let decides = self.decides(gated);
+        let policy = decides.policy().filter(|_| decides.stanza.asks_its_policy());
+        let freezes = Key::all(&kinds::CLUSTER_CHANGE_FREEZE);
+        [own].into_iter().chain(version).chain(policy).chain([freezes]).collect()
+    }
+
+    /// What the control plane says, if it was seen.
+    pub fn control_plane(&self) -> Option<&Arc<SeenGated>> {
+        self.resource(&control_plane())
+    }
+
+    /// The update of the control plane that is in flight, or was recorded as such (CV-1, GATE-10).
+    pub fn control_plane_update(&self) -> Option<&SeenUpdate> {
+        self.control_plane()?.update.as_deref()
+    }
+
+    /// The change that gives the master pool the stanza of `ClusterVersion` (CV-2); none if it has it, if the object is no master pool,
+    /// or if nobody can read what it should follow.
+    pub fn follow(&self, seen: &SeenGated) -> Option<Action> {
+        let pool = seen.pool.as_deref().filter(|_| seen.is_the_master_pool())?;
+        let version = self.control_plane()?;
+        let stanza = |reading: &StanzaReading| match reading {
+            StanzaReading::Absent => Some(Value::Null),
+            StanzaReading::Usable(stanza) => Some(json!(stanza)),
+            StanzaReading::Unusable(_) => None,
+        };
+        let wanted = json!({"spec": {"changeManagement": stanza(&version.stanza.reading)?}});
+        // One that cannot be read is as different as can be.
+        let found = stanza(&seen.stanza.reading).unwrap_or(Value::Bool(false));
+        let found = json!({
+            "metadata": {"resourceVersion": pool.resource_version},
+            "spec": {"changeManagement": found},
+        });
+        let operations = master::follow(&wanted, &found)?;
+        Some(Action::upkeep(seen.identity.key.clone(), Write::JsonPatch(operations)))
+    }
+
+    /// The pool that must settle before a pool begins a node: voters of two kinds are never away together.
+    pub fn waits_for(&self, pool: &SeenPool) -> Option<&'static str> {
+        if ![MASTER, ARBITER].contains(&pool.name.as_str()) {
+            return None;
+        }
+        let target = self.pool(MASTER).and_then(SeenPool::goal);
+        master::waits_for(&pool.name, &self.members(MASTER), &self.members(ARBITER), target)
+    }
+
+    /// Why an object may change at an instant, or why not (GATE-9).
+    pub fn explain(&self, seen: &SeenGated, at: Instant) -> Reason {
+        gate::explain::explain(&seen.identity.key, &self.gate(seen), at)
+    }
+
+    /// The state of an object at an instant and the one after it; with when it took effect, if a controller has recorded that.
+    pub fn behavior(&self, seen: &SeenGated, at: Instant) -> Behavior {
+        let gate = self.gate(seen);
+        let reason = |at| gate::explain::sentence(&gate, at);
+        behavior::as_recorded(gate.set(), &reason, seen.behavior.as_ref(), gate.strategy(at), at)
+    }
+}
+
+/// What decides about the masters.
+fn control_plane() -> Key {
+    Key::new(&kinds::CLUSTER_VERSION, None, names::THE_CLUSTER)
+}

@@ -1,0 +1,113 @@
+//! Why may a resource change at an instant, or why not? The tree of its stanza and its policy (GATE-9).
+
+use schedule::Instant;
+
+use crate::{
+    document::key::Key,
+    gate::Gate,
+    policy::{
+        explain::{Fact, Reason, node, sentence as policy_sentence, strategy_node},
+        freeze::SeenFreeze,
+        stanza::Form,
+        verdict::Verdict,
+    },
+};
+
+/// The tree of reasons of a resource at an instant, in the order in which they count (GATE-15): freezes, then the stanza. Where the stanza of
+/// another object decides, that object stands between (CV-2).
+pub fn explain(own: &Key, gate: &Gate, at: Instant) -> Reason {
+    let resource = |key: &Key| Fact::Resource(key.object());
+    let stanza = stanza_node(gate, at);
+    let below = match gate.origin().map(|origin| &origin.object).filter(|object| *object != own) {
+        Some(followed) => decided(resource(followed), gate, at, vec![stanza]),
+        None => stanza,
+    };
+    let freezes = gate.freezes().filter(|freeze| freeze.is_in_force(at));
+    let because = freezes.map(|freeze| freeze_node(freeze)).chain([below]).collect();
+    // Where there is doubt, not even the end of it is known (GATE-12).
+    Reason { verdict: gate.verdict(at), ..node(resource(own), gate.set(), at, because) }
+}
+
+/// A reason that says what the gate says, freezes aside (GATE-12).
+fn decided(fact: Fact, gate: &Gate, at: Instant, because: Vec<Reason>) -> Reason {
+    let said = node(fact, gate.own_set(), at, because);
+    match gate.own_doubt_at(at) {
+        Some(_) => Reason { verdict: Verdict::CannotTell, ..said },
+        None => said,
+    }
+}
+
+fn freeze_node(freeze: &SeenFreeze) -> Reason {
+    let fact = Fact::Freeze(freeze.sentence());
+    Reason { verdict: Verdict::Held, fact, until: freeze.span().end, because: vec![] }
+}
+
+fn stanza_node(gate: &Gate, at: Instant) -> Reason {
+    let fact = match gate.form() {
+        Form::NoStanza => Fact::NoStanza { field: gate.field() },
+        form => Fact::Stanza { field: gate.field(), form, said: said(gate).map(str::to_owned) },
+    };
+    let because = match gate.form() {
+        Form::Unusable => doubt_node(gate).into_iter().collect(),
+        _ => policy_node(gate, at).into_iter().collect(),
+    };
+    decided(fact, gate, at, because)
+}
+
+fn doubt_node(gate: &Gate) -> Option<Reason> {
+    let fact = Fact::Doubt(gate.doubt()?.message.clone());
+    Some(Reason { verdict: Verdict::CannotTell, fact, until: None, because: vec![] })
+}
+
+/// The policy's own reasons, shown under every strategy that names one: also an override is understood by what it sets aside.
+fn policy_node(gate: &Gate, at: Instant) -> Option<Reason> {
+    let named = gate.named()?.object();
+    match gate.lowered() {
+        Some(lowered) => {
+            Some(node(Fact::Policy(named), &lowered.set, at, vec![strategy_node(lowered, at)]))
+        }
+        None => doubt_node(gate),
+    }
+}
+
+/// Why somebody set the policy aside, in their own words.
+fn said<R>(gate: &Gate<R>) -> Option<&str> {
+    gate.origin()?.said.as_deref()
+}
+
+/// The deciding reason as one sentence: what `status.changeManagement.behavior` shows. It stays the same as long as it holds
+/// (POL-7).
+pub fn sentence<R>(gate: &Gate<R>, at: Instant) -> String {
+    if let Some(doubt) = gate.doubt_at(at) {
+        return doubt.message.clone();
+    }
+    if let Some(freeze) = gate.freeze_at(at) {
+        return freeze.sentence();
+    }
+    let said = said(gate).map_or_else(String::new, |said| format!(": {said}"));
+    let by_policy = || match (gate.lowered(), gate.named()) {
+        (Some(lowered), Some(named)) => format!("{named}: {}", policy_sentence(lowered, at)),
+        _ => String::new(),
+    };
+    let field = gate.field();
+    match gate.form() {
+        Form::NoStanza => format!("there is no {field}, so changes are always permitted"),
+        Form::Permissive => format!("{field} is Permissive{said}"),
+        Form::Restrictive => format!("{field} is Restrictive{said}"),
+        Form::PermissiveUntil(until) if at < until => {
+            format!("{field} is PermissiveUntil {until}{said}")
+        }
+        Form::RestrictiveUntil(until) if at < until => {
+            format!("{field} is RestrictiveUntil {until}{said}")
+        }
+        Form::PermissiveUntil(until) if gate.policy().is_none() => {
+            format!("{field} was PermissiveUntil {until} and names no policy")
+        }
+        Form::RestrictiveUntil(until) if gate.policy().is_none() => {
+            format!("{field} was RestrictiveUntil {until} and names no policy")
+        }
+        Form::ByPolicy | Form::PermissiveUntil(_) | Form::RestrictiveUntil(_) | Form::Unusable => {
+            by_policy()
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! What does a freeze stop, and when? (OVR-1, OVR-5, GATE-15)
+//!
+//! The API server reads freezes itself and refuses by them. Here they are read once more, so that whoever begins changes begins none, and
+//! whoever tells of a gate tells of them: status, metrics, calendar, forecast.
+//!
+//! Total: a freeze that cannot be used holds whatever it may select until somebody mends it, and says which field is wrong (POL-8). Which
+//! namespaces it chooses is told by their labels; of a namespace that nobody saw only the name is known, and where that is not enough nobody
+//! can tell, which holds too (GATE-12).
+
+use std::collections::BTreeMap;
+
+use api::{
+    freeze::{Frozen, FrozenPart},
+    machine::names::MASTER,
+    reach::{LabelOperator, LabelRequirement, LabelSelector, LabelValue},
+    schema::{Kind, Scope},
+};
+use schedule::{Instant, Span};
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use crate::{
+    document::{key::Key, problem::Problem},
+    policy::read,
+    reach::{
+        rooms::{self, SystemNamespaces},
+        seen::SeenGate,
+    },
+};
+
+/// The label by which every namespace is named: the server writes it.
+const NAME: &str = "kubernetes.io/metadata.name";
+
+/// For how many seconds a freeze that is over is kept, so that people can look at it (OVR-6).
+const KEPT: i64 = 86_400;
+
+/// The labels of a namespace.
+pub type Labels = BTreeMap<String, String>;
+
+/// A freeze as it was last seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenFreeze {
+    /// Which object.
+    pub key: Key,
+    /// When it begins: as it says, else when it was created; none if nobody knows that, and then it has begun.
+    pub from: Option<Instant>,
+    /// When it ends, if it ends by itself.
+    pub until: Option<Instant>,
+    /// Why, in the words of its author.
+    pub reason: String,
+    /// Who signed it.
+    pub by: Option<String>,
+    /// What is wrong with it. If anything is, it holds until somebody mends it.
+    pub problems: Vec<Problem>,
+    /// Whether somebody wrote down when it begins.
+    begins: Begins,
+    /// What is frozen; everything, if none.
+    holds: Option<Vec<FrozenPart>>,
+    /// In which namespaces.
+    namespaces: Namespaces,
+}
+
+/// What says when a freeze begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    /// Its author.
+    AsWritten,
+    /// Its creation. That it is there to be read is proof enough, whatever a clock says.
+    WhenCreated,
+}
+
+/// In which namespaces a freeze holds.
+#[derive(Clone, Debug, PartialEq)]
+enum Namespaces {
+    /// In all, and for what is in none.
+    All,
+    /// In those that have these labels; in all if nobody can read which. What is in no namespace is not chosen (RCH-13).
+    Chosen(Option<LabelSelector>),
+}
+
+/// Whether a freeze selects an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Selects {
+    /// It does not.
+    No,
+    /// Nobody can tell: the labels of the namespace are not known.
+    CannotTell,
+    /// It does.
+    Yes,
+}
+
+impl SeenFreeze {
+    /// Reads a freeze.
+    pub fn new(kind: &'static Kind, document: &Value) -> Self {
+        let text = |path: &str| document.pointer(path).and_then(Value::as_str);
+        let instant = |path: &str| Instant::parse(text(path)?).ok();
+        let given = |path: &str| document.pointer(path).filter(|value| !value.is_null());
+        let begins = match given("/spec/from") {
+            None => Begins::WhenCreated,
+            Some(_) => Begins::AsWritten,
+        };
+        let problems = read::freeze(kind, document).into_iter().filter(Problem::is_error);
+        Self {
+            key: Key::new(
+                kind,
+                text("/metadata/namespace"),
+                text("/metadata/name").unwrap_or_default(),
+            ),
+            from: match begins {
+                Begins::WhenCreated => instant("/metadata/creationTimestamp"),
+                Begins::AsWritten => instant("/spec/from"),
+            },
+            until: instant("/spec/until"),
+            reason: text("/spec/reason").unwrap_or_default().to_owned(),
+            by: text("/spec/by").map(str::to_owned),
+            problems: problems.collect(),
+            begins,
+            holds: given("/spec/holds").and_then(|holds| Vec::deserialize(holds).ok()),
+            namespaces: match given("/spec/namespaceSelector") {
+                None => Namespaces::All,
+                Some(given) => Namespaces::Chosen(LabelSelector::deserialize(given).ok()),
+            },
+        }
+    }
+
+    /// Whether it can be used as it is written.
+    pub fn is_usable(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// When it is in force; always, if it cannot be used.
+    pub fn span(&self) -> Span {
+        if self.is_usable() {
+            Span { start: self.from, end: self.until }
+        } else {
+            Span { start: None, end: None }
+        }
+    }
+
+    /// Whether it is in force at an instant.
+    pub fn is_in_force(&self, at: Instant) -> bool {
+        let Span { start, end } = self.span();
+        start.is_none_or(|from| from <= at) && end.is_none_or(|until| at < until)
+    }
+
+    /// Whether it holds somebody who asks at an instant: one that began with its creation does from when it can be read, although the clock
+    /// of whoever asks may be behind that of the server.
+    pub fn holds(&self, at: Instant) -> bool {
+        let read = self.begins == Begins::WhenCreated;
+        self.is_in_force(at) || read && self.until.is_none_or(|until| at < until)
+    }
+
+    /// Whether it is in force at an instant, or will be.
+    pub fn is_ahead(&self, at: Instant) -> bool {
+        self.span().end.is_none_or(|until| at < until)
+    }
+
+    /// The first instant after another at which it begins or ends.
+    pub fn next_edge(&self, after: Instant) -> Option<Instant> {
+        let Span { start, end } = self.span();
+        start.into_iter().chain(end).filter(|edge| *edge > after).min()
+    }
+
+    /// When it can go: a day after its end. Never, if it does not end by itself, or cannot be used (OVR-6).
+    pub fn goes_at(&self) -> Option<Instant> {
+        Some(self.until.filter(|_| self.is_usable())?.saturating_add(KEPT))
+    }
+
+    /// What it says to whom it holds, as the server says it, in words that stay the same as long as it lasts.
+    pub fn sentence(&self) -> String {
+        let until =
+            self.until.map_or_else(|| "further notice".to_owned(), |until| until.to_string());
+        let by = self.by.as_deref().map_or_else(|| "unsigned".to_owned(), |by| format!("by {by}"));
+        format!("frozen by {} until {until}, {by}: {}", self.key, self.reason)
+    }
+
+    /// Whether it may choose namespaces by another label than their name.
+    pub fn asks_for_labels(&self) -> bool {
+        let Namespaces::Chosen(Some(LabelSelector { match_labels, match_expressions })) =
+            &self.namespaces
+        else {
+            return false;
+        };
+        match_labels.keys().any(|key| key != NAME)
+            || match_expressions.iter().any(|demand| demand.key != NAME)
+    }
+
+    /// Whether everything that the gate of an object would let start is held by this freeze; of a gate on what others own, all that it
+    /// holds. `labels` are those of its namespace, if that was seen.
+    pub fn selects(&self, key: &Key, gate: Option<&SeenGate>, labels: Option<&Labels>) -> Selects {
+        let of = |is_so: bool| if is_so { Selects::Yes } else { Selects::No };
+        let rooms = |gate: &SeenGate, is_held: &dyn Fn(SystemNamespaces) -> bool| {
+            of(gate
+                .holds
+                .iter()
+                .all(|what| self.freezes_room(what) && system(what).is_some_and(is_held)))
+        };
+        match (key.kind().scope, gate) {
+            // RCH-13: what is in no namespace is chosen only without a selector of namespaces.
+            (Scope::Cluster, _) if self.key.namespace.is_some() => Selects::No,
+            (Scope::Cluster, _) if self.namespaces != Namespaces::All => Selects::No,
+            (Scope::Cluster, None) => of(self.freezes_machines(key)),
+            (Scope::Cluster, Some(gate)) => {
+                rooms(gate, &|system| gate.everywhere || system == SystemNamespaces::Held)
+            }
+            // What carries a stanza in a namespace has no room of its own: a freeze of everything is meant.
+            (Scope::Namespaced, None) => {
+                self.reaches(key, labels).min(of(self.holds.is_none() || !self.is_usable()))
+            }
+            (Scope::Namespaced, Some(gate)) => {
+                let namespace = key.namespace.as_deref().unwrap_or_default();
+                let ordinary =
+                    !namespace.starts_with("kube-") && !namespace.starts_with("openshift-");
+                let held = ordinary || self.key.namespace.is_some() || self.names_namespaces();
+                let held = |system| held || system == SystemNamespaces::Held;
+                self.reaches(key, labels).min(rooms(gate, &held))
+            }
+        }
+    }
+
+    /// Whether the namespace of an object is frozen.
+    fn reaches(&self, key: &Key, labels: Option<&Labels>) -> Selects {
+        let own = key.namespace.as_deref().unwrap_or_default();
+        match (&self.key.namespace, &self.namespaces) {
+            (Some(namespace), _) if **namespace == *own => Selects::Yes,
+            (Some(_), _) => Selects::No,
+            (None, Namespaces::All | Namespaces::Chosen(None)) => Selects::Yes,
+            (None, Namespaces::Chosen(Some(selector))) => chosen(selector, own, labels),
+        }
+    }
+
+    /// RCH-13: whether it means namespaces of the system, because it names namespaces.
+    fn names_namespaces(&self) -> bool {
+        let Namespaces::Chosen(Some(LabelSelector { match_labels, match_expressions })) =
+            &self.namespaces
+        else {
+            return false;
+        };
+        match_labels.contains_key(NAME)
+            || match_expressions
+                .iter()
+                .any(|demand| demand.key == NAME && demand.operator == LabelOperator::In)
+    }
+
+    /// CV-2: the masters follow `ClusterVersion`.
+    fn freezes_machines(&self, key: &Key) -> bool {
+        let Some(holds) = &self.holds else { return true };
+        let name = &*key.name;
+        let masters = *key.kind() == api::kinds::CLUSTER_VERSION || name == MASTER;
+        holds.iter().any(|hold| match hold.what {
+            Frozen::ClusterVersion => masters,
+            Frozen::MachineConfigPools => {
+                let chosen = |names: &Vec<String>| names.iter().any(|chosen| chosen == name);
+                !masters && hold.names.as_ref().is_none_or(chosen)
+            }
+            // Written by something newer: who knows.
+            Frozen::Unknown => true,
+            Frozen::Deployments | Frozen::KuredLock => false,
+        })
+    }
+
+    /// Whether all that a room holds is frozen.
+    fn freezes_room(&self, what: &str) -> bool {
+        let Some(holds) = &self.holds else { return true };
+        let all = |hold: &FrozenPart| hold.names.is_none() && hold.selector.is_none();
+        holds.iter().any(|hold| {
+            hold.what == Frozen::Unknown || serde_json::json!(hold.what) == what && all(hold)
+        })
+    }
+}
+
+fn system(what: &str) -> Option<SystemNamespaces> {
+    let room = rooms::ROOMS.iter().find(|room| room.name_of() == what)?;
+    Some(room.system)
+}
+
+/// Whether a selector chooses a namespace.
+fn chosen(selector: &LabelSelector, namespace: &str, labels: Option<&Labels>) -> Selects {
+    let LabelSelector { match_labels, match_expressions } = selector;
+    let of = |is_so: bool| if is_so { Selects::Yes } else { Selects::No };
+    // What nobody saw of a namespace may be anything, but for its name.
+    let judged = |key: &str, holds: &dyn Fn(Option<&str>) -> bool| match labels {
+        _ if key == NAME => of(holds(Some(namespace))),
+        Some(labels) => of(holds(labels.get(key).map(String::as_str))),
+        None => Selects::CannotTell,
+    };
+    let equal = match_labels
+        .iter()
+        .map(|(key, LabelValue(wanted))| judged(key, &|value| value == Some(wanted.as_str())));
+    let demanded = match_expressions.iter().map(|LabelRequirement { key, operator, values }| {
+        let listed = |value: &str| values.iter().any(|listed| listed == value);
+        judged(key, &|value| match operator {
+            LabelOperator::In => value.is_some_and(listed),
+            LabelOperator::NotIn => !value.is_some_and(listed),
+            LabelOperator::Exists => value.is_some(),
+            LabelOperator::DoesNotExist => value.is_none(),
+        })
+    });
+    equal.chain(demanded).min().unwrap_or(Selects::Yes)
+}
+
+#[cfg(test)]
+mod tests;
