@@ -452,9 +452,9 @@ impl Live {
     }
 }
 
-/// Every kind that scripts use.
+/// Every kind that scripts use. Namespaces are the server's.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static Row> {
-    kinds::ALL.iter().copied()
+    kinds::ALL.iter().copied().filter(|row| row.kind != kinds::NAMESPACE.kind)
 }
 
 /// What a script calls an object: as people do, and machines and their configurations besides.
