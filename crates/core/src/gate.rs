@@ -265,6 +265,15 @@ impl<R> Gate<R> {
         self.freezes.iter().map(|frozen| &frozen.freeze)
     }
 
+    /// Every freeze that is in force at an instant, with why nobody can tell what it holds, if nobody can.
+    pub(crate) fn frozen_at(
+        &self,
+        at: Instant,
+    ) -> impl Iterator<Item = (&SeenFreeze, Option<&Doubt>)> {
+        let in_force = self.freezes.iter().filter(move |frozen| frozen.freeze.is_in_force(at));
+        in_force.map(|frozen| (&*frozen.freeze, frozen.doubt.as_ref()))
+    }
+
     /// The freeze that is in force at an instant; the one that lasts longest, if there are several.
     pub fn freeze_at(&self, at: Instant) -> Option<&Arc<SeenFreeze>> {
         let in_force = self.freezes().filter(|freeze| freeze.is_in_force(at));

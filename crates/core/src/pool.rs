@@ -118,6 +118,11 @@ pub struct Stock<'a> {
 }
 
 impl<'a> PoolView<'a> {
+    /// Whether it is known which nodes belong to the pool: no other pool claims one of them, and the pool itself can be read.
+    pub(crate) fn knows_its_nodes(&self) -> bool {
+        self.disputed.is_empty() && self.pool.problems.is_empty()
+    }
+
     /// What is looked at of a pool that has these, where nothing else is in the way.
     pub fn new(
         pool: &'a SeenPool,

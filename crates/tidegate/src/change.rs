@@ -60,10 +60,10 @@ impl Manner {
     /// Writes an object that somebody proposes, or takes it away, or does not, and tells about it.
     pub(crate) fn write(&self, cluster: &Cluster, writing: &Writing) -> anyhow::Result<Output> {
         let stage = self.stage();
-        match (stage, writing.deed) {
+        match (stage, &writing.deed) {
             (Stage::Proposed, _) => {}
             (Stage::Made, Deed::Made) => cluster.create(&writing.object, &writing.document)?,
-            (Stage::Made, Deed::Deleted) => cluster.delete(&writing.object)?,
+            (Stage::Made, Deed::Deleted { uid }) => cluster.delete(&writing.object, uid)?,
         }
         output::written(self.formats.output, || writing.report(stage), |_| writing.told(stage))
             .map(Output::done)

@@ -189,9 +189,9 @@ impl Cluster {
         for kind in extent.kinds() {
             self.list_into((&mut snapshot, &mut versions), kind).await?;
         }
-        // A person may lack the right to read namespaces, and nearly nobody needs it.
+        // A person may lack the right to read namespaces, and nearly nobody needs it: without it nobody can tell what such a freeze holds.
         if snapshot.freezes().any(|freeze| freeze.asks_for_labels()) {
-            self.list_into((&mut snapshot, &mut versions), &kinds::NAMESPACE).await?;
+            self.list_into((&mut snapshot, &mut versions), &kinds::NAMESPACE).await.ok();
         }
         Ok((snapshot, versions))
     }
@@ -261,9 +261,9 @@ impl Cluster {
         created.map(drop).map_err(|error| anyhow::anyhow!("cannot create {key}: {}", error.told()))
     }
 
-    /// Ends an object.
-    pub(crate) fn delete(&self, object: &Key) -> anyhow::Result<()> {
-        let options = serde_json::json!({});
+    /// Ends the object of this uid: one of the same name that came later is another.
+    pub(crate) fn delete(&self, object: &Key, uid: &str) -> anyhow::Result<()> {
+        let options = serde_json::json!({"preconditions": {"uid": uid}});
         let deleted = self.runtime.block_on(self.cluster.delete(&path(object), &options));
         let deleted = deleted.map(drop);
         deleted.map_err(|error| anyhow::anyhow!("cannot delete {object}: {}", error.told()))

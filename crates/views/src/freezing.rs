@@ -50,16 +50,19 @@ pub fn skip_next(
     if let Some(doubt) = gate.doubt_at(now) {
         return Err(format!("nobody can tell which window of {object} is next: {}", doubt.message));
     }
-    let Some((from, until)) = freezing::next_window(gate.set(), now) else {
+    // The windows of its own: a freeze in the middle of one makes no two of it.
+    let Some((from, Some(until))) = freezing::next_window(gate.own_set(), now) else {
         return Err(format!(
-            "{object} has no next window to skip\n  hint: `tidegate explain` says what decides about it"
+            "{object} has no next window to skip, or one that never ends\n  hint: `tidegate explain` says what decides about it"
         ));
     };
-    hold(snapshot, object, &WantedFreeze { from: Some(from), until, ..wanted.clone() }, now)
+    let wanted = WantedFreeze { from: Some(from), until: Some(until), ..wanted.clone() };
+    hold(snapshot, object, &wanted, now)
 }
 
 /// Ends a freeze before its time.
 pub fn thaw(object: Key, found: &Value) -> Writing {
+    let uid = found.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
     let mut document = json!({
         "apiVersion": object.kind().api_version,
         "kind": object.kind().name,
@@ -74,7 +77,7 @@ pub fn thaw(object: Key, found: &Value) -> Writing {
     Writing {
         meaning: format!("{object} ends now, and what gates permit may start"),
         document,
-        deed: Deed::Deleted,
+        deed: Deed::Deleted { uid: uid.to_owned() },
         way_back: "kubectl create -f -, with the object above".to_owned(),
         object,
     }
@@ -175,6 +178,24 @@ mod tests {
         assert!(held.told(Stage::Proposed).starts_with(
             "nothing was changed; with this object nothing of MachineConfigPools worker starts in the cluster until further notice"
         ));
+    }
+
+    /// A window that never ends is none to skip, and one that a freeze interrupts is one window.
+    #[test]
+    fn only_a_whole_window_is_skipped() {
+        let now = at("2026-11-14T09:00:00Z");
+        let mut cluster = cluster(now);
+        let lunch = json!({"metadata": {"name": "lunch"}, "spec": {"reason": "lunch",
+            "from": "2026-11-14T10:00:00Z", "until": "2026-11-14T11:00:00Z"}});
+        cluster.add(&kinds::CLUSTER_CHANGE_FREEZE, &lunch);
+        let skip = skip_next(&cluster, &pool("worker"), &wanted(None, "skip"), now).unwrap();
+        assert_eq!(skip.document["spec"]["from"], "2026-11-21T00:00:00Z");
+        let until =
+            json!({"strategy": "RestrictiveUntil", "restrictiveUntil": "2026-11-20T00:00:00Z"});
+        let later = json!({"metadata": {"name": "later"}, "spec": {"changeManagement": until}});
+        cluster.add(&kinds::MACHINE_CONFIG_POOL, &later);
+        let endless = skip_next(&cluster, &pool("later"), &wanted(None, "skip"), now).unwrap_err();
+        assert!(endless.starts_with("MachineConfigPool/later has no next window"), "{endless}");
     }
 
     /// What the server added is no part of what somebody wrote, and can be written again.

@@ -28,12 +28,15 @@ pub struct Writing {
 }
 
 /// What is done with an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
     /// It is made.
     Made,
     /// It is taken away.
-    Deleted,
+    Deleted {
+        /// The identity of the very object that somebody looked at.
+        uid: String,
+    },
 }
 
 /// The output for programs (docs/reference/json.md).
@@ -58,9 +61,9 @@ impl Writing {
 
     /// The same for people. JSON is YAML too: what stands there can be piped to kubectl or kept in a file.
     pub fn told(&self, stage: Stage) -> String {
-        let would = match (stage, self.deed) {
+        let would = match (stage, &self.deed) {
             (Stage::Proposed, Deed::Made) => "nothing was changed; with this object ",
-            (Stage::Proposed, Deed::Deleted) => "nothing was changed; without this object ",
+            (Stage::Proposed, Deed::Deleted { .. }) => "nothing was changed; without this object ",
             (Stage::Made, _) => "",
         };
         let mut told = String::new();

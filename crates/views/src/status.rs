@@ -185,6 +185,9 @@ fn next(row: &Row) -> String {
 
 /// What decides.
 fn by(row: &Row) -> String {
+    if let Some(freeze) = &row.frozen {
+        return format!("freeze {}", freeze.name);
+    }
     let strategy = row.strategy.unwrap_or(match row.verdict {
         Verdict::CannotTell => "unusable",
         Verdict::Permitted | Verdict::Held => "no stanza",

@@ -182,9 +182,10 @@ fn about(
     let verdict = gate.verdict(now);
     let pending =
         made(names::CHANGES_PENDING, pending(seen, &behavior, verdict), None, known.ours(), now);
-    let gone = if removed { names::STANZA_REMOVED } else { names::NO_STANZA };
-    let enforced =
-        if absent { unenforced(seen, gate, gone, now) } else { Some(enforced(seen, kept, now)) };
+    let enforced = match gate.form() {
+        Form::NoStanza => unenforced(seen, gate, now),
+        _ => Some(enforced(seen, kept, now)),
+    };
     let outside = match newest {
         _ if absent => None,
         Newest::Recorded => outside::condition(seen, &behavior, now),
@@ -286,16 +287,11 @@ fn enforced(seen: &SeenGated, kept: Enforcement, now: Instant) -> Condition {
     made(names::ENFORCED, said, None, seen.conditions.ours(), now)
 }
 
-/// The same where there is no gate that anybody could keep.
-fn unenforced(
-    seen: &SeenGated,
-    gate: &Gate,
-    gone: &'static str,
-    now: Instant,
-) -> Option<Condition> {
+/// The same where there is no gate any more that anybody could keep; nothing where there never was one.
+fn unenforced(seen: &SeenGated, gate: &Gate, now: Instant) -> Option<Condition> {
     seen.enforcement()?;
     let message = format!("there is no {}, so nothing is held", gate.field());
-    let said = (ConditionStatus::Unknown, gone, Some(message));
+    let said = (ConditionStatus::Unknown, names::STANZA_REMOVED, Some(message));
     Some(made(names::ENFORCED, said, None, seen.conditions.ours(), now))
 }
 

@@ -26,6 +26,8 @@ pub struct Row {
     pub policy: Option<Key>,
     /// Whether a resource sets its policy aside.
     pub overridden: Overridden,
+    /// The freeze that holds it, whatever it says itself; of several the one that lasts longest.
+    pub frozen: Option<Key>,
     /// The present state and the next one.
     pub behavior: Behavior,
     /// What would be initiated; nothing for a policy.
@@ -56,6 +58,7 @@ pub fn resource(snapshot: &Snapshot, seen: &SeenGated, at: Instant) -> Row {
         strategy: form_name(&gate),
         policy: gate.named().cloned(),
         overridden: if gate.overrides(at) { Overridden::Yes } else { Overridden::No },
+        frozen: gate.freeze_at(at).map(|freeze| freeze.key.clone()),
         behavior,
         pending: seen.pending.clone(),
         enforced: seen.enforcement(),
@@ -90,6 +93,7 @@ pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
             .map(|row| row.name),
         policy: None,
         overridden: Overridden::No,
+        frozen: None,
         behavior,
         pending: Pending::default(),
         enforced: None,

@@ -276,11 +276,13 @@ impl SeenGated {
         tried.or(self.enforcement()).unwrap_or_default()
     }
 
-    /// Whether its status tells of freezes alone: there never was a stanza, as far as that says.
+    /// Whether its status tells of freezes alone: there never was a stanza, as far as that says. Only what has a stanza, or had one, is told
+    /// who keeps its gate, and no freeze takes that away.
     pub fn never_had_a_stanza(&self) -> bool {
         let told = self.conditions.get(api::names::CHANGES_PAUSED);
         let words = [api::names::FROZEN, api::names::FREEZE_UNCLEAR, api::names::NO_STANZA];
-        told.is_some_and(|told| words.contains(&told.reason.as_str()))
+        let tells_of_freezes = told.is_some_and(|told| words.contains(&told.reason.as_str()));
+        tells_of_freezes && self.conditions.get(api::names::ENFORCED).is_none()
     }
 
     /// The policy that its stanza names, whether it exists or not.

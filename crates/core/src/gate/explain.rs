@@ -4,7 +4,7 @@ use schedule::Instant;
 
 use crate::{
     document::key::Key,
-    gate::Gate,
+    gate::{Doubt, Gate},
     policy::{
         explain::{Fact, Reason, node, sentence as policy_sentence, strategy_node},
         freeze::SeenFreeze,
@@ -22,8 +22,8 @@ pub fn explain(own: &Key, gate: &Gate, at: Instant) -> Reason {
         Some(followed) => decided(resource(followed), gate, at, vec![stanza]),
         None => stanza,
     };
-    let freezes = gate.freezes().filter(|freeze| freeze.is_in_force(at));
-    let because = freezes.map(|freeze| freeze_node(freeze)).chain([below]).collect();
+    let freezes = gate.frozen_at(at).map(|(freeze, doubt)| freeze_node(freeze, doubt));
+    let because = freezes.chain([below]).collect();
     // Where there is doubt, not even the end of it is known (GATE-12).
     Reason { verdict: gate.verdict(at), ..node(resource(own), gate.set(), at, because) }
 }
@@ -37,7 +37,11 @@ fn decided(fact: Fact, gate: &Gate, at: Instant, because: Vec<Reason>) -> Reason
     }
 }
 
-fn freeze_node(freeze: &SeenFreeze) -> Reason {
+fn freeze_node(freeze: &SeenFreeze, doubt: Option<&Doubt>) -> Reason {
+    if let Some(Doubt { message, .. }) = doubt {
+        let fact = Fact::Doubt(message.clone());
+        return Reason { verdict: Verdict::CannotTell, fact, until: None, because: vec![] };
+    }
     let fact = Fact::Freeze(freeze.sentence());
     Reason { verdict: Verdict::Held, fact, until: freeze.span().end, because: vec![] }
 }

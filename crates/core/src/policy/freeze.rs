@@ -74,7 +74,7 @@ enum Begins {
 enum Namespaces {
     /// In all, and for what is in none.
     All,
-    /// In those that have these labels; in all if nobody can read which. What is in no namespace is not chosen (RCH-13).
+    /// In those that have these labels; nobody can tell in which if none can be read. What is in no namespace is not chosen (RCH-13).
     Chosen(Option<LabelSelector>),
 }
 
@@ -100,6 +100,9 @@ impl SeenFreeze {
             Some(_) => Begins::AsWritten,
         };
         let problems = read::freeze(kind, document).into_iter().filter(Problem::is_error);
+        let problems: Vec<Problem> = problems.collect();
+        // Of one that cannot be used nobody knows what its author meant to hold.
+        let holds = given("/spec/holds").filter(|_| problems.is_empty());
         Self {
             key: Key::new(
                 kind,
@@ -113,9 +116,9 @@ impl SeenFreeze {
             until: instant("/spec/until"),
             reason: text("/spec/reason").unwrap_or_default().to_owned(),
             by: text("/spec/by").map(str::to_owned),
-            problems: problems.collect(),
+            problems,
             begins,
-            holds: given("/spec/holds").and_then(|holds| Vec::deserialize(holds).ok()),
+            holds: holds.and_then(|holds| Vec::deserialize(holds).ok()),
             namespaces: match given("/spec/namespaceSelector") {
                 None => Namespaces::All,
                 Some(given) => Namespaces::Chosen(LabelSelector::deserialize(given).ok()),
@@ -198,6 +201,9 @@ impl SeenFreeze {
         match (key.kind().scope, gate) {
             // RCH-13: what is in no namespace is chosen only without a selector of namespaces.
             (Scope::Cluster, _) if self.key.namespace.is_some() => Selects::No,
+            (Scope::Cluster, _) if self.namespaces == Namespaces::Chosen(None) => {
+                Selects::CannotTell
+            }
             (Scope::Cluster, _) if self.namespaces != Namespaces::All => Selects::No,
             (Scope::Cluster, None) => of(self.freezes_machines(key)),
             (Scope::Cluster, Some(gate)) => {

@@ -6,13 +6,7 @@
 
 use api::machine::names::MASTER;
 
-use super::{
-    PoolView,
-    ledger::Change,
-    seen::{SeenNode, SeenPool},
-    source::Rendered,
-    target::Shelf,
-};
+use super::{PoolView, ledger::Change, seen::SeenNode, source::Rendered, target::Shelf};
 use crate::gate::{Basis, Proof, change::ChangeId};
 
 /// Proof that a change to the control plane has begun (CV-2).
@@ -49,7 +43,7 @@ impl<'a> BegunChange<'a> {
     /// The change that is recorded, begun, and not over.
     pub(crate) fn of(view: &PoolView<'a>, shelf: &Shelf<'a>) -> Option<Self> {
         let record = view.pool.ledger.change().filter(|_| view.pool.name == MASTER)?;
-        if is_over(record, view.pool, &view.nodes) {
+        if is_over(record, view) {
             return None;
         }
         let committed = view.nodes.iter().any(|node| carries(node, record));
@@ -72,10 +66,11 @@ fn takes(change: &Change, node: &SeenNode) -> bool {
     node.desired != change.config && !(alone && since) && !node.is_silent()
 }
 
-/// Whether a change has ended: it takes no master along any more, or somebody chose another target.
-pub(crate) fn is_over(change: &Change, pool: &SeenPool, nodes: &[&SeenNode]) -> bool {
-    let elsewhere = pool.pin.as_ref().is_some_and(|pin| pin.name != change.config);
-    elsewhere || !nodes.iter().any(|node| takes(change, node))
+/// Whether a change has ended: it takes no master along any more, or somebody chose another target. While nobody can tell who belongs to
+/// the pool, it has not: whoever is missing today may have been told to go.
+pub(crate) fn is_over(change: &Change, view: &PoolView<'_>) -> bool {
+    let elsewhere = view.pool.pin.as_ref().is_some_and(|pin| pin.name != change.config);
+    elsewhere || view.knows_its_nodes() && !view.nodes.iter().any(|node| takes(change, node))
 }
 
 /// Whether a machine carries the mark that made a change begin, or one that followed from it.

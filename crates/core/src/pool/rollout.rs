@@ -240,7 +240,7 @@ pub(crate) fn rollout<'a, R: Clone>(
     let known = &view.pool.ledger;
     let server = ServerTime::new(now, view.seconds_ahead);
     let mut plan = Rollout { ledger: known.clone(), marks: Vec::new(), wake: None };
-    if known.change().is_some_and(|change| begun::is_over(change, view.pool, &view.nodes)) {
+    if known.change().is_some_and(|change| begun::is_over(change, view)) {
         plan.ledger.end_change();
     }
     let (mut candidates, mut reserved) = (Vec::new(), Vec::new());

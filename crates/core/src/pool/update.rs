@@ -281,13 +281,15 @@ impl<'a> Covering<'a> {
     /// Whether every master rests with what the release brings. From then on the masters have converged on the release, and what else the
     /// record would let one of them get waits for the gate: somebody went back to it later. A release that has brought nothing that
     /// can be told apart has arrived once nobody has anywhere to go. A master whose agent never spoke is not waited for (NODE-3): else what
-    /// is generated for masters would pass the gate until it goes. But somebody has to have arrived.
+    /// is generated for masters would pass the gate until it goes. But somebody has to have arrived, and who belongs to
+    /// the pool has to be known: whoever is missing today may have been told to go.
     fn has_arrived(&self, view: &PoolView<'a>, target: &Target<'a>, known: &Shelf<'a>) -> bool {
         let newest = view.pool.newest.as_deref();
         let tells = self.tells(view);
         let speaking: Vec<_> = view.nodes.iter().filter(|node| !node.is_silent()).collect();
         let is_somebody = !speaking.is_empty() || view.nodes.is_empty();
         is_somebody
+            && view.knows_its_nodes()
             && speaking.into_iter().all(|node| {
                 let next = self.target(&node.desired, (target, newest), known);
                 node.is_done()

@@ -10,7 +10,7 @@ use api::{
 };
 use apiserver::{Fault, RequestMatch, Scripted};
 use operator::{Election, Settings};
-use runtime::clock::SetClock;
+use runtime::clock::{Clock as _, SetClock};
 use schedule::Instant;
 use serde_json::{Value, json};
 
@@ -139,6 +139,28 @@ async fn a_freeze_begins_and_ends_by_itself() {
     world.writes();
     pass(Duration::from_mins(30)).await;
     assert_eq!(world.writes(), [""; 0], "an idle cluster is not written");
+}
+
+/// A stanza that went is told of, whether it went during a freeze or before one: its gate is open from then on.
+#[tokio::test(start_paused = true)]
+async fn a_freeze_hides_no_stanza_that_went() {
+    let world = World::new();
+    world.create(POOLS, &pool("worker", &json!({"strategy": "Restrictive"})));
+    let _operator = world.start();
+    settle().await;
+    let says = || condition(&world.get(&format!("{POOLS}/worker")), "ChangesPaused");
+    let gone = "False StanzaRemoved";
+    for round in ["during", "before"] {
+        world.create(FREEZES, &freeze("stop", json!({})));
+        settle().await;
+        assert_eq!(says(), "True Frozen", "{round}");
+        world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"changeManagement": null}}));
+        settle().await;
+        assert_eq!(says(), "True Frozen", "{round}");
+        world.delete(&format!("{FREEZES}/stop"));
+        settle().await;
+        assert_eq!(says(), gone, "{round}");
+    }
 }
 
 /// GATE-11: behind a watch that says nothing a status tells of it too.
@@ -270,6 +292,17 @@ async fn a_freeze_goes_a_day_after_its_end() {
     assert_eq!(left(), ["lasting"]);
     let deletes = world.writes().into_iter().filter(|line| line.starts_with("DELETE "));
     assert_eq!(deletes.count(), 1);
+}
+
+/// OVR-6, GATE-11: who does not know the server's time deletes nothing by its own.
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_ahead_deletes_no_freeze() {
+    let world = World::new();
+    world.create(FREEZES, &freeze("night", json!({"until": "2026-11-16T02:00:00Z"})));
+    let ahead = SetClock::starting_at(world.clock.now().saturating_add(30 * 24 * 3_600));
+    let _operator = world.start_by(&ahead, managing("one"));
+    pass(Duration::from_mins(30)).await;
+    assert_eq!(world.get(FREEZES)["items"].as_array().unwrap().len(), 1);
 }
 
 /// OVR-1: what was told to go arrives, and is told so, while everything is frozen.

@@ -16,7 +16,7 @@ use tidegate_core::{
     },
 };
 
-use super::execute::Hands;
+use super::{execute::Hands, hold};
 use crate::{
     call::{CallError, Cluster, Patch},
     clock::Clock,
@@ -36,6 +36,12 @@ pub(super) enum Acted {
 
 /// Sends one write of the plan about the object of this key.
 pub(super) async fn act(hands: &Hands, key: &Key, action: &Action) -> Acted {
+    if let Write::Delete { .. } = &action.write {
+        // It goes because of what our clock says, and nobody brings it back (OVR-6).
+        if let Some(why) = hold::off(hands.cluster.skew(), None) {
+            return Acted::HeldBack(why);
+        }
+    }
     let patience = match &action.right {
         Right::Upkeep => hands.cluster.patience(),
         Right::Initiates(initiation) => match time_left(&hands.cluster, &action.target, initiation)

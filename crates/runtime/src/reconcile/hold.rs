@@ -72,7 +72,7 @@ impl Terms {
 }
 
 /// What is wrong with a clock that is so many seconds ahead of the server's, given what was said before.
-fn off(skew: Option<f64>, before: Option<&str>) -> Option<String> {
+pub(super) fn off(skew: Option<f64>, before: Option<&str>) -> Option<String> {
     let Some(skew) = skew else {
         return Some(UNTOLD.to_owned());
     };

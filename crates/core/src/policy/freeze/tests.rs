@@ -118,7 +118,7 @@ fn what_a_freeze_selects() {
     check(frozen(None, json!({"until": "soon"})), "???????.?");
     check(frozen(None, json!({"from": 7})), "???????.?");
     check(frozen(None, json!({"from": NOW, "until": NOW})), "???????.?");
-    check(frozen(None, json!({"namespaceSelector": "all"})), "....???..");
+    check(frozen(None, json!({"namespaceSelector": "all"})), "???????.?");
     check(frozen(None, json!({"holds": "everything"})), "???????.?");
     check(frozen(None, json!({"holds": [{"what": "Submarines"}]})), "???????.?");
     check(frozen(Some("a"), json!({"until": "soon"})), "....??...");
@@ -228,6 +228,31 @@ fn a_freeze_that_cannot_be_used_names_its_field() {
         said,
         "ClusterChangeFreeze/stop cannot be used: spec.until: until must be later than from, which is 2026-11-16T12:00:00Z, so it holds until somebody mends it"
     );
+    let tree = crate::gate::explain::explain(&freeze_key(), &gate, at(NOW));
+    let first = tree.because.first().unwrap();
+    assert_eq!((first.verdict, first.until), (Verdict::CannotTell, None), "an end that is over");
+    assert_eq!(first.text(&schedule::Zone::utc()), said);
+}
+
+fn freeze_key() -> Key {
+    Key::new(&kinds::MACHINE_CONFIG_POOL, None, "worker")
+}
+
+/// POL-8: nobody knows what the author of one meant that cannot be used, so it holds whatever it may select.
+#[test]
+fn a_freeze_that_cannot_be_used_holds_whatever_it_may_select() {
+    for spec in [
+        json!({"holds": []}),
+        json!({"holds": [{"what": "MachineConfigPools", "names": []}]}),
+        json!({"holds": [{"what": "KuredLock"}], "until": "soon"}),
+        json!({"namespaceSelector": "everywhere"}),
+    ] {
+        let mut cluster = with_worker(&json!({"strategy": "Permissive"}));
+        let (row, freeze) = frozen(None, spec.clone());
+        cluster.add(row, &freeze);
+        assert_eq!(worker(&cluster).verdict(at(NOW)), Verdict::CannotTell, "{spec}");
+        assert!(worker(&cluster).permit(at(NOW)).is_err(), "{spec}");
+    }
 }
 
 /// OVR-5: the windows of a gate are its own, because the server lets pass whom a freeze exempts.

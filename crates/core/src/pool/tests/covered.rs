@@ -337,3 +337,19 @@ fn master_whose_agent_never_spoke_keeps_no_record_open() {
     mute.settle(&shut(), later(60));
     assert_eq!(mute.record()["converged"], Value::Null);
 }
+
+/// GATE-10: a pool whose selector somebody broke has no nodes for a while, which proves nothing: what has begun goes on afterwards.
+#[test]
+fn record_outlives_a_pool_that_lost_its_nodes_by_mistake() {
+    let mut world = updating();
+    world.put(&generated("00-release", "4.21.3"));
+    let nodes = std::mem::take(&mut world.nodes);
+    let selector = std::mem::replace(&mut world.pool["spec"]["nodeSelector"], json!({}));
+    world.settle(&shut(), later(60));
+    assert_eq!(world.record()["converged"], Value::Null);
+    (world.nodes, world.pool["spec"]["nodeSelector"]) = (nodes, selector);
+    finish_all(&mut world, &shut(), 61);
+    let newest = world.newest();
+    assert_eq!(at(&world), [&*newest; 3]);
+    assert_eq!(world.record()["converged"], true);
+}
