@@ -25,7 +25,7 @@ pub struct User {
     pub home: String,
 }
 
-// An image-based system keeps the users of the image beside those of the machine.
+// An image-based system keeps the users of the image beside those of the node.
 const USERS: &[&str] = &["/etc/passwd", "/usr/lib/passwd"];
 const GROUPS: &[&str] = &["/etc/group", "/usr/lib/group"];
 

@@ -1,6 +1,6 @@
 //! Does the agent live? It shows a sign while its loop turns, and whoever watches it reads how old that is (NODE-3).
 //!
-//! The sign is the time since the machine started, not the time of day: a clock that is set must not look like a death. A sign that is
+//! The sign is the time since the node started, not the time of day: a clock that is set must not look like a death. A sign that is
 //! not there is no verdict: the agent may be about to give its first.
 
 use std::{
@@ -16,7 +16,7 @@ pub struct Beat(Option<PathBuf>);
 /// seconds each; programs of the host and writes of files give signs of their own. Three minutes are twice that and more.
 const OLDEST: u64 = 180;
 
-/// How long the machine has been up, in seconds.
+/// How long the node has been up, in seconds.
 const UPTIME: &str = "/proc/uptime";
 
 impl Beat {
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(silent_for(&path).unwrap(), None);
         Beat::default().show();
         fs::write(&path, "0.00 0.00\n").unwrap();
-        // Whether the machine has been up for three minutes is not known here; the rows above say what follows.
+        // Whether the node has been up for three minutes is not known here; the rows above say what follows.
         assert!(silent_for(&path).unwrap().is_none_or(|age| age > OLDEST));
         Beat::at(folder.path().join("none/beat")).show();
     }

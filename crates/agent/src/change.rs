@@ -67,7 +67,7 @@ pub enum Deed {
     Reload(String),
     /// A unit is started anew.
     Restart(String),
-    /// The machine is started anew.
+    /// The node is started anew.
     Reboot,
 }
 
@@ -161,7 +161,7 @@ impl HostChange {
         self.returning.push((verb, name.to_owned()));
     }
 
-    /// Whether it takes effect only when the machine is started anew.
+    /// Whether it takes effect only when the node is started anew.
     pub fn needs_reboot(&self) -> bool {
         self.image.is_some() || !self.kernel_arguments.is_empty()
     }
@@ -203,7 +203,7 @@ pub fn obstacles(old: &MachineConfigSpec, new: &MachineConfigSpec) -> Vec<String
     };
     let mut found = Vec::new();
     if old.fips != new.fips {
-        found.push("fips can only be decided when a machine is installed".to_owned());
+        found.push("fips can only be decided when a node is installed".to_owned());
     }
     if kernel(old) != kernel(new) {
         found.push(format!("kernelType {}: this agent exchanges no kernels", kernel(new)));

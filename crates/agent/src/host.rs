@@ -1,4 +1,4 @@
-//! What can be done to a host? The one trait between decisions and a machine, with two implementors: [`linux`] does it, [`recording`]
+//! What can be done to a host? The one trait between decisions and a node, with two implementors: [`linux`] does it, [`recording`]
 //! writes it down.
 //!
 //! Every method is one step that either happened or did not, so that a loss of power falls between two of them (NODE-1). A file
@@ -187,7 +187,7 @@ impl HostError {
     }
 }
 
-/// A machine.
+/// A node.
 pub trait Host {
     /// What stands at a path. The last part is never followed.
     fn read(&self, path: &HostPath) -> Result<Entry, HostError>;
@@ -246,9 +246,9 @@ pub trait Host {
     /// The image that runs; none where the host has no such thing.
     fn booted_image(&self) -> Result<Option<String>, HostError>;
 
-    /// Which start of the machine this is.
+    /// Which start of the node this is.
     fn boot_id(&self) -> Result<String, HostError>;
 
-    /// Starts the machine anew, for a reason that only a journal gives (NODE-2).
+    /// Starts the node anew, for a reason that only a journal gives (NODE-2).
     fn reboot(&mut self, warrant: &Warrant) -> Result<(), HostError>;
 }

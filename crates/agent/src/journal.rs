@@ -52,11 +52,11 @@ pub enum Phase {
     Applying,
     /// All of that is in place; what follows from it is being done.
     Acting,
-    /// Only a new start of the machine is missing.
+    /// Only a new start of the node is missing.
     Rebooting {
-        /// The start of the machine during which that was decided.
+        /// The start of the node during which that was decided.
         boot: String,
-        /// How often the machine was told to start anew.
+        /// How often the node was told to start anew.
         #[serde(default)]
         asked: u32,
     },
@@ -99,7 +99,7 @@ pub enum Was {
     },
 }
 
-/// The right to start the machine anew. Only a journal gives it, and a journal has a desired configuration (NODE-2).
+/// The right to start the node anew. Only a journal gives it, and a journal has a desired configuration (NODE-2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warrant {
     to: String,
@@ -113,7 +113,7 @@ impl Warrant {
 }
 
 impl Journal {
-    /// The right to start the machine anew: only once everything is in place, and for a configuration with a name.
+    /// The right to start the node anew: only once everything is in place, and for a configuration with a name.
     pub fn warrant(&self) -> Option<Warrant> {
         match &self.phase {
             Phase::Rebooting { .. } if !self.to.is_empty() => Some(Warrant { to: self.to.clone() }),
@@ -124,7 +124,7 @@ impl Journal {
         }
     }
 
-    /// Whether the machine has to be started anew in the end.
+    /// Whether the node has to be started anew in the end.
     pub fn ends_in_reboot(&self) -> bool {
         self.deeds.contains(&Deed::Reboot)
     }

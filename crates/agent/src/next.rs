@@ -112,7 +112,7 @@ pub fn next(seen: &Observed<'_>) -> NextStep {
     if let Some(report) = correction(node, name) {
         return NextStep::Report(report);
     }
-    // Degraded, not Working: for the pool it is a machine that is stuck, and not one that is on its way.
+    // Degraded, not Working: for the pool it is a node that is stuck, and not one that is on its way.
     if let Some(why) = node.unrecorded(desired) {
         return say(node, NodeState::Degraded, why).unwrap_or(NextStep::Rest);
     }
@@ -125,7 +125,7 @@ pub fn next(seen: &Observed<'_>) -> NextStep {
         }
         Way::Failed(why) => say(node, NodeState::Degraded, (*why).to_owned())
             .unwrap_or(NextStep::Await(Awaited::Retry)),
-        // Working, not Degraded: nothing is wrong with the machine, and it goes on by itself.
+        // Working, not Degraded: nothing is wrong with the node, and it goes on by itself.
         Way::Delayed(why) => say(node, NodeState::Working, (*why).to_owned())
             .unwrap_or(NextStep::Await(Awaited::Retry)),
         // What it waited for is said until it is there, or each time it asks would be two writes.

@@ -72,7 +72,7 @@ impl NodeView {
     }
 
     /// Why an order must not be taken: its record is missing, or is about another one (GATE-16). Whether the permit has ended meanwhile
-    /// does not matter: a machine that was off finishes later.
+    /// does not matter: a node that was off finishes later.
     pub fn unrecorded(&self, desired: &str) -> Option<String> {
         let found = match self.permitted.as_deref() {
             Some(permitted) if permitted == desired => return None,

@@ -49,7 +49,7 @@ pub async fn rehearse(
     }
     lines.extend(host.take_performed());
     if journal.deeds.contains(&Deed::Reboot) && lines.iter().any(|line| line == "drain") {
-        lines.push("uncordon, once the machine is back".to_owned());
+        lines.push("uncordon, once the node is back".to_owned());
     }
     Ok(lines)
 }

@@ -105,7 +105,7 @@ pub enum Turn {
         /// The version of the node that was seen.
         version: String,
     },
-    /// The machine is about to be started anew.
+    /// The node is about to be started anew.
     Restarting,
 }
 
@@ -193,7 +193,7 @@ impl<H: Host> Agent<H> {
         &mut self.host
     }
 
-    /// Takes turns for ever, or until the machine is started anew.
+    /// Takes turns for ever, or until the node is started anew.
     pub async fn run(&mut self) {
         self.take_hold().await;
         loop {
@@ -221,13 +221,13 @@ impl<H: Host> Agent<H> {
         }
     }
 
-    /// Takes turns until the machine is about to be started anew.
+    /// Takes turns until the node is about to be started anew.
     pub async fn run_until_restart(&mut self) {
         let mut told = NextStep::GoOn;
         loop {
             match self.turn().await {
                 Ok(Turn::Restarting) => {
-                    tracing::info!("the machine is about to be started anew");
+                    tracing::info!("the node is about to be started anew");
                     return;
                 }
                 Ok(Turn::Did(step)) => tracing::info!(?step, "done"),

@@ -114,7 +114,7 @@ pub fn set_journal(host: &mut impl Host, journal: &Journal) -> Result<()> {
     save(host, "journal.json", journal)
 }
 
-/// A configuration that the host came back from: it is not tried again by itself, or the machine would restart for ever.
+/// A configuration that the host came back from: it is not tried again by itself, or the node would restart for ever.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected {
     /// Which configuration.

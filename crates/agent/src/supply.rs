@@ -1,8 +1,8 @@
-//! Where do configurations come from? From the operator, which gives a machine its own and no others (NODE-3).
+//! Where do configurations come from? From the operator, which gives a node its own and no others (NODE-3).
 //!
 //! An agent that somebody runs by hand, or in a play, reads them at the API server instead, with the rights of whoever runs it.
 //!
-//! A client is made anew each time: a machine asks once for each change, and by then the token and the authority are others.
+//! A client is made anew each time: a node asks once for each change, and by then the token and the authority are others.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -31,7 +31,7 @@ pub enum SupplyError {
     /// The API server did not answer, or refused.
     #[error(transparent)]
     Cluster(CallError),
-    /// It does not exist, is not for this machine, or cannot be read.
+    /// It does not exist, is not for this node, or cannot be read.
     #[error("{0}")]
     Unusable(String),
     /// The operator cannot be asked.

@@ -1,8 +1,8 @@
 //! How does a host come from one configuration to another, whatever happens on the way? (NODE-1)
 //!
 //! [`begin`] writes down what is meant and what stood there. From then on whoever finds the journal calls [`go_on`], which takes the
-//! step of its phase. Every step may be cut off anywhere and taken again. One that fails before the machine is started anew sends
-//! everything back, and so does a machine that comes up with another operating system than it was given; a loss of power sends
+//! step of its phase. Every step may be cut off anywhere and taken again. One that fails before the node is started anew sends
+//! everything back, and so does a node that comes up with another operating system than it was given; a loss of power sends
 //! nothing anywhere.
 
 use runtime::chain::chain;
@@ -46,9 +46,9 @@ pub enum ChangeError {
     /// A unit that is to start by itself does not.
     #[error("{0} cannot start by itself: it has no [Install] section that says what starts it")]
     NoInstall(String),
-    /// The machine does not start anew.
+    /// The node does not start anew.
     #[error(
-        "the machine was told to start anew {0} times, and its boot id says that it never did\n  hint: start it anew by hand, and the agent goes on"
+        "the node was told to start anew {0} times, and its boot id says that it never did\n  hint: start it anew by hand, and the agent goes on"
     )]
     StillUp(u32),
     /// The journal speaks of a configuration that is not there.
@@ -165,7 +165,7 @@ pub enum Progress {
         /// Which step failed.
         why: String,
     },
-    /// The machine is about to be started anew.
+    /// The node is about to be started anew.
     Restarting,
 }
 
@@ -206,7 +206,7 @@ fn is_settled(host: &impl Host, journal: &Journal) -> Result<bool> {
     Ok(store::current(host)?.is_some_and(|record| record.name == journal.to))
 }
 
-/// How often a machine is told to start anew for one change. It is asked again because a request can get lost; but a machine that says
+/// How often a node is told to start anew for one change. It is asked again because a request can get lost; but a node that says
 /// after five of them that it is still in the same start will say so after the sixth, or it starts anew for ever and cannot tell.
 const MOST_RESTARTS: u32 = 5;
 
@@ -278,7 +278,7 @@ fn apply(host: &mut impl Host, journal: &Journal) -> Result<Journal> {
     turn(host, journal, Phase::Acting)
 }
 
-/// Does what follows from the change; the new start of the machine is left to the next phase.
+/// Does what follows from the change; the new start of the node is left to the next phase.
 fn act(host: &mut impl Host, journal: &Journal) -> Result<Progress> {
     for deed in &journal.deeds {
         match deed {

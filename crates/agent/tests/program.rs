@@ -260,7 +260,7 @@ fn program_of_the_host_is_run_within_its_root() {
 const MEBIBYTE: u64 = 1 << 20;
 
 /// What is loaded of the program is what a stripped one holds. It is built without optimisation and with what all tests need, so it is
-/// larger than the one that ships: that one was 7.9 MiB. Half a MiB was added for what no machine takes (NODE-3), for deadlines and for the
+/// larger than the one that ships: that one was 7.9 MiB. Half a MiB was added for what no node takes (NODE-3), for deadlines and for the
 /// sign of life, and it is there once for hosts and once for rehearsals.
 #[test]
 fn the_program_is_small_on_disk() {
@@ -344,7 +344,7 @@ fn program_shows_that_it_lives_and_says_whether_another_does() {
     }
 }
 
-/// On a machine without a bundle of certificates, as small ones are.
+/// On a node without a bundle of certificates, as small ones are.
 #[test]
 fn cluster_whose_certificate_is_not_checked_needs_no_bundle_and_errors_are_said_once() {
     let folder = tempfile::tempdir().unwrap();

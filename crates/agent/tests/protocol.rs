@@ -212,7 +212,7 @@ async fn a_node_goes_to_its_desired_configuration_and_comes_back() {
     play.check("rendered-a", "Working", "");
 
     play.restart_program();
-    assert_eq!(play.turns().await, Turn::Restarting, "the machine has not been started anew yet");
+    assert_eq!(play.turns().await, Turn::Restarting, "the node has not been started anew yet");
     play.agent.host().restart();
     play.restart_program();
     assert_eq!(play.idle().await, NextStep::Await(Awaited::Uncordon));

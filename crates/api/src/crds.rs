@@ -15,7 +15,7 @@ use crate::schema::{GATES, Kind, Role, Scope};
 /// Formats that an API server checks. Ours beyond these are said by patterns and rules.
 const SERVED_FORMATS: &[&str] = &["int32", "int64", "date", "date-time"];
 
-/// The definition of a kind under change management or of a policy, as a cluster takes it; what machines are made of is defined in
+/// The definition of a kind under change management or of a policy, as a cluster takes it; what nodes are made of is defined in
 /// [`crate::machine::definitions`].
 pub fn definition(kind: &Kind) -> Value {
     let plural = names::plural(kind.name);

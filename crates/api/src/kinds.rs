@@ -50,7 +50,7 @@ pub const CLUSTER_VERSION: Kind = Kind {
     schema: || &CLUSTER_VERSION_SCHEMA,
 };
 
-/// A pool of machines with one configuration.
+/// A pool of nodes with one configuration.
 pub const MACHINE_CONFIG_POOL: Kind = Kind {
     rank: 1,
     name: names::MACHINE_CONFIG_POOL,
@@ -80,7 +80,7 @@ pub const HOSTED_CLUSTER: Kind = Kind {
     schema: || &HOSTED_CLUSTER_SCHEMA,
 };
 
-/// Machines of a hosted cluster.
+/// Nodes of a hosted cluster.
 pub const NODE_POOL: Kind = Kind {
     rank: 3,
     name: names::NODE_POOL,
@@ -106,7 +106,7 @@ pub const MACHINE_CONFIG: Kind = Kind {
     schema: || &MACHINE_CONFIG_SCHEMA,
 };
 
-/// A machine.
+/// A node.
 pub const NODE: Kind = Kind {
     rank: 1,
     name: machine::names::NODE,

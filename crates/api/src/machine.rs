@@ -1,4 +1,4 @@
-//! What do the objects look like that say what machines are made of? `MachineConfig`, its Ignition part, and `MachineConfiguration`
+//! What do the objects look like that say what nodes are made of? `MachineConfig`, its Ignition part, and `MachineConfiguration`
 //! with its node disruption policies.
 //!
 //! `MachineConfigPool` is a resource under change management and stands with those.
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{meta::ObjectMeta, schema::schema_of};
 
-/// A piece of configuration for machines; or, rendered, all pieces of a pool merged.
+/// A piece of configuration for nodes; or, rendered, all pieces of a pool merged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -27,12 +27,12 @@ pub struct MachineConfig {
     pub kind: String,
     /// Standard object metadata.
     pub metadata: ObjectMeta,
-    /// What machines are to hold.
+    /// What nodes are to hold.
     #[serde(default)]
     pub spec: MachineConfigSpec,
 }
 
-/// What machines are to hold.
+/// What nodes are to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -63,7 +63,7 @@ pub struct MachineConfigSpec {
     /// Additional parts of the operating system.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "or_default")]
     pub extensions: Vec<String>,
-    /// Whether cryptography follows FIPS 140. Can only be decided when a machine is installed.
+    /// Whether cryptography follows FIPS 140. Can only be decided when a node is installed.
     #[serde(default, skip_serializing_if = "is_default", deserialize_with = "or_default")]
     pub fips: bool,
     /// Which kernel: `default`, `realtime` or `64k-pages`.

@@ -32,7 +32,7 @@ pub enum Role {
         /// Who begins its changes by themselves, as the beginning of a sentence: what is said where nobody keeps a gate (GATE-13).
         begins: &'static str,
     },
-    /// It says what machines are made of, and is read for decisions about them.
+    /// It says what nodes are made of, and is read for decisions about them.
     Part,
     /// It lets nothing start while it lasts, whatever policies say (OVR-1).
     Freeze,
@@ -183,7 +183,7 @@ pub const FREEZES: &[Kind] = &[kinds::CHANGE_FREEZE, kinds::CLUSTER_CHANGE_FREEZ
 /// Where what lives in namespaces lives: their labels say which of them a freeze chooses.
 pub const NAMESPACES: &[Kind] = &[kinds::NAMESPACE];
 
-/// What pools are made of: configurations, machines, and what changes may disrupt. Read only by whoever rolls configurations out.
+/// What pools are made of: configurations, nodes, and what changes may disrupt. Read only by whoever rolls configurations out.
 pub const MACHINES: &[Kind] = &[kinds::MACHINE_CONFIG, kinds::NODE, kinds::MACHINE_CONFIGURATION];
 
 /// The kind under change management of this name, if there is one.

@@ -1,4 +1,4 @@
-//! How long do decisions about machines take? Run with `cargo run --profile dist -p tidegate-core --example decision_figures`.
+//! How long do decisions about nodes take? Run with `cargo run --profile dist -p tidegate-core --example decision_figures`.
 //!
 //! Each figure stands beside its limit, and the program fails if one is missed.
 #![expect(
@@ -46,10 +46,10 @@ fn main() -> ExitCode {
         row("read and render 500 MachineConfigs", 50, || {
             render(&pool, &read(&documents), &Base::default(), None).config.unwrap().name.len()
         }),
-        plan_row("plan 5,000 machines, all waiting, gate open", None, TimeSet::always(), 0),
-        plan_row("plan 5,000 machines, 450 begun, gate open", None, TimeSet::always(), 450),
-        plan_row("plan 5,000 machines, all waiting, gate shut", None, TimeSet::never(), 0),
-        plan_row("plan 5,000 machines, a bypass, gate shut", Some("urgent"), TimeSet::never(), 0),
+        plan_row("plan 5,000 nodes, all waiting, gate open", None, TimeSet::always(), 0),
+        plan_row("plan 5,000 nodes, 450 begun, gate open", None, TimeSet::always(), 450),
+        plan_row("plan 5,000 nodes, all waiting, gate shut", None, TimeSet::never(), 0),
+        plan_row("plan 5,000 nodes, a bypass, gate shut", Some("urgent"), TimeSet::never(), 0),
         simulation_row(),
     ];
     let met = rows.iter().all(|(_, median, limit)| median <= limit);
@@ -148,7 +148,7 @@ fn simulation_row() -> (&'static str, Duration, Duration) {
         arrivals: (0..26).map(fortnight).collect(),
         pools: BTreeSet::new(),
     };
-    row("simulate a year: 22 machines, 104 changes", 3_650, || {
+    row("simulate a year: 22 nodes, 104 changes", 3_650, || {
         let forecast = simulate(&cluster, &settings);
         forecast.pools.iter().flat_map(|course| &course.changes).map(|one| one.runs.len()).sum()
     })

@@ -1,4 +1,4 @@
-//! What happens on one machine when its configuration changes?
+//! What happens on one node when its configuration changes?
 //!
 //! `diff` says what is different, `disruption` what a policy wants done about it, `around` what that
 //! comes to before and after the configuration is put in place. Nothing here

@@ -1,7 +1,7 @@
-//! What is to be done about a pool of machines now? From what was seen, the gate and an instant to a plan.
+//! What is to be done about a pool of nodes now? From what was seen, the gate and an instant to a plan.
 //!
 //! - POOL-1: rendering goes on whatever the gate says; only [`Effect::SetDesiredConfig`] is gated, and it owns its permit.
-//! - POOL-2: machines are reserved in the pool's ledger before they are marked, by compare-and-swap.
+//! - POOL-2: nodes are reserved in the pool's ledger before they are marked, by compare-and-swap.
 //! - GATE-10, GATE-16: what was begun is recorded with the write that began it; `upkeep` keeps the records true.
 //! - POOL-5, POOL-7, CV-2: what may go while the gate is shut, each by a rule of its own.
 //! - POOL-6: what is pending is judged against the newest configuration.
@@ -78,7 +78,7 @@ use update::{Record, SeenUpdate};
 pub struct PoolView<'a> {
     /// The pool.
     pub pool: &'a SeenPool,
-    /// The machines that belong to it, and to it alone (see [`membership`]).
+    /// The nodes that belong to it, and to it alone (see [`membership`]).
     pub nodes: Vec<&'a SeenNode>,
     /// Rendered configurations; those of other pools are passed over.
     pub rendered: Vec<&'a Rendered>,
@@ -88,21 +88,21 @@ pub struct PoolView<'a> {
     pub rendering: &'a Rendering,
     /// What the release brings.
     pub base: &'a Base,
-    /// The machine that hosts the operator.
+    /// The node that hosts the operator.
     pub operator_node: Option<&'a str>,
-    /// The pool that must settle before this one begins a machine (see [`master::waits_for`]).
+    /// The pool that must settle before this one begins a node (see [`master::waits_for`]).
     pub waits_for: Option<&'a str>,
-    /// Machines that the server refused to give a configuration.
+    /// Nodes that the server refused to give a configuration.
     pub refusals: &'a Refusals,
     /// Why whoever carries plans out would start nothing now, whatever the gate says (GATE-11); none if nothing is in the way.
     pub held_back: Option<&'a str>,
-    /// The update of the control plane, as `ClusterVersion` and the record on it tell. Its machines belong to it (CV-1).
+    /// The update of the control plane, as `ClusterVersion` and the record on it tell. Its nodes belong to it (CV-1).
     pub control_plane_update: Option<&'a SeenUpdate>,
     /// How many seconds our clock is ahead of the server's, as far as is known; less than nothing if it is behind.
     pub seconds_ahead: i64,
     /// Whether there is any other node in the cluster.
     pub topology: Topology,
-    /// The machines that it claims, or may claim, and that belong to nobody because others do too.
+    /// The nodes that it claims, or may claim, and that belong to nobody because others do too.
     pub disputed: Vec<Disputed<'a>>,
 }
 
@@ -169,7 +169,7 @@ pub struct PoolPlan<R = Real> {
     pub status: Option<StatusPatch>,
     /// What waits, and what is under way.
     pub pending: Pending,
-    /// What a new machine gets.
+    /// What a new node gets.
     pub served: Option<Served>,
     /// What is wrong with the pool.
     pub problems: Vec<Problem>,
@@ -177,7 +177,7 @@ pub struct PoolPlan<R = Real> {
     pub notes: Vec<Note>,
     /// Whether anything refuses what its gate holds: not known here, and given by whoever asked the server (GATE-13).
     pub enforcement: Enforcement,
-    /// Machines that were told to go by a write that left no record, each in a few words: not known here either (GATE-13).
+    /// Nodes that were told to go by a write that left no record, each in a few words: not known here either (GATE-13).
     pub unrecorded: Vec<String>,
     /// When the answer changes by itself.
     pub wake: Option<Instant>,
@@ -223,13 +223,13 @@ pub enum Effect<R = Real> {
         /// The operations.
         operations: Vec<Value>,
     },
-    /// Give a machine its desired configuration: the commit point.
+    /// Give a node its desired configuration: the commit point.
     SetDesiredConfig {
-        /// The machine.
+        /// The node.
         node: String,
         /// The identity of the machine: one of the same name that came later is another.
         uid: String,
-        /// The version of the machine that was seen.
+        /// The version of the node that was seen.
         resource_version: String,
         /// The configuration.
         config: String,
@@ -238,25 +238,25 @@ pub enum Effect<R = Real> {
         /// By what right.
         permit: Permit<R>,
     },
-    /// Write down on a machine that it is to stay at what it runs: nobody has said so yet. Starts nothing, and so carries no permit and
+    /// Write down on a node that it is to stay at what it runs: nobody has said so yet. Starts nothing, and so carries no permit and
     /// no record of a change: an agent whose disk differs does not move (GATE-16).
     Adopt {
-        /// The machine.
+        /// The node.
         node: String,
-        /// The identity of the machine.
+        /// The identity of the node.
         uid: String,
-        /// The version of the machine that was seen.
+        /// The version of the node that was seen.
         resource_version: String,
         /// The configuration that it runs.
         config: String,
     },
-    /// Keep the annotations of a machine true: records and consent that has been used (POOL-7). None of them starts anything.
+    /// Keep the annotations of a node true: records and consent that has been used (POOL-7). None of them starts anything.
     Note {
-        /// The machine.
+        /// The node.
         node: String,
-        /// The identity of the machine.
+        /// The identity of the node.
         uid: String,
-        /// The version of the machine that was seen.
+        /// The version of the node that was seen.
         resource_version: String,
         /// The annotations, each with its value; none removes it.
         annotations: BTreeMap<&'static str, Option<String>>,

@@ -1,11 +1,11 @@
 //! When would each change start and finish, and which pool never gets there? A cluster under a virtual clock.
 //!
-//! The clock jumps from event to event: an edge of a gate, a machine that is back, a change that arrives. What happens at each of them
-//! is decided by [`pool::decide`](crate::pool::decide), which is what the operator asks too; only the machines are make-believe. Time
+//! The clock jumps from event to event: an edge of a gate, a node that is back, a change that arrives. What happens at each of them
+//! is decided by [`pool::decide`](crate::pool::decide), which is what the operator asks too; only the nodes are make-believe. Time
 //! and seed are arguments, so the same cluster and the same settings give the same forecast (DET-1).
 //!
-//! - POOL-1: a machine that was begun finishes, whatever the window does, even after the period.
-//! - CV-1, HOST-1: of an update of a control plane or of hosted machines only the start is told; nobody here knows how long it takes.
+//! - POOL-1: a node that was begun finishes, whatever the window does, even after the period.
+//! - CV-1, HOST-1: of an update of a control plane or of hosted nodes only the start is told; nobody here knows how long it takes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -37,9 +37,9 @@ pub struct Settings {
     pub range: Range<Instant>,
     /// The random seed.
     pub seed: u64,
-    /// How long machines take.
+    /// How long nodes take.
     pub lengths: Lengths,
-    /// Pools that have so many make-believe machines, instead of those that were seen.
+    /// Pools that have so many make-believe nodes, instead of those that were seen.
     pub machines: BTreeMap<String, usize>,
     /// When changes arrive that nobody has made yet, in order.
     pub arrivals: Vec<Instant>,
@@ -47,7 +47,7 @@ pub struct Settings {
     pub pools: BTreeSet<String>,
 }
 
-/// How long a machine usually takes, in seconds.
+/// How long a node usually takes, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
     /// Until its workloads have left.
@@ -72,7 +72,7 @@ pub struct Course {
     pub object: Object,
     /// Its gate.
     pub gate: WhatIf,
-    /// Its machines, by name, with their zones.
+    /// Its nodes, by name, with their zones.
     pub machines: Vec<(String, Option<String>)>,
     /// How many of them may be away at once (POOL-2).
     pub at_once: usize,
@@ -88,7 +88,7 @@ pub struct Course {
     pub verdict: Outlook,
 }
 
-/// A change that is one step to us: an update of a control plane, or of hosted machines.
+/// A change that is one step to us: an update of a control plane, or of hosted nodes.
 #[derive(Clone, Debug)]
 pub struct Single {
     /// What it is about.

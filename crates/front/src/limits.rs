@@ -8,7 +8,7 @@ pub struct Limits {
     /// So many connections at once; whoever comes then waits to be accepted.
     pub at_once: usize,
     /// So many of them from one address, so that one stranger cannot take all the room. Not few, because many may come through one
-    /// address: that of a load balancer, or of the machine that forwards for a Service.
+    /// address: that of a load balancer, or of the node that forwards for a Service.
     pub from_one_address: usize,
     /// A client that does not greet or send its headers in this time is let go.
     pub hello: Duration,

@@ -1,7 +1,7 @@
-//! Who empties the machines whose agents ask for it? Whoever leads, one pass at a time over each machine, and many machines side by side
+//! Who empties the nodes whose agents ask for it? Whoever leads, one pass at a time over each node, and many nodes side by side
 //! (DRAIN-1, DRAIN-2).
 //!
-//! The gate is not asked: a machine whose change was begun is past the commit point, and finishes whatever the window does (POOL-1). It
+//! The gate is not asked: a node whose change was begun is past the commit point, and finishes whatever the window does (POOL-1). It
 //! wakes when what is known changes, when a pass ends and when one is due by the clock, so that it follows a clock that is set or sped up.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -20,14 +20,14 @@ use tokio::{
     task::{self, JoinError, JoinSet},
 };
 
-/// How many machines are looked at side by side. Enough that some that hang keep nobody waiting, few enough that the lists of their pods
+/// How many nodes are looked at side by side. Enough that some that hang keep nobody waiting, few enough that the lists of their pods
 /// fit into a small pod.
 const AT_ONCE: usize = 16;
 
-/// What was last asked of a machine, and when it is looked at again.
+/// What was last asked of a node, and when it is looked at again.
 type Due = BTreeMap<String, (Request, Instant)>;
 
-/// Empties machines for ever, while this replica leads.
+/// Empties nodes for ever, while this replica leads.
 pub async fn run(cluster: Cluster, caches: Arc<Caches>, leadership: watch::Receiver<Leadership>) {
     let clock = Arc::clone(cluster.clock());
     let drainer =
@@ -76,7 +76,7 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, leadership: watch::Recei
                 let again = match ended {
                     Ok((_, outcome)) => tell(&name, outcome, &mut told),
                     Err(error) => {
-                        tracing::error!(node = name, %error, "a pass over a machine panicked");
+                        tracing::error!(node = name, %error, "a pass over a node panicked");
                         drain::RETRY
                     }
                 };
@@ -115,35 +115,35 @@ fn tell(name: &str, passed: Result<Passed, CallError>, told: &mut BTreeMap<Strin
         Ok(Passed::Draining(pass)) => {
             let waits = drain::told(&pass.waiting);
             if is_news(&format!("{} {waits}", pass.left)) {
-                tracing::info!(node = name, left = pass.left, waits, "a machine is emptied");
+                tracing::info!(node = name, left = pass.left, waits, "a node is emptied");
             }
             return pass.again;
         }
         Ok(Passed::Waits(why)) => {
             if is_news(&why) {
-                tracing::info!(node = name, why, "a machine is not emptied yet");
+                tracing::info!(node = name, why, "a node is not emptied yet");
             }
             return 1;
         }
-        Ok(Passed::Drained) => tracing::info!(node = name, "a machine is empty"),
-        Ok(Passed::Stayed(why)) => tracing::info!(node = name, why, "a machine keeps its pods"),
-        Ok(Passed::Uncordoned) => tracing::info!(node = name, "a machine is open again"),
+        Ok(Passed::Drained) => tracing::info!(node = name, "a node is empty"),
+        Ok(Passed::Stayed(why)) => tracing::info!(node = name, why, "a node keeps its pods"),
+        Ok(Passed::Uncordoned) => tracing::info!(node = name, "a node is open again"),
         Ok(Passed::Nothing) => {}
         Ok(Passed::Refused(why)) => {
             if is_news(&why) {
-                tracing::warn!(node = name, why, "a machine is not emptied");
+                tracing::warn!(node = name, why, "a node is not emptied");
             }
         }
         // Somebody else wrote the node meanwhile: its agent, most likely, and the next look shows what.
         Err(error) if error.code() == Some(409) => return 1,
         Err(error) => {
-            tracing::warn!(node = name, %error, cause = ?error, "a pass over a machine failed");
+            tracing::warn!(node = name, %error, cause = ?error, "a pass over a node failed");
         }
     }
     drain::RETRY
 }
 
-/// The machines that need somebody, and what they ask for. Before pools and machines are known, nobody is judged.
+/// The nodes that need somebody, and what they ask for. Before pools and nodes are known, nobody is judged.
 fn asking(caches: &Caches) -> BTreeMap<String, Request> {
     let store = caches.store();
     if ![&kinds::NODE, &kinds::MACHINE_CONFIG_POOL].into_iter().all(|kind| store.is_settled(kind)) {

@@ -1,7 +1,7 @@
 //! Are the statuses true? The operator of change management, as a value that runs on any client and any clock.
 //!
 //! What is looked at and decided stands in `core::kinds`; [`run`] puts the parts of the runtime together, [`serve`] answers those who ask
-//! how it goes: metrics computed when they are asked for, and health that is tied to progress. [`node_config`] answers new machines.
+//! how it goes: metrics computed when they are asked for, and health that is tied to progress. [`node_config`] answers new nodes.
 
 pub mod draining;
 pub mod metrics;

@@ -1,5 +1,5 @@
-//! What does a new machine get to ignite with, and who may ask? `GET /config/<pool>`, as the server of machine configurations answers it.
-//! And what does the agent of a machine get that runs? `GET /own/<configuration>` (see [`own`]).
+//! What does a new node get to ignite with, and who may ask? `GET /config/<pool>`, as the server of machine configurations answers it.
+//! And what does the agent of a node get that runs? `GET /own/<configuration>` (see [`own`]).
 //!
 //! - POOL-4: the canary rule chooses the configuration.
 //! - The cluster itself says who asks (`TokenReview`) and whether they may (`SubjectAccessReview` of `get` on the path), so that rights are
@@ -31,10 +31,10 @@ use asker::{Asker, Denial, Purpose};
 
 /// So many are looked up at once: strangers must not be able to keep the API server busy.
 const LOOKED_UP_AT_ONCE: usize = 16;
-/// A machine that starts asks again by itself; a connection that waits longer is only in the way.
+/// A node that starts asks again by itself; a connection that waits longer is only in the way.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What answers machines. Clones are one.
+/// What answers nodes. Clones are one.
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
     view: View,
@@ -83,14 +83,14 @@ impl NodeConfig {
         let asker = match self.asker(request.headers(), path, Purpose::Join).await {
             Ok(asker) => asker,
             Err(refusal) => {
-                tracing::info!(pool, code = refusal.code().as_u16(), "a machine was refused");
+                tracing::info!(pool, code = refusal.code().as_u16(), "a node was refused");
                 return refusal.response();
             }
         };
         let response = self.configuration(pool, request.headers(), &asker);
         let code = response.status().as_u16();
         if code != 200 {
-            tracing::info!(pool, code, asker = asker.name, "a machine was not served");
+            tracing::info!(pool, code, asker = asker.name, "a node was not served");
         }
         response
     }
@@ -111,7 +111,7 @@ impl NodeConfig {
     }
 
     fn configuration(&self, pool: &str, headers: &HeaderMap, asker: &Asker) -> Answer {
-        // Whether rollouts may go on is another question: a machine that starts is none.
+        // Whether rollouts may go on is another question: a node that starts is none.
         if let Err(why) = self.view.knows() {
             return later(&format!("this replica is not ready: {why}; ask again in a moment"));
         }
@@ -136,7 +136,7 @@ impl NodeConfig {
             Ok(format) => format,
             Err(why) => return said(StatusCode::NOT_ACCEPTABLE, &why),
         };
-        tracing::info!(pool, config = config.name, ?why, %format, asker = asker.name, "a machine is served");
+        tracing::info!(pool, config = config.name, ?why, %format, asker = asker.name, "a node is served");
         let document = ignition(config, format).to_string();
         drop(store);
         let mut response = Response::new(Full::new(Bytes::from(document)));
@@ -164,7 +164,7 @@ fn said(code: StatusCode, text: &str) -> Answer {
     plain(code, format!("{text}\n"))
 }
 
-/// A refusal that passes: whoever starts a machine asks again.
+/// A refusal that passes: whoever starts a node asks again.
 fn later(text: &str) -> Answer {
     let mut response = said(StatusCode::SERVICE_UNAVAILABLE, text);
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));

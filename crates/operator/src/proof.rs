@@ -1,8 +1,8 @@
 //! Does the server refuse a change that nobody permitted? It is tried, and what was not seen is not believed (GATE-13).
 //!
-//! A machine is told to go to a configuration that cannot exist, beside a permit that names no change, as a dry run: nothing is stored, and
+//! A node is told to go to a configuration that cannot exist, beside a permit that names no change, as a dry run: nothing is stored, and
 //! the admission policy that is shipped beside the operator refuses it; that of 0.1.0, which left doors open, does not. Then a record is
-//! written that no machine has, and the policy that keeps records refuses that: what was begun is read from them (GATE-10). Without both
+//! written that no node has, and the policy that keeps records refuses that: what was begun is read from them (GATE-10). Without both
 //! refusals the operator's own care is all that keeps a window, so it initiates nothing and says why.
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -166,7 +166,7 @@ struct Spec {
     policy_name: String,
 }
 
-/// What comes of a change that nobody permitted, and of a record that no machine has.
+/// What comes of a change that nobody permitted, and of a record that no node has.
 async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallError> {
     let until = cluster.clock().now().saturating_add(GOOD_FOR);
     let order = json!({

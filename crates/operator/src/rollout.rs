@@ -11,7 +11,7 @@ use tidegate_core::{
     },
 };
 
-/// What a new machine of a pool gets (POOL-4).
+/// What a new node of a pool gets (POOL-4).
 #[derive(Debug)]
 pub enum Given<'a> {
     /// This, and why.
@@ -22,7 +22,7 @@ pub enum Given<'a> {
     NoPool,
 }
 
-/// What a new machine of the pool of this name gets.
+/// What a new node of the pool of this name gets.
 pub fn given<'a>(pool: &str, store: &'a Store, now: Instant) -> Given<'a> {
     let snapshot = store.snapshot();
     let key = Key::new(&MACHINE_CONFIG_POOL, None, pool);

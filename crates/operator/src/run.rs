@@ -41,7 +41,7 @@ pub struct Settings {
     pub tempo: Tempo,
     /// What it looks at.
     pub controllers: Vec<Controller>,
-    /// The machine it runs on, if that is one of the cluster's: among masters it is changed last.
+    /// The node it runs on, if that is one of the cluster's: among masters it is changed last.
     pub host: Option<String>,
     /// Whether it rolls out only where the server was seen refusing what nobody permitted (GATE-13).
     pub proof: Proof,
@@ -147,7 +147,7 @@ impl Operator {
         self.view.clone()
     }
 
-    /// What answers new machines, from what this operator knows. Any replica may: nothing is written.
+    /// What answers new nodes, from what this operator knows. Any replica may: nothing is written.
     pub fn node_config(&self) -> NodeConfig {
         NodeConfig::new(self.view.clone(), self.cluster.clone())
     }
@@ -311,7 +311,7 @@ impl View {
     pub fn ready(&self) -> Result<(), String> {
         self.knows()?;
         let store = self.caches.store();
-        // Only where pools are managed are machines known.
+        // Only where pools are managed are nodes known.
         let tried = self.proof == Proof::Waived || store.snapshot().machines().next().is_none();
         match store.enforcement() {
             Enforcement::Proven => Ok(()),

@@ -37,7 +37,7 @@ impl Caches {
         Self::on(None, observed)
     }
 
-    /// The same, for a replica that runs on a machine of the cluster.
+    /// The same, for a replica that runs on a node of the cluster.
     pub fn on(host: Option<String>, observed: Vec<&'static Row>) -> Self {
         Self {
             observed,

@@ -66,7 +66,7 @@ pub async fn at(place: &Place) -> Result<Config, ConnectError> {
 /// A client that sends every request once.
 pub fn connect(mut config: Config) -> Result<Client, ConnectError> {
     config.default_retry = false;
-    // Whoever checks no certificate needs none to check with; a machine without a bundle has none. Trusting nobody is the safe answer if
+    // Whoever checks no certificate needs none to check with; a node without a bundle has none. Trusting nobody is the safe answer if
     // one is to be checked after all.
     let unchecked = config.accept_invalid_certs || config.cluster_url.scheme_str() == Some("http");
     if unchecked && config.root_cert.is_none() {

@@ -2,7 +2,7 @@
 //!
 //! The clock is an argument, so that the same operator runs on the wall clock, in a sandbox whose time is set and sped up, and in a
 //! simulation on tokio's paused time (DET-1). A wait may end early, and never lasts longer than [`LOOK_AGAIN`]: whoever waits looks
-//! at the clock again. One long sleep to a far edge would miss that somebody set the clock, or that the machine was asleep.
+//! at the clock again. One long sleep to a far edge would miss that somebody set the clock, or that the node was asleep.
 
 use std::{
     fmt,
@@ -17,7 +17,7 @@ use schedule::Instant;
 
 use crate::changes::Changes;
 
-/// The longest wait without a look at the clock: steps of the clock and suspended machines are noticed after this long.
+/// The longest wait without a look at the clock: steps of the clock and suspended nodes are noticed after this long.
 pub const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
 /// A wait for an instant.
@@ -37,7 +37,7 @@ pub trait Clock: fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// The clock of the machine.
+/// The clock of the node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

@@ -89,7 +89,7 @@ pub fn group(api_version: &str) -> String {
     format!("/{root}/{api_version}")
 }
 
-/// The path of a configuration at the operator, which gives a machine its own.
+/// The path of a configuration at the operator, which gives a node its own.
 pub fn own(config: &str) -> String {
     format!("/own/{}", encoded(config))
 }

@@ -77,7 +77,7 @@ impl Store {
         &self.snapshot
     }
 
-    /// What is known before anything was seen: the machine that this replica runs on.
+    /// What is known before anything was seen: the node that this replica runs on.
     pub fn hosted_by(host: Option<String>) -> Self {
         Self { host, ..Self::default() }
     }

@@ -19,7 +19,7 @@ pub struct Tempo {
     /// written behind a dead watch is seen after this long, and after twice or thrice as long if the first answers are old ones or
     /// none, which is still within 65 seconds (GATE-11).
     pub silence: Duration,
-    /// The same for machines and configurations, which close no gate and are larger. Machines are heard of all the time; a bookmark, where
+    /// The same for nodes and configurations, which close no gate and are larger. Nodes are heard of all the time; a bookmark, where
     /// servers send one, spares the rest.
     pub silence_of_parts: Duration,
     /// How often it is tried whether the server refuses a change that nobody permitted (GATE-13).

@@ -50,7 +50,7 @@ pub const REFUSED: &str = "refused";
 /// The most seconds that pass in one.
 pub const FASTEST: u32 = 3_600;
 
-/// Up to this speed the clock runs, and a permit of five minutes has five seconds of the machine's time. Beyond it the clock leaps
+/// Up to this speed the clock runs, and a permit of five minutes has five seconds of the node's time. Beyond it the clock leaps
 /// ([`crate::pace`]).
 const STEADY: u32 = 60;
 

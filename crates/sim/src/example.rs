@@ -1,7 +1,7 @@
 //! What does a cluster look like that somebody could have? Three masters, twelve workers in three zones, two pools of their own, a
 //! release, workloads, budgets, and stanzas that hold something.
 //!
-//! One budget allows nothing: that of the ledger, whose only pod runs on a machine of the pool `batch`, and so that pool cannot finish
+//! One budget allows nothing: that of the ledger, whose only pod runs on a node of the pool `batch`, and so that pool cannot finish
 //! until somebody deals with it. All other pools roll.
 
 mod nodes;

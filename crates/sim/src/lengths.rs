@@ -11,13 +11,13 @@ use tidegate_core::simulate::chance::Chance;
 pub struct Lengths {
     /// What the draws are made from.
     pub seed: u64,
-    /// A machine from its shutdown until its kubelet is ready again. Virtual machines take three minutes, large servers far more.
+    /// A node from its shutdown until its kubelet is ready again. Virtual nodes take three minutes, large servers far more.
     pub boot: Range<i64>,
     /// A pod from its placement until it is ready: pulling an image, starting, passing its first probe.
     pub pod_start: Range<i64>,
     /// A pod from the request to end until it has ended, if its grace period is as long.
     pub pod_end: Range<i64>,
-    /// A pod from the return of its machine until it is ready again.
+    /// A pod from the return of its node until it is ready again.
     pub pod_return: Range<i64>,
 }
 

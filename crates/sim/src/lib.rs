@@ -1,4 +1,4 @@
-//! How does a cluster behave, without one? Machines, kubelets, workloads and the operator in one process, under one clock.
+//! How does a cluster behave, without one? Nodes, kubelets, workloads and the operator in one process, under one clock.
 //!
 //! [`Sandbox`] puts it together: the embedded server, the operator that rolls configurations out, and for every node the real agent on
 //! a host that writes down what is done to it. What a cluster does beside that (kubelets, a scheduler, workloads that replace their

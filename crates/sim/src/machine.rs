@@ -1,6 +1,6 @@
-//! How does one machine live? It is installed, its kubelet says that it is ready, its agent works, and now and then it starts anew.
+//! How does one node live? It is installed, its kubelet says that it is ready, its agent works, and now and then it starts anew.
 //!
-//! The agent is the real one, on a host that writes down what is done to it and survives restarts (NODE-1). A machine that starts anew
+//! The agent is the real one, on a host that writes down what is done to it and survives restarts (NODE-1). A node that starts anew
 //! is away for some minutes of the clock, and says so while it goes down.
 
 use std::{sync::Arc, time::Duration};
@@ -43,14 +43,14 @@ use crate::{
     mirror::{Mirror, text},
 };
 
-/// A machine that has not been installed yet.
+/// A node that has not been installed yet.
 #[derive(Debug)]
 pub(crate) struct Machine {
     /// The name of its node.
     pub(crate) name: String,
-    /// The cluster, as the machine's kubelet reaches it.
+    /// The cluster, as the node's kubelet reaches it.
     pub(crate) kubelet: Cluster,
-    /// The cluster, as the machine's agent reaches it.
+    /// The cluster, as the node's agent reaches it.
     pub(crate) agent: Cluster,
     /// How long things take.
     pub(crate) lengths: Arc<Lengths>,
@@ -58,7 +58,7 @@ pub(crate) struct Machine {
     pub(crate) nodes: Mirror,
     /// The pools, one of which it belongs to.
     pub(crate) pools: Mirror,
-    /// The operator, which says what a new machine gets.
+    /// The operator, which says what a new node gets.
     pub(crate) operator: View,
 }
 
@@ -67,7 +67,7 @@ const USERS: &str =
     "root:x:0:0:root:/root:/bin/bash\ncore:x:1000:1000:CoreOS Admin:/var/core:/bin/bash\n";
 const GROUPS: &str = "root:x:0:\nwheel:x:10:core\ncore:x:1000:\n";
 
-/// What the kubelet says of its machine.
+/// What the kubelet says of its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ready {
     Up,
@@ -75,7 +75,7 @@ enum Ready {
 }
 
 impl Machine {
-    /// Lives for ever, or until the future is dropped, which is the end of the machine.
+    /// Lives for ever, or until the future is dropped, which is the end of the node.
     pub(crate) async fn live(self) {
         let mut host = self.installed().await;
         for boot in 1.. {
@@ -90,7 +90,7 @@ impl Machine {
         }
     }
 
-    /// A host as an installer leaves it: with the files of its first configuration, and a note of which one that is. A machine that is
+    /// A host as an installer leaves it: with the files of its first configuration, and a note of which one that is. A node that is
     /// down waits until somebody brings it up.
     async fn installed(&self) -> Recording {
         let (mut nodes, mut pools) = (self.nodes.changes(), self.pools.changes());
@@ -103,7 +103,7 @@ impl Machine {
                 match self.install(&name).await {
                     Ok(host) => return host,
                     Err(error) => {
-                        tracing::warn!(node = self.name, %error, "a machine cannot be installed");
+                        tracing::warn!(node = self.name, %error, "a node cannot be installed");
                         pass(&**self.kubelet.clock(), 5).await;
                         continue;
                     }
@@ -118,8 +118,8 @@ impl Machine {
         }
     }
 
-    /// The configuration that the machine runs, as its node says, or that the operator gives to new ones of its pool (POOL-4). None while
-    /// that is unknown, or while the machine is down.
+    /// The configuration that the node runs, as it says, or that the operator gives to new ones of its pool (POOL-4). None while
+    /// that is unknown, or while the node is down.
     fn first_configuration(&self) -> Option<String> {
         let nodes = self.nodes.objects();
         let node = nodes.get(&(String::new(), self.name.clone()))?;

@@ -1,4 +1,4 @@
-//! Which machines are there? One for every node, for as long as the node is there.
+//! Which simulated hosts are there? One for every node, for as long as the node is there.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     shipped::{ACCOUNTS, AGENT},
 };
 
-/// Where machines stand.
+/// Where nodes stand.
 #[derive(Clone, Debug)]
 pub(crate) struct Site {
     pub(crate) server: Server,
@@ -23,7 +23,7 @@ pub(crate) struct Site {
     pub(crate) lengths: Arc<Lengths>,
     pub(crate) nodes: Mirror,
     pub(crate) pools: Mirror,
-    /// The operator, which says what a new machine gets.
+    /// The operator, which says what a new node gets.
     pub(crate) operator: View,
 }
 
@@ -41,7 +41,7 @@ impl Site {
         Cluster::new(client, Arc::clone(&self.clock), Arc::new(Telemetry::default()), PATIENCE)
     }
 
-    /// Runs a machine for every node, for ever.
+    /// Runs a host for every node, for ever.
     pub(crate) async fn run(self) {
         let mut changes = self.nodes.changes();
         let mut running: BTreeMap<String, AbortHandle> = BTreeMap::new();
@@ -49,7 +49,7 @@ impl Site {
         loop {
             changes.mark_seen();
             let nodes = self.nodes.objects();
-            // By identity: a node of the same name that is made later is another machine.
+            // By identity: a node of the same name that is made later is another node.
             let there: BTreeMap<&str, &str> = nodes
                 .values()
                 .map(|node| (text(node, "/metadata/uid"), text(node, "/metadata/name")))
@@ -70,7 +70,7 @@ impl Site {
             tokio::select! {
                 biased;
                 () = changes.changed() => {}
-                // A machine ends only with its node.
+                // A simulated node ends only with its object.
                 Some(_) = tasks.join_next() => {}
             }
         }

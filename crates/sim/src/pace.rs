@@ -1,12 +1,12 @@
 //! How can a clock go fast and nothing come too late? It moves while the operator has nothing under way.
 //!
-//! GATE-7: a permit is good for five minutes of the clock, and at an hour a second that is a twelfth of a second, in which a busy machine
+//! GATE-7: a permit is good for five minutes of the clock, and at an hour a second that is a twelfth of a second, in which a busy computer
 //! does not even get its turn. So at such speeds the clock does not run: it leaps, some seconds at a time, and only after the operator
 //! has asked for nothing for a while. Between the decision that gives a permit and the write that uses it, no time passes. What that
 //! costs is speed: the clock goes as fast as it was told to, or as fast as the operator can work, whichever is slower.
 //!
 //! An operator that waits for an answer for long does not stop the clock: then it leaps once a second, which leaves a permit some
-//! seconds of the machine's own time.
+//! seconds of the node's own time.
 
 use std::{
     pin::Pin,
@@ -23,7 +23,7 @@ use runtime::changes::Changes;
 use tokio::{task::yield_now, time::timeout};
 use tower::Service;
 
-/// How often the clock leaps. Often enough to look like a clock, seldom enough not to keep the machine busy.
+/// How often the clock leaps. Often enough to look like a clock, seldom enough not to keep the node busy.
 pub(crate) const TICK: Duration = Duration::from_millis(5);
 
 /// How many seconds it leaps at most: a fifth of a permit, so that one leap that comes at a bad time costs nobody theirs.

@@ -1,4 +1,4 @@
-//! How is a cluster in one process put together, and held? Server, operator, machines and pods under one clock, behind one handle.
+//! How is a cluster in one process put together, and held? Server, operator, nodes and pods under one clock, behind one handle.
 //!
 //! Dropping the handle ends everything at once. A part that ends by itself has failed, and [`Sandbox::failed`] says which.
 
@@ -90,7 +90,7 @@ pub struct Sandbox {
     parts: JoinSet<&'static str>,
 }
 
-/// How long the machines may take to join before the clock starts all the same: some may have no pool that knows them.
+/// How long the nodes may take to join before the clock starts all the same: some may have no pool that knows them.
 const JOINING: Duration = Duration::from_secs(3);
 
 impl Sandbox {
@@ -119,7 +119,7 @@ impl Sandbox {
         Ok((server, clock))
     }
 
-    /// Starts a cluster with these objects in it; its machines have joined when this returns, and then the clock starts.
+    /// Starts a cluster with these objects in it; its nodes have joined when this returns, and then the clock starts.
     pub async fn start(settings: Settings, items: Vec<Item>) -> Result<Self, StartError> {
         let Settings { at, speed, lengths, server, tempo } = settings;
         let (server, clock) = Self::server(at, server)?;
@@ -167,7 +167,7 @@ impl Sandbox {
         };
         parts.spawn(ending(nursery.run(), "whoever looks after pods"));
         parts.spawn(ending(site.clone().run(), "the machines"));
-        // A machine that cannot join keeps nobody waiting.
+        // A node that cannot join keeps nobody waiting.
         let _ = timeout(JOINING, joined(&site)).await;
         let dial = Dial::new(clock, speed);
         let cluster = site.cluster("tidegate-sandbox", &masters);
@@ -222,7 +222,7 @@ async fn ending(part: impl Future<Output = ()>, name: &'static str) -> &'static 
     name
 }
 
-/// Waits until every machine that belongs to a pool runs something.
+/// Waits until every node that belongs to a pool runs something.
 async fn joined(site: &Site) {
     let (mut nodes, mut pools) = (site.nodes.changes(), site.pools.changes());
     loop {

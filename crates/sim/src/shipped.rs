@@ -13,7 +13,7 @@ use crate::{mirror::text, stock::Refused};
 /// Who the operator is to the server.
 pub(crate) const OPERATOR: &str = "system:serviceaccount:tidegate-system:tidegate";
 
-/// Who every agent is to the server. Which machine it is on stands in its token.
+/// Who every agent is to the server. Which node it is on stands in its token.
 pub(crate) const AGENT: &str = "system:serviceaccount:tidegate-system:tidegate-agent";
 
 /// The groups of every account in the namespace of the product.

@@ -1,4 +1,4 @@
-//! Do the real agents and the real operator get on? A cluster of simulated machines, from an edit on Monday to the last node.
+//! Do the real agents and the real operator get on? A cluster of simulated nodes, from an edit on Monday to the last node.
 
 #![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
 
@@ -55,7 +55,7 @@ impl Play {
         answer
     }
 
-    /// What the server says to an order that somebody gives a machine.
+    /// What the server says to an order that somebody gives a node.
     async fn order(&self, user: &str, groups: &[&str], path: &str) -> Result<(), String> {
         let annotations = json!({"machineconfiguration.openshift.io/desiredConfig": "rendered-x"});
         let change = json!({"metadata": {"annotations": annotations}}).to_string();
@@ -80,13 +80,13 @@ impl Play {
         self.get(&format!("{POOLS}/{name}"))
     }
 
-    /// The machines whose name begins so.
+    /// The nodes whose name begins so.
     fn machines(&self, kind: &str) -> Vec<Value> {
         let nodes = self.items("/api/v1/nodes").into_iter();
         nodes.filter(|node| name(node).starts_with(kind)).collect()
     }
 
-    /// The machines of a kind that workloads cannot count on.
+    /// The nodes of a kind that workloads cannot count on.
     fn away(&self, kind: &str) -> Vec<String> {
         let machines = self.machines(kind);
         machines.iter().filter(|node| !available(node)).map(|node| name(node).to_owned()).collect()
@@ -100,7 +100,7 @@ impl Play {
         self.ask(&Method::PATCH, &format!("{CONFIGS}/50-worker-chrony"), &change);
     }
 
-    /// Whether every machine of a pool runs the newest configuration and takes workloads.
+    /// Whether every node of a pool runs the newest configuration and takes workloads.
     fn is_done(&self, kind: &str) -> bool {
         let newest = self.pool(kind)["spec"]["configuration"]["name"].clone();
         self.machines(kind).iter().all(|node| {
@@ -139,7 +139,7 @@ fn condition(object: &Value, kind: &str) -> String {
     format!("{} {}", found["status"].as_str().unwrap(), found["reason"].as_str().unwrap())
 }
 
-/// POOL-1, POOL-2, GATE-7, DRAIN-1, LIVE-2: real agents and the real operator, from an edit that pends to the last machine.
+/// POOL-1, POOL-2, GATE-7, DRAIN-1, LIVE-2: real agents and the real operator, from an edit that pends to the last node.
 #[tokio::test(start_paused = true)]
 async fn an_edit_while_held_pends_and_rolls_when_the_window_opens() {
     let play = Play::start("2026-11-16T12:00:00Z").await;
@@ -152,7 +152,7 @@ async fn an_edit_while_held_pends_and_rolls_when_the_window_opens() {
     let worker = play.pool("worker");
     assert_ne!(worker["spec"]["configuration"]["name"], first, "rendering goes on while held");
     assert!(condition(&worker, "ChangesPending").starts_with("True"), "{worker}");
-    assert!(play.away("worker").is_empty(), "and no machine is touched");
+    assert!(play.away("worker").is_empty(), "and no node is touched");
     assert_eq!(condition(&worker, "Enforced"), "True Proven", "the operator tried it (GATE-13)");
 
     // Saturday: the window opens.
@@ -181,7 +181,7 @@ async fn an_edit_while_held_pends_and_rolls_when_the_window_opens() {
     assert_eq!(web.len(), 6, "workloads are whole again");
     assert!(web.iter().all(|pod| ready(pod)));
 
-    // The ledger's budget keeps its machine from being emptied, and the machine says so.
+    // The ledger's budget keeps its node from being emptied, and the node says so.
     let blocked =
         || play.machines("batch").into_iter().find(|node| !annotation(node, BLOCKED).is_empty());
     let node = blocked().unwrap();
@@ -223,7 +223,7 @@ fn the_same_seed_gives_the_same_requests_in_the_same_order() {
     assert_ne!(trace(2), first);
 }
 
-/// POOL-4: a machine that joins is installed with what the others have, says so, and is told to change like them.
+/// POOL-4: a node that joins is installed with what the others have, says so, and is told to change like them.
 #[tokio::test(start_paused = true)]
 async fn a_machine_that_joins_runs_what_the_others_do_and_rolls_with_them() {
     let play = Play::start("2026-11-21T12:00:00Z").await;
@@ -244,7 +244,7 @@ async fn a_machine_that_joins_runs_what_the_others_do_and_rolls_with_them() {
     assert!(play.is_done("worker"), "{:?}", play.away("worker"));
 }
 
-/// POOL-4: whoever pins a configuration may say that new machines begin with it at once.
+/// POOL-4: whoever pins a configuration may say that new nodes begin with it at once.
 #[tokio::test(start_paused = true)]
 async fn a_machine_that_joins_gets_what_the_operator_would_give_it() {
     let play = Play::start("2026-11-16T12:00:00Z").await;
@@ -279,7 +279,7 @@ async fn only_the_operator_orders_machines_about() {
     let people = ["system:masters", "system:authenticated"];
     let node = "/api/v1/nodes/worker-0";
     let said = play.order("alice", &people, node).await.unwrap_err();
-    assert!(said.contains("only the operator gives a machine its desired configuration"), "{said}");
+    assert!(said.contains("only the operator gives a node its desired configuration"), "{said}");
     let agent = "system:serviceaccount:tidegate-system:tidegate-agent";
     let said = play.order(agent, &["system:authenticated"], node).await.unwrap_err();
     assert!(said.contains("denied request"), "{said}");

@@ -56,11 +56,11 @@ const KNOWN: &[(u64, &str)] = &[
     (4, "those who wait for a rebuild were woken in an order that was drawn"),
     (10, "what people wrote in the second in which an update began rode along with it"),
     (17, "a clock that was hours ahead kept room in the ledger for hours"),
-    (24, "the stand-in for an agent never said that a machine which was called back rests"),
+    (24, "the stand-in for an agent never said that a node which was called back rests"),
     (100, "one who led again had forgotten that the outcome of a mark was unknown"),
 ];
 
-/// Plays seeds on two threads, which is what the smallest machine has.
+/// Plays seeds on two threads, which is what the smallest node has.
 #[expect(clippy::print_stdout, reason = "whoever plays thousands learns at once which one broke")]
 fn play_all(seeds: &[u64], plot: Plot) -> Vec<Outcome> {
     let next = AtomicU64::new(0);
@@ -135,7 +135,7 @@ fn a_throng_begins_nothing_outside_a_window_and_finishes() {
     all_promises_are_kept("THRONGS", &outcomes);
 }
 
-/// The same where most is done to masters: updates, edits during them, consent, pins, machines that come and go.
+/// The same where most is done to masters: updates, edits during them, consent, pins, nodes that come and go.
 #[test]
 fn masters_begin_nothing_outside_a_window_and_finish() {
     let seeds: Vec<u64> = range("MASTERS").unwrap_or(0..20).collect();

@@ -46,7 +46,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Who is named as the owner of what people write by this command.
 const OWNER: &str = "tidegate";
 
-/// How long it may be before machines are looked at again, which change without a word.
+/// How long it may be before nodes are looked at again, which change without a word.
 const SHORT: Duration = Duration::from_millis(250);
 
 /// How much of a cluster is looked at. A person may lack the right to read what a verb does not need.

@@ -68,7 +68,7 @@ pub(crate) enum Reads {
     Everything,
     /// The same, out of whatever else a cluster holds.
     Cluster,
-    /// The same, with machines and their configurations.
+    /// The same, with nodes and their configurations.
     Machines,
     /// Every object, whatever it is; nobody judges it here.
     Anything,

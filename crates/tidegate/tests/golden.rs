@@ -237,7 +237,7 @@ fn simulate() {
         "simulate-never",
         &["simulate", "-f", cluster, MONDAY, "--change-every=2w", "--exit-code", "--for=1y"],
     );
-    // Policies and pools from a repository, with machines that are made up.
+    // Policies and pools from a repository, with nodes that are made up.
     let written = "crates/tidegate/tests/inputs/cluster.yaml";
     check(
         "simulate-made-up",

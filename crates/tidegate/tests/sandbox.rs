@@ -283,7 +283,7 @@ fn an_order_by_hand_is_refused_as_it_is_where_the_product_was_installed() {
     let order = r#"{"metadata":{"annotations":{"machineconfiguration.openshift.io/desiredConfig":"rendered-worker-x"}}}"#;
     let answer = patch("/api/v1/nodes/worker-0", order);
     assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
-    let why = "denied request: only the operator gives a machine its desired configuration";
+    let why = "denied request: only the operator gives a node its desired configuration";
     assert!(answer.contains(why), "{answer}");
     let label = r#"{"metadata":{"labels":{"rack":"7"}}}"#;
     let answer = patch("/api/v1/nodes/worker-0", label);
@@ -448,7 +448,7 @@ fn a_bad_object_is_named_with_file_and_field_and_nothing_is_loaded() {
     assert!(why.contains("no object to load"), "{why}");
 }
 
-/// The whole way of a change, by the verbs that people type, on machines that run the real agent.
+/// The whole way of a change, by the verbs that people type, on nodes that run the real agent.
 #[test]
 fn tour_leads_through_every_step() {
     let output = Command::new(env!("CARGO_BIN_EXE_tidegate"))
@@ -464,7 +464,7 @@ fn tour_leads_through_every_step() {
         "0/6  to rendered-worker-",
         "on 6 of 6 machines",
         "none is open, the next opens at 2026-11-21T00:00:00Z",
-        "denied request: only the operator gives a machine its desired configuration",
+        "denied request: only the operator gives a node its desired configuration",
         "open until 2026-11-21T08:00:00Z",
         "held: spec.changeManagement is Restrictive: latency is up",
         "6/6  to rendered-worker-",

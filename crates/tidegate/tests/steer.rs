@@ -86,7 +86,7 @@ fn override_of_a_live_resource_keeps_the_policy_and_is_taken_back() {
 const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
 const POOLS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
 
-/// A pool of four machines, held: one has the newest configuration, one is on its way and blocked, two wait.
+/// A pool of four nodes, held: one has the newest configuration, one is on its way and blocked, two wait.
 fn held_pool() -> Sandbox {
     let sandbox = Sandbox::start(&["--empty", "--at", "2026-11-16T12:00:00Z"]);
     let role = json!({"node-role.kubernetes.io/worker": ""});

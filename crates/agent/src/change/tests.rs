@@ -131,7 +131,7 @@ fn what_cannot_change_on_a_running_host_is_named() {
         json!({}),
         json!({"fips": true, "kernelType": "realtime", "extensions": ["usbguard"]}),
         &[
-            "fips can only be decided when a machine is installed",
+            "fips can only be decided when a node is installed",
             "kernelType realtime: this agent exchanges no kernels",
             "extensions: this agent installs no packages",
         ],

@@ -40,7 +40,7 @@ impl Recording {
         std::mem::take(&mut self.performed)
     }
 
-    /// The machine has been started anew.
+    /// The node has been started anew.
     pub fn restart(&mut self) {
         self.boots += 1;
         self.image = self.coming_image.take().or(self.image.take());

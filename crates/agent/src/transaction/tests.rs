@@ -31,7 +31,7 @@ struct Fated {
     fate: Option<(usize, Fate)>,
     /// Whether a new start takes the operating system that was asked for.
     takes_images: bool,
-    /// Whether the machine starts anew when it is told to.
+    /// Whether the node starts anew when it is told to.
     restarts: bool,
 }
 
@@ -487,7 +487,7 @@ fn a_machine_that_does_not_start_anew_is_not_told_for_ever() {
         }
     };
     assert_eq!(asked, MOST_RESTARTS);
-    assert!(stopped.to_string().starts_with("the machine was told to start anew 5 times"));
+    assert!(stopped.to_string().starts_with("the node was told to start anew 5 times"));
     assert!(stopped.to_string().contains("hint: start it anew by hand"), "{stopped}");
     // Somebody does, and the change ends.
     host.rest.restart();

@@ -57,18 +57,18 @@ pub struct NodePoolSpec {
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
 pub struct NodePoolManagement {
-    /// `Replace` (new machines take the place of old ones) or `InPlace` (machines stay and are changed).
+    /// `Replace` (new nodes take the place of old ones) or `InPlace` (nodes stay and are changed).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upgrade_type: Option<String>,
-    /// How machines are replaced.
+    /// How nodes are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replace: Option<Replace>,
-    /// How machines are changed in place.
+    /// How nodes are changed in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place: Option<InPlace>,
 }
 
-/// How machines are replaced.
+/// How nodes are replaced.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
@@ -86,20 +86,20 @@ pub struct Replace {
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
 pub struct RollingUpdate {
-    /// How many machines may be missing, as a count or in percent, rounded down. None if absent.
+    /// How many nodes may be missing, as a count or in percent, rounded down. None if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_unavailable: Option<IntOrString>,
-    /// How many machines may be there beyond those wanted, as a count or in percent, rounded up. 1 if absent.
+    /// How many nodes may be there beyond those wanted, as a count or in percent, rounded up. 1 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_surge: Option<IntOrString>,
 }
 
-/// How machines are changed in place.
+/// How nodes are changed in place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
 pub struct InPlace {
-    /// How many machines may be unavailable at once, as a count or in percent, rounded down. 1 if absent.
+    /// How many nodes may be unavailable at once, as a count or in percent, rounded down. 1 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_unavailable: Option<IntOrString>,
 }

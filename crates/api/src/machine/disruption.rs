@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::or_default;
 use crate::meta::{Condition, ObjectMeta};
 
-/// Settings for all machines of the cluster.
+/// Settings for all nodes of the cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true, "x-tidegate-rules" = [{
@@ -29,18 +29,18 @@ pub struct MachineConfiguration {
     pub status: MachineConfigurationStatus,
 }
 
-/// What is wanted of all machines.
+/// What is wanted of all nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
 pub struct MachineConfigurationSpec {
-    /// What is done on a machine after a change, in place of a reboot.
+    /// What is done on a node after a change, in place of a reboot.
     #[serde(default, deserialize_with = "or_default")]
     #[schemars(extend("x-tidegate-rules" = wish_rules()))]
     pub node_disruption_policy: Policies,
 }
 
-/// What acts on all machines.
+/// What acts on all nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
@@ -51,12 +51,12 @@ pub struct MachineConfigurationStatus {
     /// Conditions of whoever writes this status.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "or_default")]
     pub conditions: Vec<Condition>,
-    /// What is done on a machine after a change.
+    /// What is done on a node after a change.
     #[serde(default, deserialize_with = "or_default")]
     pub node_disruption_policy_status: PolicyStatus,
 }
 
-/// What is done on a machine after a change.
+/// What is done on a node after a change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyStatus {
@@ -128,7 +128,7 @@ impl SshKeyPolicy {
     }
 }
 
-/// One thing that is done on a machine after a change.
+/// One thing that is done on a node after a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-tidegate-union" = {
@@ -147,12 +147,12 @@ pub struct Action {
     pub restart: Option<Service>,
 }
 
-/// What is done on a machine after a change.
+/// What is done on a node after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ActionKind {
-    /// The machine is drained and restarted. Stands alone.
+    /// The node is drained and restarted. Stands alone.
     Reboot,
-    /// Workloads leave the machine first.
+    /// Workloads leave the node first.
     Drain,
     /// A service reads its configuration again.
     Reload,

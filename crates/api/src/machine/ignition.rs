@@ -1,4 +1,4 @@
-//! What may stand in `spec.config` of a `MachineConfig`? The part of an Ignition 3 configuration that a running machine can take on.
+//! What may stand in `spec.config` of a `MachineConfig`? The part of an Ignition 3 configuration that a running node can take on.
 //!
 //! Lists keep the order they were written in, and nothing is written that was not given, so that equal contents are equal bytes.
 

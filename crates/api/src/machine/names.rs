@@ -9,10 +9,10 @@ pub const OPERATOR_API_VERSION: &str = "operator.openshift.io/v1";
 /// A piece of configuration, or the whole that a pool's pieces were merged into.
 pub const MACHINE_CONFIG: &str = "MachineConfig";
 
-/// A machine, as the cluster knows it.
+/// A node, as the cluster knows it.
 pub const NODE: &str = "Node";
 
-/// Settings for all machines of the cluster, node disruption policies among them.
+/// Settings for all nodes of the cluster, node disruption policies among them.
 pub const MACHINE_CONFIGURATION: &str = "MachineConfiguration";
 
 /// The only name that a `MachineConfiguration` may have.
@@ -30,7 +30,7 @@ pub const MASTER: &str = "master";
 /// The pool that custom pools inherit from.
 pub const WORKER: &str = "worker";
 
-/// The pool of machines that only vote.
+/// The pool of nodes that only vote.
 pub const ARBITER: &str = "arbiter";
 
 /// Label on a `Node`: the failure domain it stands in.
@@ -66,7 +66,7 @@ pub const DRAIN_RECORD: &str = "changemanagement.openshift.io/drain";
 /// Annotation on a `Node` that is being drained: which pods cannot leave, why, and since when.
 pub const DRAIN_BLOCKED: &str = "changemanagement.openshift.io/drain-blocked";
 
-/// Annotation on a `MachineConfig`: with any non-empty value its pools progress until every machine has its content (POOL-5).
+/// Annotation on a `MachineConfig`: with any non-empty value its pools progress until every node has its content (POOL-5).
 pub const BYPASS: &str = "machineconfiguration.openshift.io/bypass-change-management";
 
 /// Annotation on a generated `MachineConfig`: which controller made it.
@@ -78,7 +78,7 @@ pub const RELEASE_VERSION: &str = "machineconfiguration.openshift.io/release-ima
 /// Annotation on a rendered `MachineConfig`: each source and the digest of what it held, as a JSON object (POOL-5).
 pub const SOURCE_DIGESTS: &str = "changemanagement.openshift.io/source-digests";
 
-/// Annotation on a `MachineConfigPool`: the machines whose change has begun and not ended, as a JSON list (POOL-2); on the pool of the
+/// Annotation on a `MachineConfigPool`: the nodes whose change has begun and not ended, as a JSON list (POOL-2); on the pool of the
 /// control plane a JSON object that also names the change itself, while one is under way (GATE-10).
 pub const LEDGER: &str = "changemanagement.openshift.io/begun";
 
@@ -122,7 +122,7 @@ pub enum NodeState {
     Working,
     /// A step failed; it is tried again.
     Degraded,
-    /// The change cannot be made on a running machine.
+    /// The change cannot be made on a running node.
     Unreconcilable,
     /// Not said, or by something newer than this build.
     Unknown,

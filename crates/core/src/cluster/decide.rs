@@ -225,7 +225,7 @@ fn about(
     Plan { status, notes, wake, ..Plan::default() }
 }
 
-/// What is to be done about a pool whose machines are rolled out here: what the rollout wants, and the status as one write. What waits
+/// What is to be done about a pool whose nodes are rolled out here: what the rollout wants, and the status as one write. What waits
 /// is what the rollout says waits (POOL-6).
 pub fn pool(seen: &SeenGated, planned: PoolPlan, gate: &Gate, now: Instant) -> Plan {
     let PoolPlan { effects, status, pending, mut notes, wake, enforcement, unrecorded, .. } =

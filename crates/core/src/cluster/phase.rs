@@ -6,7 +6,7 @@ use crate::{
     pool::seen::{SeenNode, SeenPool},
 };
 
-/// How far a machine is.
+/// How far a node is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// It has what its pool goes to.
@@ -46,10 +46,10 @@ impl Phase {
     }
 }
 
-/// A machine of a pool.
+/// A node of a pool.
 #[derive(Clone, Debug)]
 pub struct Machine<'a> {
-    /// The machine.
+    /// The node.
     pub node: &'a SeenNode,
     /// How far it is.
     pub phase: Phase,

@@ -68,7 +68,7 @@ pub struct SeenPart {
 pub enum Part {
     /// A configuration, written or rendered.
     Config(Box<SeenConfig>),
-    /// A machine.
+    /// A node.
     Node(Box<SeenMachine>),
     /// What changes may disrupt.
     Disruption(Box<SeenDisruption>),
@@ -89,7 +89,7 @@ pub struct SeenDisruption {
     pub conditions: Conditions,
 }
 
-/// A machine as those see it who give it a configuration, and as those who empty it.
+/// A node as those see it who give it a configuration, and as those who empty it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeenMachine {
     /// What rollouts read.

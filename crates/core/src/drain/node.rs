@@ -243,7 +243,7 @@ impl Node {
 }
 
 /// Taints that come and go with the state of a node: the cluster's own, and those of networks and of whoever adds and removes nodes.
-/// Each machine that has just started anew bears some for a while, and is no stranger for that to what ran there.
+/// Each node that has just started anew bears some for a while, and is no stranger for that to what ran there.
 const FLEETING: &[&str] = &[
     "node.kubernetes.io/",
     "node.cloudprovider.kubernetes.io/",

@@ -239,7 +239,7 @@ fn a_cordon_that_was_there_before_survives() {
     }
 }
 
-/// DRAIN-1, LIVE-1: a machine that failed keeps its record until it asks again; its administrator may open it meanwhile.
+/// DRAIN-1, LIVE-1: a node that failed keeps its record until it asks again; its administrator may open it meanwhile.
 #[test]
 fn a_cordon_that_was_taken_back_does_not_survive() {
     let now = instant("12:00:00");

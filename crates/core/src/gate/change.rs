@@ -7,11 +7,11 @@ use std::sync::Arc;
 pub enum ChangeId {
     /// A release, by its version, or by its image where that is all that is known.
     Release(Arc<str>),
-    /// A rendered configuration of machines, by its name.
+    /// A rendered configuration of nodes, by its name.
     Rendered(Arc<str>),
-    /// A configuration of hosted machines. Whoever renders it tells no name.
+    /// A configuration of hosted nodes. Whoever renders it tells no name.
     Revision,
-    /// A template of hosted machines. Whoever renders it tells no name.
+    /// A template of hosted nodes. Whoever renders it tells no name.
     Template,
 }
 

@@ -37,7 +37,7 @@ pub enum Waiting {
         /// The one that was accepted last, if any was.
         now: Option<String>,
     },
-    /// A rendered configuration that machines of a pool lack.
+    /// A rendered configuration that nodes of a pool lack.
     Machines {
         /// The configuration.
         to: ChangeId,
@@ -53,7 +53,7 @@ pub enum Waiting {
         /// The one that was chosen.
         chosen: String,
     },
-    /// What the controller of hosted machines says it would do.
+    /// What the controller of hosted nodes says it would do.
     Hosted {
         /// The change.
         to: ChangeId,
@@ -79,11 +79,11 @@ impl Waiting {
 pub struct UnderWay {
     /// Which change.
     pub change: ChangeId,
-    /// On which machines, if it is one of machines.
+    /// On which nodes, if it is one of nodes.
     pub machines: Option<Machines>,
 }
 
-/// So many of the machines of a pool.
+/// So many of the nodes of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machines {
     /// So many.
@@ -97,7 +97,7 @@ pub struct Machines {
 pub struct Differences {
     /// The sources, by name.
     pub sources: BTreeSet<(String, Edit)>,
-    /// What is different on a machine, as people name it.
+    /// What is different on a node, as people name it.
     pub fields: BTreeSet<String>,
 }
 
@@ -124,7 +124,7 @@ pub enum Course {
     Stopped(Stop),
 }
 
-/// Why a pool begins no machine, whatever its gate says.
+/// Why a pool begins no node, whatever its gate says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// `spec.paused`.

@@ -1,8 +1,8 @@
 //! Who may start a change, and until when? A permit: the gate's written yes (GATE-7).
 //!
-//! Only [`Gate::permit`] makes one, so whoever holds one was let through; and, beside the gate, three rules that let single machines
-//! go while it is shut, each of which demands its proof: that a machine lacks a configuration which bypasses change management
-//! (POOL-5), that the control plane has begun this very change (CV-2), that an administrator named the machine (POOL-7).
+//! Only [`Gate::permit`] makes one, so whoever holds one was let through; and, beside the gate, three rules that let single nodes
+//! go while it is shut, each of which demands its proof: that a node lacks a configuration which bypasses change management
+//! (POOL-5), that the control plane has begun this very change (CV-2), that an administrator named the node (POOL-7).
 //!
 //! A permit expires, and is checked again right before the write it is for.
 
@@ -13,7 +13,7 @@ use schedule::Instant;
 use super::{Form, Gate, Real};
 use crate::gate::change::ChangeId;
 
-/// How long a permit lasts that no window ends, in seconds. What it rests on is an annotation or a machine under way, which can be
+/// How long a permit lasts that no window ends, in seconds. What it rests on is an annotation or a node under way, which can be
 /// gone a minute later; long enough for a slow server and a few tries, short enough that nobody remembers giving it.
 pub const LEASE: i64 = 300;
 
@@ -59,11 +59,11 @@ pub enum Basis {
     AlreadyInitiated(ChangeId),
     /// This `MachineConfig` bypasses change management (POOL-5).
     Bypass(Arc<str>),
-    /// An administrator let this machine go (POOL-7).
+    /// An administrator let this node go (POOL-7).
     Consent(Arc<str>),
 }
 
-/// What lets single machines go while the gate is shut: a value that only its own rule makes, once it has seen what it demands.
+/// What lets single nodes go while the gate is shut: a value that only its own rule makes, once it has seen what it demands.
 pub(crate) trait Proof {
     /// What a permit that is made from it rests on.
     fn basis(&self) -> Basis;
@@ -110,7 +110,7 @@ impl<R> Permit<R> {
         &self.basis
     }
 
-    /// For a machine that may go although the gate is shut, by a rule that has its proof.
+    /// For a node that may go although the gate is shut, by a rule that has its proof.
     pub(crate) fn proven(proof: &impl Proof, at: Instant) -> Self {
         let expires = Some(at.saturating_add(LEASE));
         Self { basis: proof.basis(), issued: at, opened: None, expires, right: PhantomData }

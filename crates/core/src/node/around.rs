@@ -48,7 +48,7 @@ pub enum Deed {
     Reload(String),
     /// A service starts anew.
     Restart(String),
-    /// The machine restarts.
+    /// The node restarts.
     Reboot,
 }
 

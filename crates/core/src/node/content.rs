@@ -11,7 +11,7 @@ pub fn bytes(contents: &Contents) -> Result<Cow<'_, [u8]>, String> {
         return Ok(Cow::Borrowed(&[]));
     };
     let Some(rest) = source.strip_prefix("data:") else {
-        return Err("is not a data URL, and machines fetch nothing from elsewhere".into());
+        return Err("is not a data URL, and nodes fetch nothing from elsewhere".into());
     };
     let Some((kind, body)) = rest.split_once(',') else {
         return Err("is a data URL without a comma, so it has no content".into());

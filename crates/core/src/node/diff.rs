@@ -1,4 +1,4 @@
-//! What is different between two rendered configurations, as a machine sees it?
+//! What is different between two rendered configurations, as a node sees it?
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use api::machine::{
     ignition::{File, Passwd, Unit},
 };
 
-/// What changes on a machine that goes from one rendered configuration to another. Lists are in the order of their names.
+/// What changes on a node that goes from one rendered configuration to another. Lists are in the order of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes<'a> {
     /// Files that are new, gone, or not the same in content, mode or owner.
@@ -31,7 +31,7 @@ pub struct Difference<'a, T> {
     pub after: Option<&'a T>,
 }
 
-/// A difference in what a machine boots.
+/// A difference in what a node boots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemChange {
     /// The image of the operating system.
@@ -42,7 +42,7 @@ pub enum SystemChange {
     KernelType,
     /// Additional parts of the operating system, and the image they come from.
     Extensions,
-    /// Whether cryptography follows FIPS 140. No machine can change it; rendering refuses it.
+    /// Whether cryptography follows FIPS 140. No node can change it; rendering refuses it.
     Fips,
 }
 

@@ -1,7 +1,7 @@
-//! What is done on a machine after a change? As the node disruption policy says, and a reboot for everything it does not name (NDP-1).
+//! What is done on a node after a change? As the node disruption policy says, and a reboot for everything it does not name (NDP-1).
 //!
 //! The administrator's entries stand over those of the release: an entry of the same path or unit takes its place, others follow.
-//! The merged list goes into the status of `MachineConfiguration`, and machines act by that status alone, once it is for the newest
+//! The merged list goes into the status of `MachineConfiguration`, and nodes act by that status alone, once it is for the newest
 //! generation.
 
 use api::machine::{
@@ -119,7 +119,7 @@ pub fn wanted(document: &Value) -> WantedPolicies {
     if problems.is_empty() { Ok(policies) } else { Err(problems) }
 }
 
-/// The policy that machines act by; none while the status is for an older generation, and then they wait.
+/// The policy that nodes act by; none while the status is for an older generation, and then they wait.
 pub fn acting(object: &MachineConfiguration) -> Option<&Policies> {
     let current = object.status.observed_generation == object.metadata.generation;
     current.then_some(&object.status.node_disruption_policy_status.cluster_policies)
@@ -205,7 +205,7 @@ fn check_actions(actions: &[Action], path: &FieldPath, problems: &mut Vec<Proble
     }
 }
 
-/// What a machine does after a change.
+/// What a node does after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Disruption {
     /// Nothing.
@@ -216,7 +216,7 @@ pub enum Disruption {
     Reboot(Cause),
 }
 
-/// Why a machine restarts.
+/// Why a node restarts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// What it boots has changed: this field.

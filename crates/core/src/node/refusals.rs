@@ -1,7 +1,7 @@
-//! What can no machine take, whichever it is? One list for those who render and for those who apply (NODE-3).
+//! What can no node take, whichever it is? One list for those who render and for those who apply (NODE-3).
 //!
-//! A configuration that breaks it never gets a name, so that it reaches no machine; an agent that meets one all the same, because somebody
-//! else rendered it, does nothing. Only what a machine alone can know (who is who on it, what it runs) is left to the agent.
+//! A configuration that breaks it never gets a name, so that it reaches no node; an agent that meets one all the same, because somebody
+//! else rendered it, does nothing. Only what a node alone can know (who is who on it, what it runs) is left to the agent.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -27,14 +27,14 @@ pub const CORE: &str = "core";
 /// The file that makes other agents skip their checks: nobody may ship it.
 const FORCE_FILE: &str = "/run/machine-config-daemon-force";
 
-/// The names of owners that mean the same on every machine. Others have their number on each, if they are there at all.
+/// The names of owners that mean the same on every node. Others have their number on each, if they are there at all.
 const OWNERS: &[&str] = &["root", CORE];
 
 /// The longest path and the longest part of one that Linux takes.
 const LONGEST_PATH: usize = 4095;
 const LONGEST_PART: usize = 255;
 
-/// Why no machine can take a part of a configuration, and what to do about it.
+/// Why no node can take a part of a configuration, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// What is wrong.
@@ -49,7 +49,7 @@ impl fmt::Display for Unsupported {
     }
 }
 
-/// Everything in a configuration that no machine can take, each with its field.
+/// Everything in a configuration that no node can take, each with its field.
 pub fn refusals(ignition: &Ignition, path: &FieldPath) -> Vec<Problem> {
     let mut problems = Vec::new();
     check(ignition, path, &mut problems);
@@ -130,7 +130,7 @@ pub fn place(path: &str) -> Result<(), Unsupported> {
     let no = |detail: String, hint| Err(Unsupported { detail, hint });
     let shown = quoted(path);
     if path == FORCE_FILE {
-        let detail = format!("{FORCE_FILE} would make machines skip their checks");
+        let detail = format!("{FORCE_FILE} would make nodes skip their checks");
         return no(detail, "remove the file");
     }
     if !is_plain_path(path) {

@@ -1,7 +1,7 @@
-//! Has a change to the masters begun? Only a record says so, never what machines look like (GATE-10).
+//! Has a change to the masters begun? Only a record says so, never what nodes look like (GATE-10).
 //!
-//! A machine that joins, a label that moves, consent for one machine, a pin and a rollback make masters differ, and prove nothing. What
-//! proves is the change that the ledger names, written together with the first reservation under a permit of the gate, and a machine
+//! A node that joins, a label that moves, consent for one node, a pin and a rollback make masters differ, and prove nothing. What
+//! proves is the change that the ledger names, written together with the first reservation under a permit of the gate, and a node
 //! that carries the mark which followed: a reservation whose mark never was committed began nothing.
 
 use api::machine::names::MASTER;
@@ -51,13 +51,13 @@ impl<'a> BegunChange<'a> {
         Some(Self { proof: Begun(ChangeId::rendered(&config.name)), config, record })
     }
 
-    /// Whether it takes a machine along.
+    /// Whether it takes a node along.
     pub(crate) fn takes(&self, node: &SeenNode) -> bool {
         takes(self.record, node)
     }
 }
 
-/// Whether a change takes a machine along: not one that is there, nor one that another right has sent elsewhere since, nor one whose agent
+/// Whether a change takes a node along: not one that is there, nor one that another right has sent elsewhere since, nor one whose agent
 /// never spoke, of which nobody knows where it is (NODE-3).
 fn takes(change: &Change, node: &SeenNode) -> bool {
     let since = node.permit_until.is_some_and(|until| until > change.at);
@@ -73,7 +73,7 @@ pub(crate) fn is_over(change: &Change, view: &PoolView<'_>) -> bool {
     elsewhere || view.knows_its_nodes() && !view.nodes.iter().any(|node| takes(change, node))
 }
 
-/// Whether a machine carries the mark that made a change begin, or one that followed from it.
+/// Whether a node carries the mark that made a change begin, or one that followed from it.
 fn carries(node: &SeenNode, change: &Change) -> bool {
     let basis = node.permit_basis.as_deref().unwrap_or_default();
     node.permit_change.as_ref() == Some(&change.config)

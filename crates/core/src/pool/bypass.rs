@@ -1,7 +1,7 @@
-//! Which machines lack what bypasses change management? Those go, and no others, until every machine has it (POOL-5).
+//! Which nodes lack what bypasses change management? Those go, and no others, until every node has it (POOL-5).
 //!
 //! A source bypasses by its annotation. Whether a rendered configuration has its current content is told by the digests written on it.
-//! Machines go to the pool's target as a whole, so other changes ride along; they are named. A pinned target that lacks the content
+//! Nodes go to the pool's target as a whole, so other changes ride along; they are named. A pinned target that lacks the content
 //! wins, and that is reported.
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -57,13 +57,13 @@ impl<'a> Bypass<'a> {
         Self { sources: contained, target: Some(target.config) }
     }
 
-    /// The proof that a configuration lacks something that bypasses; none is a machine without any, which lacks everything.
+    /// The proof that a configuration lacks something that bypasses; none is a node without any, which lacks everything.
     pub(crate) fn lacking(&self, config: Option<&Rendered>) -> Option<Lacking> {
         let lacks = |source: &&&Source| config.is_none_or(|config| !config.contains(source));
         self.sources.iter().find(lacks).map(|source| Lacking(source.name.as_str().into()))
     }
 
-    /// What else changes on a machine that goes from a configuration to the target: the sources that differ and do not bypass.
+    /// What else changes on a node that goes from a configuration to the target: the sources that differ and do not bypass.
     pub(crate) fn riding<'b>(&'b self, config: &'b Rendered) -> BTreeSet<&'b str> {
         let Some(target) = self.target else { return BTreeSet::new() };
         let names = config.digests.keys().chain(target.digests.keys()).map(String::as_str);

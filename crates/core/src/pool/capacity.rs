@@ -1,4 +1,4 @@
-//! How many machines may be unavailable at once? (POOL-2)
+//! How many nodes may be unavailable at once? (POOL-2)
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Reads the field; one machine, if it is not given.
+    /// Reads the field; one node, if it is not given.
     pub(crate) fn read(given: Option<&Value>) -> Result<Self, Box<Problem>> {
         let refused = |shown: String| {
             let path = FieldPath::of("spec.maxUnavailable");

@@ -1,11 +1,11 @@
-//! Which machines belong to nobody because of a pool, and who is told? (GATE-12)
+//! Which nodes belong to nobody because of a pool, and who is told? (GATE-12)
 //!
-//! A machine that two pools claim, or that a selector may choose which nobody can read, waits until somebody says whose it is: nothing is
+//! A node that two pools claim, or that a selector may choose which nobody can read, waits until somebody says whose it is: nothing is
 //! begun there, and no pool counts it. So each of these pools names it.
 
 use crate::document::problem::{Code, FieldPath, Problem};
 
-/// A machine that belongs to nobody.
+/// A node that belongs to nobody.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disputed<'a> {
     /// Its name.

@@ -1,15 +1,15 @@
-//! Which configurations may the agent of a machine read? Those that its own machine needs, and no others (NODE-3).
+//! Which configurations may the agent of a node read? Those that this node needs, and no others (NODE-3).
 //!
-//! A configuration holds keys and passwords, and whoever takes over a machine has the token of its agent. So what counts is only what an
-//! agent cannot write: the labels, which say to which pool the machine belongs, and the order with its record, which the operator writes.
-//! What a machine is said to run proves nothing, because its agent says it.
+//! A configuration holds keys and passwords, and whoever takes over a node has the token of its agent. So what counts is only what an
+//! agent cannot write: the labels, which say to which pool the node belongs, and the order with its record, which the operator writes.
+//! What a node is said to run proves nothing, because its agent says it.
 
 use std::fmt;
 
 use super::seen::{Order, SeenNode};
 use crate::node::membership::Membership;
 
-/// Why a machine does not get a configuration.
+/// Why a node does not get a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotEntitled {
     node: String,
@@ -33,7 +33,7 @@ impl fmt::Display for NotEntitled {
     }
 }
 
-/// Why the agent of a machine does not get a configuration, which was rendered for this pool, if for any; none if it gets it.
+/// Why the agent of a node does not get a configuration, which was rendered for this pool, if for any; none if it gets it.
 pub fn refusal(
     node: &SeenNode,
     home: &Membership<'_>,
@@ -86,7 +86,7 @@ mod tests {
             api::machine::names::PERMIT_CHANGE,
         );
         let worker = Membership::Of("worker");
-        // Its own pool's: also before anybody said anything, because a new machine adopts what it was installed with.
+        // Its own pool's: also before anybody said anything, because a new node adopts what it was installed with.
         check(&[], &worker, "w1", Some("worker"), true);
         check(&[(current, "w1"), (desired, "w1")], &worker, "w1", Some("worker"), true);
         // Another pool's, whatever the agent says of itself.
@@ -108,9 +108,9 @@ mod tests {
         check(&[(desired, "i2"), (record, "i1")], &worker, "i1", Some("infra"), false);
         check(&[(record, "i1")], &worker, "i1", Some("infra"), false);
         check(&[(current, "i1"), (record, "i1")], &worker, "i1", Some("infra"), false);
-        // What nobody rendered is a source, and a machine needs none.
+        // What nobody rendered is a source, and a node needs none.
         check(&[], &worker, "50-motd", None, false);
-        // A machine of no pool, or of two, has nothing of its own.
+        // A node of no pool, or of two, has nothing of its own.
         check(&[], &Membership::Nowhere, "w1", Some("worker"), false);
         check(&[], &Membership::Disputed(vec!["gpu", "infra"]), "i1", Some("infra"), false);
     }

@@ -7,7 +7,7 @@
 use super::{PoolView, target::Target};
 use crate::document::problem::{Code, FieldPath, Problem};
 
-/// The reason for which nothing begins, while there is a machine to begin. A reason without words is not told: it is over in a moment.
+/// The reason for which nothing begins, while there is a node to begin. A reason without words is not told: it is over in a moment.
 pub(crate) fn problem(view: &PoolView<'_>, target: Option<&Target<'_>>) -> Option<Problem> {
     let why = view.held_back.filter(|why| !why.is_empty())?;
     let target = target?.config.name.as_str();

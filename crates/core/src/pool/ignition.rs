@@ -1,7 +1,7 @@
-//! Can a running machine take on this Ignition configuration? Everything it cannot is refused by name, with its field.
+//! Can a running node take on this Ignition configuration? Everything it cannot is refused by name, with its field.
 //!
 //! Ignition was made for first boots. What only a first boot can do (disks, groups, directories, other users) and what would have to be
-//! fetched from elsewhere is refused while rendering, so that no machine ever finds out half-way. What is left is held to the list that
+//! fetched from elsewhere is refused while rendering, so that no node ever finds out half-way. What is left is held to the list that
 //! agents have too, `node::refusals` (NODE-3).
 
 use api::machine::{self, ignition::Ignition};
@@ -18,7 +18,7 @@ use crate::{
 /// The version that rendered configurations are written in.
 pub(crate) const VERSION: &str = "3.5.0";
 
-const FIRST_BOOT: &str = "only a first boot can do this: remove it, and install the machine anew";
+const FIRST_BOOT: &str = "only a first boot can do this: remove it, and install the node anew";
 const FETCHED: &str = "machines fetch nothing while they change: put the content into a data URL";
 
 /// Parts that are refused by name: where they stand, what they are called, what to do.

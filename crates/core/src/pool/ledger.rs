@@ -1,13 +1,13 @@
-//! Which machines has a pool begun? A small list on the pool itself, written by compare-and-swap before a machine is touched (POOL-2).
+//! Which nodes has a pool begun? A small list on the pool itself, written by compare-and-swap before a node is touched (POOL-2).
 //!
-//! Two planners that have seen different worlds may each find room for one more machine. Both must write the list first, from the
+//! Two planners that have seen different worlds may each find room for one more node. Both must write the list first, from the
 //! version of the pool they planned from, so only one of them succeeds; the other plans again and sees the room taken.
 //!
-//! An entry ends with a permit's end: until then somebody may still mark the machine, from then on the server refuses the mark
-//! (GATE-7). So an entry whose machine was never marked is kept until that instant, by the clock of the server, and not given back
+//! An entry ends with a permit's end: until then somebody may still mark the node, from then on the server refuses the mark
+//! (GATE-7). So an entry whose node was never marked is kept until that instant, by the clock of the server, and not given back
 //! earlier; except one that ends later than any permit can, which a wrong clock wrote and no server lets anybody use.
 //!
-//! GATE-10: on the pool of the control plane the same write that reserves the first machine under a permit of the gate also names the
+//! GATE-10: on the pool of the control plane the same write that reserves the first node under a permit of the gate also names the
 //! change. That is the record from which it is read that a change was begun.
 
 use std::collections::BTreeMap;
@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::problem::{Code, FieldPath, Problem};
 
-/// The machines that a pool has begun, by name, and the change that they belong to, where that is recorded.
+/// The nodes that a pool has begun, by name, and the change that they belong to, where that is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     entries: BTreeMap<String, Entry>,
     change: Option<Change>,
 }
 
-/// One machine that a pool has begun.
+/// One node that a pool has begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The configuration it goes to.
@@ -37,11 +37,11 @@ pub struct Entry {
 /// The change that the gate let begin (GATE-10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The configuration that machines go to.
+    /// The configuration that nodes go to.
     pub config: String,
     /// What the permit rested on, in words.
     pub basis: String,
-    /// When the first machine was reserved for it.
+    /// When the first node was reserved for it.
     pub at: Instant,
 }
 
@@ -76,7 +76,7 @@ impl ServerTime {
 }
 
 impl Entry {
-    /// Whether somebody may still mark the machine. What a clock that was hours ahead reserved must not keep the room for hours after
+    /// Whether somebody may still mark the node. What a clock that was hours ahead reserved must not keep the room for hours after
     /// that clock was set right (LIVE-1).
     pub(crate) fn may_be_marked(&self, server: ServerTime) -> bool {
         server.earliest < self.until && self.until <= server.latest.saturating_add(LONGEST)
@@ -113,9 +113,7 @@ impl Ledger {
         let refused = |detail: String| {
             let path = FieldPath::of("metadata.annotations").key(names::LEDGER);
             let problem = Problem::new(&path, Code::BadFormat, detail);
-            Box::new(
-                problem.hint("remove the annotation once no machine of the pool is on its way"),
-            )
+            Box::new(problem.hint("remove the annotation once no node of the pool is on its way"))
         };
         let wrong =
             |error: &dyn std::fmt::Display| refused(format!("the ledger cannot be read: {error}"));
@@ -158,17 +156,17 @@ impl Ledger {
         }
     }
 
-    /// The entry of a machine.
+    /// The entry of a node.
     pub fn get(&self, node: &str) -> Option<&Entry> {
         self.entries.get(node)
     }
 
-    /// Every entry, by the machine's name.
+    /// Every entry, by the node's name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.entries.iter().map(|(node, entry)| (node.as_str(), entry))
     }
 
-    /// Whether no machine has been begun.
+    /// Whether no node has been begun.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -1,7 +1,7 @@
-//! What is special about the machines of the control plane?
+//! What is special about the nodes of the control plane?
 //!
 //! - CV-2: their pool has the stanza of `ClusterVersion`, whatever anybody writes into it.
-//! - Machines that only vote wait for the masters, and masters for them, so that never two kinds of voters are away together.
+//! - Nodes that only vote wait for the masters, and masters for them, so that never two kinds of voters are away together.
 
 use api::machine::names::{ARBITER, MASTER};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub fn follow(cluster_version: &Value, pool: &Value) -> Option<Vec<Value>> {
     Some(vec![version, change])
 }
 
-/// The pool that a pool must wait for before it begins a machine, if any. `target` is where the masters go.
+/// The pool that a pool must wait for before it begins a node, if any. `target` is where the masters go.
 pub fn waits_for(
     pool: &str,
     masters: &[&SeenNode],

@@ -1,7 +1,7 @@
-//! Which pool does a machine belong to? At most one.
+//! Which pool does a node belong to? At most one.
 //!
-//! The control plane wins over everything; a custom pool wins over `worker`, whose label its machines usually carry too; two custom
-//! pools are a contradiction, and then the machine belongs to none. So it does while a pool may claim it whose selector cannot be read:
+//! The control plane wins over everything; a custom pool wins over `worker`, whose label its nodes usually carry too; two custom
+//! pools are a contradiction, and then the node belongs to none. So it does while a pool may claim it whose selector cannot be read:
 //! taken for one of another pool it would go through that pool's gate (GATE-12).
 
 use api::machine::names;
@@ -9,7 +9,7 @@ use api::machine::names;
 use super::seen::{SeenNode, SeenPool};
 use crate::node::membership::Membership;
 
-/// The pool that a machine belongs to.
+/// The pool that a node belongs to.
 pub fn membership<'a>(
     node: &SeenNode,
     pools: impl IntoIterator<Item = &'a SeenPool>,

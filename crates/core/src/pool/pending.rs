@@ -55,7 +55,7 @@ pub(crate) fn pending(view: &PoolView<'_>, shelf: &Shelf<'_>) -> Pending {
     }
 }
 
-/// Which sources, and which fields, differ between what machines have and the newest.
+/// Which sources, and which fields, differ between what nodes have and the newest.
 fn differences<'a>(from: impl Iterator<Item = &'a Rendered>, newest: &'a Rendered) -> Differences {
     let mut found = Differences::default();
     for config in from {

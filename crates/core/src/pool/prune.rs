@@ -1,7 +1,7 @@
 //! Which rendered configurations may be deleted, and why may the rest not? (POOL-9)
 //!
-//! Nothing that anything names: a pool's specification, status, choice, rollback record or ledger, or a machine's current, desired or
-//! allowed configuration. Machines are looked at one by one, because a held pool has machines on configurations that no pool names.
+//! Nothing that anything names: a pool's specification, status, choice, rollback record or ledger, or a node's current, desired or
+//! allowed configuration. Nodes are looked at one by one, because a held pool has nodes on configurations that no pool names.
 //!
 //! Nor what the record of an update may still need (GATE-10). It names sources and not configurations: if a person edits one of them
 //! meanwhile, an older configuration is the only one that has what the release brings without that edit, and nothing else names it.
@@ -22,7 +22,7 @@ use super::{
 pub struct Needs<'a> {
     /// Every pool.
     pub pools: Vec<&'a SeenPool>,
-    /// Every machine.
+    /// Every node.
     pub nodes: Vec<&'a SeenNode>,
     /// Every source.
     pub sources: Vec<&'a Source>,
@@ -51,19 +51,19 @@ impl Fate<'_> {
 pub enum Reason<'a> {
     /// The newest of this pool, `spec.configuration`.
     Newest(&'a str),
-    /// What all machines of this pool last had, `status.configuration`.
+    /// What all nodes of this pool last had, `status.configuration`.
     Converged(&'a str),
     /// What somebody chose for this pool, `spec.machineConfig` (POOL-4).
     Pinned(&'a str),
     /// What a rollback of this pool restores (POOL-8).
     Previous(&'a str),
-    /// What a machine of this pool's ledger was begun with.
+    /// What a node of this pool's ledger was begun with.
     Begun(&'a str),
-    /// So many machines run it.
+    /// So many nodes run it.
     Current(usize),
-    /// So many machines must go to it.
+    /// So many nodes must go to it.
     Desired(usize),
-    /// So many machines may go to it.
+    /// So many nodes may go to it.
     Allowed(usize),
     /// The update of the control plane to this release has begun, and masters may go to it with that (GATE-10).
     Covered(&'a str),
@@ -77,13 +77,13 @@ impl std::fmt::Display for Reason<'_> {
         match self {
             Self::Newest(pool) => write!(f, "it is the newest of MachineConfigPool/{pool}"),
             Self::Converged(pool) => {
-                write!(f, "all machines of MachineConfigPool/{pool} last had it")
+                write!(f, "all nodes of MachineConfigPool/{pool} last had it")
             }
             Self::Pinned(pool) => write!(f, "MachineConfigPool/{pool} spec.machineConfig names it"),
             Self::Previous(pool) => write!(f, "a rollback of MachineConfigPool/{pool} restores it"),
-            Self::Begun(pool) => write!(f, "MachineConfigPool/{pool} has begun machines with it"),
-            Self::Current(1) => f.write_str("1 machine runs it"),
-            Self::Current(count) => write!(f, "{count} machines run it"),
+            Self::Begun(pool) => write!(f, "MachineConfigPool/{pool} has begun nodes with it"),
+            Self::Current(1) => f.write_str("1 node runs it"),
+            Self::Current(count) => write!(f, "{count} nodes run it"),
             Self::Desired(count) => write!(f, "{count} {} must go to it", machines(count)),
             Self::Allowed(count) => write!(f, "{count} {} may go to it", machines(count)),
             Self::Covered(release) => {

@@ -1,7 +1,7 @@
-//! Which machines does the server refuse to give their configuration, and what does it say?
+//! Which nodes does the server refuse to give their configuration, and what does it say?
 //!
 //! Somebody's admission rule, most likely: it will say the same tomorrow, and only people can do something about it. So it is told on the
-//! pool, as long as the pool wants to go where the machine was refused to. The others go on (LIVE-3).
+//! pool, as long as the pool wants to go where the node was refused to. The others go on (LIVE-3).
 
 use api::kinds;
 
@@ -14,7 +14,7 @@ use crate::{
     gate::change::ChangeId,
 };
 
-/// A problem for each machine of a pool that is refused what it is still to get.
+/// A problem for each node of a pool that is refused what it is still to get.
 pub(crate) fn problems(view: &PoolView<'_>, target: Option<&Target<'_>>) -> Vec<Problem> {
     let Some(target) = target.map(|target| target.config.name.as_str()) else { return Vec::new() };
     let change = ChangeId::rendered(target);
@@ -28,7 +28,7 @@ pub(crate) fn problems(view: &PoolView<'_>, target: Option<&Target<'_>>) -> Vec<
             let (name, said) = (&node.name, &refusal.said);
             let detail = format!("the server refuses to let Node/{name} go to {target}: {said}");
             Problem::new(&FieldPath::root(), Code::NotAllowed, detail)
-                .hint("change what refuses it, or take the machine out of the pool")
+                .hint("change what refuses it, or take the node out of the pool")
         })
         .collect()
 }

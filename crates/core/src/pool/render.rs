@@ -152,7 +152,7 @@ fn check_whole(
     if running.is_some_and(|running| running.spec.fips != spec.fips) {
         problems.push(
             of_pool(pool, Code::NotAllowed, "fips cannot be changed on a running machine")
-                .hint("set fips back, and install machines anew to change it"),
+                .hint("set fips back, and install nodes anew to change it"),
         );
     }
     // As agents have it: an image with another kernel or with packages is for whoever makes images.

@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Whether machines may be begun, and if not why, with what goes on all the same (POOL-5).
+/// Whether nodes may be begun, and if not why, with what goes on all the same (POOL-5).
 pub(crate) fn progress<R: Clone>(
     view: &PoolView<'_>,
     ways: Option<&Ways<'_, R>>,
@@ -117,8 +117,7 @@ pub(crate) fn stale_consents(view: &PoolView<'_>, target: Option<&Target<'_>>) -
     stale
         .map(|(node, allowed)| {
             let path = FieldPath::of("metadata.annotations").key(names::ALLOWED_CONFIG);
-            let detail =
-                format!("lets the machine go to {allowed}, and its pool does not go there");
+            let detail = format!("lets the node go to {allowed}, and its pool does not go there");
             let hint = match target {
                 Some(target) => format!("name {target}, or remove the annotation"),
                 None => "remove the annotation".to_owned(),

@@ -1,10 +1,10 @@
-//! Which machines are begun now? As many as the budget has room for, the oldest configuration first, each with a permit.
+//! Which nodes are begun now? As many as the budget has room for, the oldest configuration first, each with a permit.
 //!
-//! - POOL-1: only giving a machine its desired configuration is gated. Machines past that point are left alone.
-//! - POOL-2: machines begun and machines unavailable count together, each once, and never exceed the limit. What was begun is told by
-//!   the ledger and not by what machines look like, because that may be old.
+//! - POOL-1: only giving a node its desired configuration is gated. Nodes past that point are left alone.
+//! - POOL-2: nodes begun and nodes unavailable count together, each once, and never exceed the limit. What was begun is told by
+//!   the ledger and not by what nodes look like, because that may be old.
 //! - GATE-10: what has begun is read from records: the change in the ledger, and the update of the control plane.
-//! - POOL-3: oldest rendered configuration, then zone, then age of the machine, then name.
+//! - POOL-3: oldest rendered configuration, then zone, then age of the node, then name.
 
 use std::{
     cmp::Ordering,
@@ -27,7 +27,7 @@ use super::{
 };
 use crate::gate::{Basis, Gate, Hold, Permit};
 
-/// A machine that is to get its desired configuration now.
+/// A node that is to get its desired configuration now.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark<'a, R> {
     pub(crate) node: &'a SeenNode,
@@ -37,18 +37,18 @@ pub(crate) struct Mark<'a, R> {
     pub(crate) until: Instant,
 }
 
-/// What follows for the machines of a pool.
+/// What follows for the nodes of a pool.
 #[derive(Debug)]
 pub(crate) struct Rollout<'a, R> {
-    /// The ledger as it must read before any machine is marked.
+    /// The ledger as it must read before any node is marked.
     pub(crate) ledger: Ledger,
-    /// The machines to mark.
+    /// The nodes to mark.
     pub(crate) marks: Vec<Mark<'a, R>>,
     /// When a reservation that nobody marked can be given back.
     pub(crate) wake: Option<Instant>,
 }
 
-/// What lets machines go, asked once for the whole pool.
+/// What lets nodes go, asked once for the whole pool.
 pub(crate) struct Ways<'a, R> {
     target: Target<'a>,
     gate: Result<Permit<R>, Hold>,
@@ -74,7 +74,7 @@ impl<'a, R: Clone> Ways<'a, R> {
         for node in &view.nodes {
             let desired = node.desired.as_str();
             lacking.entry(desired).or_insert_with(|| {
-                // A machine that came from another pool has that pool's configuration. What nobody knows proves nothing: it opens no gate.
+                // A node that came from another pool has that pool's configuration. What nobody knows proves nothing: it opens no gate.
                 let has = view.rendered.iter().copied().find(|config| config.name == desired);
                 if desired.is_empty() { bypass.lacking(None) } else { bypass.lacking(Some(has?)) }
             });
@@ -93,7 +93,7 @@ impl<'a, R: Clone> Ways<'a, R> {
         Self { target, gate: gate.permit(now), change, update, lacking, frozen, now }
     }
 
-    /// Where machines go.
+    /// Where nodes go.
     pub(crate) fn target(&self) -> &'a Rendered {
         self.target.config
     }
@@ -103,7 +103,7 @@ impl<'a, R: Clone> Ways<'a, R> {
         &self.gate
     }
 
-    /// What a machine lacks of that which bypasses change management; nothing while a freeze holds, which nobody bypasses.
+    /// What a node lacks of that which bypasses change management; nothing while a freeze holds, which nobody bypasses.
     pub(crate) fn lacks(&self, node: &SeenNode) -> Option<&Lacking> {
         if self.frozen {
             return None;
@@ -111,7 +111,7 @@ impl<'a, R: Clone> Ways<'a, R> {
         self.lacking.get(node.desired.as_str())?.as_ref()
     }
 
-    /// What lets every machine that lacks a configuration go there although the gate is shut; none if it is open, or if one of them
+    /// What lets every node that lacks a configuration go there although the gate is shut; none if it is open, or if one of them
     /// waits for it.
     pub(crate) fn despite_gate(
         &self,
@@ -142,8 +142,8 @@ impl<'a, R: Clone> Ways<'a, R> {
         self.update.as_ref().map(|(covering, _)| covering)
     }
 
-    /// Where a change that has begun takes a machine, and the proof that it has: the one of the ledger before the update, because what the
-    /// gate permitted later contains what it permitted before. The update takes a machine further that is there only once all are: else
+    /// Where a change that has begun takes a node, and the proof that it has: the one of the ledger before the update, because what the
+    /// gate permitted later contains what it permitted before. The update takes a node further that is there only once all are: else
     /// the two would send it to and fro.
     pub(crate) fn begun(&self, node: &SeenNode) -> Option<(&Begun, &'a Rendered)> {
         if let Some(change) = &self.change {
@@ -159,7 +159,7 @@ impl<'a, R: Clone> Ways<'a, R> {
         (config.name != node.desired).then_some((&covering.proof, *config))
     }
 
-    /// What lets a machine go elsewhere now, if anything does.
+    /// What lets a node go elsewhere now, if anything does.
     fn of(&self, node: &SeenNode) -> Option<Way<'_, 'a, R>> {
         let behind = node.desired != self.target.config.name;
         if let Ok(permit) = &self.gate {
@@ -195,12 +195,12 @@ impl<'a, R: Clone> Ways<'a, R> {
         }
     }
 
-    /// The way of a machine that can take a new configuration at all: one that is where it was told to go, at none, or stuck on its way;
+    /// The way of a node that can take a new configuration at all: one that is where it was told to go, at none, or stuck on its way;
     /// and open for workloads, unless its own change emptied it and then failed, or an administrator who emptied it asks for it by name.
     fn begin(&self, node: &SeenNode) -> Option<Way<'_, 'a, R>> {
         let settled = node.is_done() || node.is_blank() || node.is_failing();
         let way = self.of(node)?;
-        // Consent to one configuration lets nobody take an emptied machine to another (POOL-7).
+        // Consent to one configuration lets nobody take an emptied node to another (POOL-7).
         let named = || Consent::of(node, &self.config(&way).name).is_some();
         let stuck = node.is_failing() && node.cordon == Cordon::Emptied;
         let able = node.is_ready() || node.health == Health::Healthy && (stuck || named());
@@ -222,7 +222,7 @@ impl<'a, R: Clone> Ways<'a, R> {
     }
 }
 
-/// What lets one machine go: the proof that its permit is made from.
+/// What lets one node go: the proof that its permit is made from.
 enum Way<'w, 'a, R> {
     Gate(&'w Permit<R>),
     Begun(&'w Begun, &'a Rendered),
@@ -230,7 +230,7 @@ enum Way<'w, 'a, R> {
     Consent(Consent),
 }
 
-/// Plans the machines of a pool. Without ways nothing new begins, and the ledger is only tidied.
+/// Plans the nodes of a pool. Without ways nothing new begins, and the ledger is only tidied.
 pub(crate) fn rollout<'a, R: Clone>(
     view: &PoolView<'a>,
     shelf: &Shelf<'a>,
@@ -289,7 +289,7 @@ pub(crate) fn rollout<'a, R: Clone>(
     plan
 }
 
-/// How a machine stands with the ledger.
+/// How a node stands with the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InLedger {
     /// Not in it.
@@ -314,7 +314,7 @@ impl InLedger {
     }
 }
 
-/// Entries of machines that are not in the pool (any more): kept while somebody may still mark them. How many of them count.
+/// Entries of nodes that are not in the pool (any more): kept while somebody may still mark them. How many of them count.
 fn release_strangers<R>(
     view: &PoolView<'_>,
     plan: &mut Rollout<'_, R>,
@@ -333,7 +333,7 @@ fn release_strangers<R>(
     kept.len()
 }
 
-/// A machine that could be begun.
+/// A node that could be begun.
 struct Candidate<'a, 'w, R> {
     node: &'a SeenNode,
     way: Way<'w, 'a, R>,
@@ -356,7 +356,7 @@ impl<R> Candidate<'_, '_, R> {
     }
 }
 
-/// The candidates that go, in order: the first for whom there is room, and all that take none, because they count already: machines
+/// The candidates that go, in order: the first for whom there is room, and all that take none, because they count already: nodes
 /// that are stuck, or emptied by an administrator who asks for them.
 fn first<'a, 'w, R>(
     candidates: Vec<Candidate<'a, 'w, R>>,

@@ -1,4 +1,4 @@
-//! What of a pool and of its machines do decisions read? Narrow values, made once from each document that arrives.
+//! What of a pool and of its nodes do decisions read? Narrow values, made once from each document that arrives.
 //!
 //! Total: what cannot be understood becomes a problem, and a pool with one begins nothing new.
 
@@ -43,21 +43,21 @@ pub struct SeenPool {
     pub(crate) annotated: bool,
     /// Which configurations it merges.
     pub configs: Selector,
-    /// Which machines belong to it.
+    /// Which nodes belong to it.
     pub nodes: Selector,
     /// Whether somebody paused it, apart from change management.
     pub paused: Pause,
-    /// How many machines may be unavailable; none if that cannot be understood.
+    /// How many nodes may be unavailable; none if that cannot be understood.
     pub limit: Option<Limit>,
     /// The newest rendered configuration, `spec.configuration.name`.
     pub newest: Option<String>,
-    /// The configuration that all machines last had, `status.configuration.name`.
+    /// The configuration that all nodes last had, `status.configuration.name`.
     pub converged: Option<String>,
     /// The configuration that somebody chose, `spec.machineConfig` (POOL-4).
     pub pin: Option<Pin>,
     /// The configuration that a rollback restores (POOL-8).
     pub previous: Option<String>,
-    /// The machines it has begun (POOL-2).
+    /// The nodes it has begun (POOL-2).
     pub ledger: Ledger,
     /// Its status.
     pub status: SeenStatus,
@@ -79,14 +79,14 @@ pub enum Pause {
 pub struct Pin {
     /// The rendered configuration.
     pub name: String,
-    /// When new machines get it.
+    /// When new nodes get it.
     pub valid_after: ValidAfter,
 }
 
-/// When new machines get a configuration that somebody chose.
+/// When new nodes get a configuration that somebody chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValidAfter {
-    /// Once one machine runs it.
+    /// Once one node runs it.
     CanaryUpgrade,
     /// At once.
     Immediate,
@@ -133,7 +133,7 @@ pub struct SeenNode {
     pub topology: Option<String>,
 }
 
-/// Whether a machine was told where to go.
+/// Whether a node was told where to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Its desired configuration is written on it.
@@ -142,7 +142,7 @@ pub enum Order {
     NotGiven,
 }
 
-/// What the kubelet says of its machine.
+/// What the kubelet says of its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
     /// Nothing is amiss.
@@ -151,7 +151,7 @@ pub enum Health {
     Unhealthy,
 }
 
-/// Whether a machine takes workloads.
+/// Whether a node takes workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cordon {
     /// It does.
@@ -176,9 +176,9 @@ impl SeenPool {
         };
         let (configs, nodes) = (selector("machineConfigSelector"), selector("nodeSelector"));
         if nodes == Selector::Everything {
-            let detail = "an empty selector would choose every machine of the cluster";
+            let detail = "an empty selector would choose every node of the cluster";
             let problem = Problem::new(&spec.key("nodeSelector"), Code::NotAllowed, detail);
-            problems.push(problem.hint("name the role of the machines that belong to the pool"));
+            problems.push(problem.hint("name the role of the nodes that belong to the pool"));
         }
         let limit = match Limit::read(document.pointer("/spec/maxUnavailable")) {
             Ok(limit) => Some(limit),
@@ -231,15 +231,15 @@ impl SeenPool {
         self.leaving.is_none()
     }
 
-    /// The name of the configuration that its machines go to: the one that somebody chose, or else the newest (POOL-4).
+    /// The name of the configuration that its nodes go to: the one that somebody chose, or else the newest (POOL-4).
     pub fn goal(&self) -> Option<&str> {
         self.pin.as_ref().map(|pin| pin.name.as_str()).or(self.newest.as_deref())
     }
 
-    /// How many of so many machines may be unavailable at once (POOL-2); none if that cannot be understood.
+    /// How many of so many nodes may be unavailable at once (POOL-2); none if that cannot be understood.
     pub fn at_once(&self, machines: usize) -> usize {
         match self.limit {
-            // Two machines that only vote must never be away together.
+            // Two nodes that only vote must never be away together.
             Some(_) if self.name == names::ARBITER => 1,
             Some(limit) => limit.of(machines),
             None => 0,
@@ -263,7 +263,8 @@ fn pin(document: &Value, problems: &mut Vec<Problem>) -> Option<Pin> {
     let name = given.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
     let Some(name) = name else {
         if given.get("validAfter").is_some_and(|when| !when.is_null()) {
-            let detail = "validAfter says when new machines get the configuration in name, and name is missing";
+            let detail =
+                "validAfter says when new nodes get the configuration in name, and name is missing";
             let problem = Problem::new(&path.key("validAfter"), Code::MissingField, detail);
             let hint = "name a rendered configuration in spec.machineConfig.name, or remove spec.machineConfig";
             problems.push(problem.hint(hint));

@@ -5,17 +5,17 @@ use serde_json::{Value, json};
 use super::source::text;
 use crate::document::patch::Presence;
 
-/// All machines have the target.
+/// All nodes have the target.
 pub const UPDATED: &str = "Updated";
-/// Machines are on their way to the target.
+/// Nodes are on their way to the target.
 pub const UPDATING: &str = "Updating";
 /// Any of the two below.
 pub const DEGRADED: &str = "Degraded";
-/// A machine cannot get to its configuration.
+/// A node cannot get to its configuration.
 pub const NODE_DEGRADED: &str = "NodeDegraded";
 /// The sources of the pool cannot be merged.
 pub const RENDER_DEGRADED: &str = "RenderDegraded";
-/// Ours: something about the pool keeps machines from being begun, whatever the gate says.
+/// Ours: something about the pool keeps nodes from being begun, whatever the gate says.
 pub const ROLLOUT_BLOCKED: &str = "RolloutBlocked";
 
 /// The status of a pool as it was last seen.
@@ -29,7 +29,7 @@ pub struct SeenStatus {
     pub(super) conditions: Vec<(usize, PoolCondition)>,
 }
 
-/// How many machines are how far.
+/// How many nodes are how far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// All.
@@ -116,7 +116,7 @@ impl PoolCondition {
 }
 
 impl Counts {
-    /// Whether all machines have the target, ready for workloads. A pool without machines has nothing left to do.
+    /// Whether all nodes have the target, ready for workloads. A pool without nodes has nothing left to do.
     pub(crate) fn is_converged(&self) -> bool {
         self.updated == self.machines && self.ready == self.machines && self.unavailable == 0
     }

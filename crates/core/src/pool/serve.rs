@@ -1,4 +1,4 @@
-//! What is a new machine given to ignite with? The rendered configuration that the canary rule chose (POOL-4), and the annotations it
+//! What is a new node given to ignite with? The rendered configuration that the canary rule chose (POOL-4), and the annotations it
 //! joins with: it runs what it was given, and has nothing left to do.
 //!
 //! Ignition says which version of its format it reads, and cannot read a newer one. What rendered configurations hold has been in the
@@ -128,7 +128,7 @@ fn thousandths(text: &str) -> u32 {
     }
 }
 
-/// The Ignition document for a new machine.
+/// The Ignition document for a new node.
 pub fn ignition(config: &Rendered, format: Format) -> Value {
     let mut ignition = config.spec.config.clone().unwrap_or_default();
     ignition.ignition.version = format.to_string();

@@ -170,7 +170,7 @@ fn spec(document: &Value, problems: &mut Vec<Problem>) -> MachineConfigSpec {
     spec
 }
 
-/// The kernels that a machine can run.
+/// The kernels that a node can run.
 pub(crate) const KERNELS: &[&str] = &["default", "realtime", "64k-pages"];
 
 /// The extensions that a release has.

@@ -24,7 +24,7 @@ use crate::{
     gate::{Hold, change::ChangeId, pending::Stop},
 };
 
-/// Whether machines may be begun at the moment.
+/// Whether nodes may be begun at the moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// They may.
@@ -33,7 +33,7 @@ pub enum Progress {
     Held(Held),
 }
 
-/// Why machines are not begun.
+/// Why nodes are not begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
     /// Something of the pool's own.
@@ -56,13 +56,13 @@ pub struct GoesOn {
     pub begun: Vec<ChangeId>,
     /// Sources that were written after the update of the control plane began, and wait (GATE-10).
     pub later: BTreeSet<String>,
-    /// Sources that bypass change management, each with how many machines lack it (POOL-5).
+    /// Sources that bypass change management, each with how many nodes lack it (POOL-5).
     pub bypasses: BTreeMap<String, usize>,
     /// Sources that ride along with those.
     pub riding: BTreeSet<String>,
 }
 
-/// Counts the machines of a pool against its target.
+/// Counts the nodes of a pool against its target.
 pub(crate) fn counts(nodes: &[&SeenNode], target: Option<&str>) -> Counts {
     let mut counts = Counts { machines: nodes.len() as i64, ..Counts::default() };
     for node in nodes {
@@ -212,11 +212,8 @@ fn updating(
         (Pause::Running, Progress::May)
             if !silent.is_empty() && counts.machines - counts.updated == silent.len() as i64 =>
         {
-            let message = format!(
-                "{} of {} machines lack {target}{speechless}",
-                silent.len(),
-                counts.machines
-            );
+            let message =
+                format!("{} of {} nodes lack {target}{speechless}", silent.len(), counts.machines);
             said(UPDATING, false, "AgentSilent".into(), message)
         }
         (Pause::Paused, _) => {
@@ -229,16 +226,14 @@ fn updating(
         }
         (Pause::Running, Progress::Held(why)) => {
             let waiting = counts.machines - counts.updated;
-            let message = format!(
-                "{waiting} of {} machines lack {target}: {why}{speechless}",
-                counts.machines
-            );
+            let message =
+                format!("{waiting} of {} nodes lack {target}: {why}{speechless}", counts.machines);
             said(UPDATING, moving, String::new(), message)
         }
     }
 }
 
-/// The machines whose agent has not spoken: nothing reaches them, and nobody knows what is on them (NODE-3).
+/// The nodes whose agent has not spoken: nothing reaches them, and nobody knows what is on them (NODE-3).
 fn silent_text(silent: &[&str]) -> String {
     const SHOWN: usize = 3;
     if silent.is_empty() {
@@ -252,7 +247,7 @@ fn silent_text(silent: &[&str]) -> String {
     format!("; no agent has spoken on {}{more}: nothing is begun there", shown.join(", "))
 }
 
-/// The first machines that are stuck, with what they say.
+/// The first nodes that are stuck, with what they say.
 fn stuck_text(stuck: &[&&SeenNode]) -> String {
     const SHOWN: usize = 3;
     let mut parts: Vec<String> = stuck

@@ -48,7 +48,7 @@ pub fn rollback(pool: &SeenPool, shelf: &Shelf<'_>) -> Result<Value, Box<Problem
     Ok(pinned(pool, previous, now))
 }
 
-/// Lets one machine go to its pool's target, whatever the gate says (POOL-7).
+/// Lets one node go to its pool's target, whatever the gate says (POOL-7).
 pub fn allow(node: &SeenNode, pool: &SeenPool, shelf: &Shelf<'_>) -> Result<Value, Box<Problem>> {
     let mut problems = Vec::new();
     let Some(target) = Target::of(pool, shelf, &mut problems) else {

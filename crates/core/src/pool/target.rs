@@ -1,7 +1,7 @@
-//! Where do the machines of a pool go, and what does a new one get? (POOL-4)
+//! Where do the nodes of a pool go, and what does a new one get? (POOL-4)
 //!
-//! The target is the configuration that somebody chose, or else the newest rendered one. A new machine gets the target once one machine
-//! has proven it, or at once if whoever chose it said so; until then the newest configuration that a machine has completed.
+//! The target is the configuration that somebody chose, or else the newest rendered one. A new node gets the target once one node
+//! has proven it, or at once if whoever chose it said so; until then the newest configuration that a node has completed.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::document::problem::{Code, FieldPath, Problem, quoted};
 
-/// Where the machines of a pool go.
+/// Where the nodes of a pool go.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     /// The configuration.
@@ -94,7 +94,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What a new machine gets, and why.
+/// What a new node gets, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Served {
     /// The rendered configuration.
@@ -103,22 +103,22 @@ pub struct Served {
     pub why: Why,
 }
 
-/// Why a new machine gets a configuration.
+/// Why a new node gets a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// A machine runs the target.
+    /// A node runs the target.
     Proven,
     /// Whoever chose the target asked for it to be used at once.
     Immediate,
-    /// No machine runs the target yet; this is the newest that one has completed.
+    /// No node runs the target yet; this is the newest that one has completed.
     LastProven,
-    /// No machine has completed anything that is still known; this is what all machines last had.
+    /// No node has completed anything that is still known; this is what all nodes last had.
     LastConverged,
-    /// There is nothing older: the first machines prove the target themselves.
+    /// There is nothing older: the first nodes prove the target themselves.
     First,
 }
 
-/// What a new machine of a pool gets; nothing before the pool was first rendered.
+/// What a new node of a pool gets; nothing before the pool was first rendered.
 pub fn served(
     pool: &SeenPool,
     nodes: &[&SeenNode],

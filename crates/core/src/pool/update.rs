@@ -204,7 +204,7 @@ impl<'a> Covering<'a> {
         })
     }
 
-    /// What a configuration holds that people wrote later and the machine does not have.
+    /// What a configuration holds that people wrote later and the node does not have.
     pub(crate) fn later<'b>(
         &'b self,
         config: &'b Rendered,
@@ -221,14 +221,14 @@ impl<'a> Covering<'a> {
             .collect()
     }
 
-    /// Whether a configuration holds nothing but what the record lets a machine get, or what the machine has. One that was made elsewhere
+    /// Whether a configuration holds nothing but what the record lets a node get, or what the node has. One that was made elsewhere
     /// does not tell what it holds.
     pub(super) fn covers(&self, config: &Rendered, had: Option<&Rendered>) -> bool {
         !config.digests.is_empty() && self.later(config, had).is_empty()
     }
 
-    /// Where the update takes a machine with a configuration: nowhere if that holds all that the release brings. What else the record would
-    /// let such a machine get would only take back what the gate let in meanwhile.
+    /// Where the update takes a node with a configuration: nowhere if that holds all that the release brings. What else the record would
+    /// let such a node get would only take back what the gate let in meanwhile.
     pub(crate) fn takes(
         &self,
         desired: &str,
@@ -243,7 +243,7 @@ impl<'a> Covering<'a> {
         self.target(desired, (target, view.pool.newest.as_deref()), known)
     }
 
-    /// Where a machine with a configuration may go: to the newest if that is covered, else to the newest after its own that is.
+    /// Where a node with a configuration may go: to the newest if that is covered, else to the newest after its own that is.
     fn target(
         &self,
         desired: &str,

@@ -1,6 +1,6 @@
-//! What has to be written on machines so that their annotations stay true? Nothing here starts a change, so nothing needs a permit.
+//! What has to be written on nodes so that their annotations stay true? Nothing here starts a change, so nothing needs a permit.
 //!
-//! - GATE-16: a machine that nobody told anything stays at what it runs, and is told so.
+//! - GATE-16: a node that nobody told anything stays at what it runs, and is told so.
 //! - GATE-10: masters carry the release whose update they belong to.
 //! - POOL-7: consent that has been used is taken away: the same content may come again one day under the same name.
 //! - DRAIN-2: the only node of a cluster knows that it is, because nobody could take its workloads.
@@ -17,7 +17,7 @@ use super::{
     update::Covering,
 };
 
-/// What is to be written on the machines of a pool, but for those that are marked anyway: one write each, made from what was seen.
+/// What is to be written on the nodes of a pool, but for those that are marked anyway: one write each, made from what was seen.
 pub(crate) fn upkeep<R>(
     view: &PoolView<'_>,
     marked: &BTreeSet<&str>,
@@ -45,7 +45,7 @@ pub(crate) fn upkeep<R>(
     }));
 }
 
-/// Whether a machine says what it runs, and nobody has told it anything. One that still carries the record of an order that somebody took
+/// Whether a node says what it runs, and nobody has told it anything. One that still carries the record of an order that somebody took
 /// away is left alone: beside that record the same words would be an order.
 fn is_to_be_adopted(node: &SeenNode) -> bool {
     let untold = node.order == Order::NotGiven && node.permit_change.is_none();
@@ -80,7 +80,7 @@ fn notes(
     notes
 }
 
-/// Whether 0.1.0 began a machine that is still on its way: its mark had no record of the change, and the ledger proves it.
+/// Whether 0.1.0 began a node that is still on its way: its mark had no record of the change, and the ledger proves it.
 fn lacks_its_record(view: &PoolView<'_>, node: &SeenNode) -> bool {
     let begun = view.pool.ledger.get(&node.name);
     node.order == Order::Given

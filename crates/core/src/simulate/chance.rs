@@ -1,4 +1,4 @@
-//! How long does a machine take this time? A length around the usual one, drawn from a seed, and the same whenever it is asked (DET-1).
+//! How long does a node take this time? A length around the usual one, drawn from a seed, and the same whenever it is asked (DET-1).
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use std::ops::Range;
 pub struct Chance(u64);
 
 impl Chance {
-    /// The chance of one thing on one occasion. It depends on nothing else, so one machine more leaves the lengths of all others.
+    /// The chance of one thing on one occasion. It depends on nothing else, so one node more leaves the lengths of all others.
     pub fn of(seed: u64, what: &str, when: &str) -> Self {
         // FNV-1a: short texts spread well enough, and the sequence does the rest.
         let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

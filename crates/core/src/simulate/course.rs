@@ -1,4 +1,4 @@
-//! What is told of a change? When it arrived, when it started and finished, and how each machine took it.
+//! What is told of a change? When it arrived, when it started and finished, and how each node took it.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,13 @@ pub struct PoolChange {
     pub config: String,
     /// When it came.
     pub arrival: Arrival,
-    /// When the first machine was begun.
+    /// When the first node was begun.
     pub started: Option<Instant>,
-    /// When all machines had it.
+    /// When all nodes had it.
     pub finished: Option<Instant>,
     /// When another change took its place before it had finished.
     pub superseded: Option<Instant>,
-    /// How each machine took it, in the order they were begun.
+    /// How each node took it, in the order they were begun.
     pub runs: Vec<Run>,
 }
 
@@ -32,10 +32,10 @@ pub enum Arrival {
     At(Instant),
 }
 
-/// One machine on its way.
+/// One node on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The machine.
+    /// The node.
     pub node: String,
     /// When it was begun.
     pub start: Instant,
@@ -59,7 +59,7 @@ impl PoolChange {
         }
     }
 
-    /// In how many stretches of its gate machines were begun.
+    /// In how many stretches of its gate nodes were begun.
     pub fn windows(&self, gate: &WhatIf) -> usize {
         let stretches = self.runs.iter().filter(|run| run.basis.is_some());
         let stretches = stretches.map(|run| gate.set().stretch(run.start));

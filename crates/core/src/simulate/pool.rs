@@ -46,7 +46,7 @@ pub(super) struct Pool<'a> {
     pub(super) arrivals: Vec<Instant>,
     /// How many of them have arrived.
     pub(super) arrived: usize,
-    /// The machines on their way, by when they are back.
+    /// The nodes on their way, by when they are back.
     pub(super) ends: BTreeSet<(Instant, usize)>,
     pub(super) wake: Option<Instant>,
     /// What was wrong when it was last decided.
@@ -56,7 +56,7 @@ pub(super) struct Pool<'a> {
 }
 
 impl Pool<'_> {
-    /// Brings what happens until an instant: machines that are back, changes that arrive. Whether anything did.
+    /// Brings what happens until an instant: nodes that are back, changes that arrive. Whether anything did.
     pub(super) fn deliver(&mut self, now: Instant, settings: &Settings) -> bool {
         let mut moved = false;
         while let Some((at, place)) = self.ends.first().copied().filter(|(at, _)| *at <= now) {
@@ -121,7 +121,7 @@ impl Pool<'_> {
         self.seen.ledger.iter().all(|(name, entry)| marked(name, &entry.config))
     }
 
-    /// Lets every machine that was begun finish, whatever the time (POOL-1).
+    /// Lets every node that was begun finish, whatever the time (POOL-1).
     pub(super) fn let_finish(&mut self) {
         for (at, place) in mem::take(&mut self.ends) {
             self.arrive_back(place, at);
@@ -173,7 +173,7 @@ impl Pool<'_> {
                     found.order = Order::Given;
                 }
             }
-            // What is noted on machines decides nothing here, but for consent that is spent.
+            // What is noted on nodes decides nothing here, but for consent that is spent.
             Effect::Note { node, annotations, .. } => {
                 let spent = annotations.contains_key(names::ALLOWED_CONFIG);
                 for found in self.nodes.iter_mut().filter(|found| found.name == node && spent) {
@@ -240,7 +240,7 @@ impl Pool<'_> {
         }
     }
 
-    /// A machine is back.
+    /// A node is back.
     fn arrive_back(&mut self, place: usize, at: Instant) {
         let Some(node) = self.nodes.get_mut(place) else { return };
         node.current.clone_from(&node.desired);
@@ -250,7 +250,7 @@ impl Pool<'_> {
         self.note_finished(at);
     }
 
-    /// A change that all machines have is finished.
+    /// A change that all nodes have is finished.
     fn note_finished(&mut self, at: Instant) {
         let Some(first) = self.nodes.first() else { return };
         let same = |node: &SeenNode| node.is_done() && node.current == first.current;
@@ -297,7 +297,7 @@ impl Pool<'_> {
     }
 }
 
-/// Whether an effect changes what machines are to get.
+/// Whether an effect changes what nodes are to get.
 fn brings_config(effect: &Effect<Supposed>) -> bool {
     match effect {
         // What was just recorded of a release lets masters go.

@@ -1,6 +1,6 @@
-//! How does a cluster stand when the period begins? Each pool with its machines, what is pending in it, and what is to come.
+//! How does a cluster stand when the period begins? Each pool with its nodes, what is pending in it, and what is to come.
 //!
-//! Files rarely hold everything, so what is missing is assumed to be well: a machine whose agent has not said runs what its pool last
+//! Files rarely hold everything, so what is missing is assumed to be well: a node whose agent has not said runs what its pool last
 //! converged to, a configuration that is named exists, and a pool that was never rendered is at what its sources come to.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,7 +81,7 @@ fn pool<'a>(
 }
 
 impl Pool<'_> {
-    /// A machine whose agent has not said is where its pool was last seen to be.
+    /// A node whose agent has not said is where its pool was last seen to be.
     fn believe_the_silent(&mut self) {
         let Some(known) = self.seen.converged.clone().or_else(|| self.seen.newest.clone()) else {
             return;
@@ -97,7 +97,7 @@ impl Pool<'_> {
         }
     }
 
-    /// What is pending is a change; machines on their way finish.
+    /// What is pending is a change; nodes on their way finish.
     fn take_over(&mut self, settings: &Settings) {
         let Some(goal) = self.seen.goal().map(str::to_owned) else { return };
         let behind = |node: &SeenNode| node.current != goal || node.desired != goal;
@@ -166,7 +166,7 @@ fn base(cluster: &Snapshot) -> Base {
     Base { controller_version: generated.unwrap_or_default(), ..Base::default() }
 }
 
-/// A machine that somebody asked to make believe.
+/// A node that somebody asked to make believe.
 fn made_up(pool: &str, place: usize) -> SeenNode {
     let zone = ["a", "b", "c"].get(place % 3).copied().unwrap_or_default();
     SeenNode {

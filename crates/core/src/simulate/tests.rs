@@ -58,7 +58,7 @@ fn nights() -> Value {
     json!({"strategy": "ByPolicy", "byPolicy": {"name": "nights"}})
 }
 
-/// A pool of so many machines, with `rendered-NAME-b` pending on all of them.
+/// A pool of so many nodes, with `rendered-NAME-b` pending on all of them.
 fn add_pool(cluster: &mut Snapshot, name: &str, machines: usize, spec: &Value) {
     let role = format!("node-role.kubernetes.io/{name}");
     let (old, new) = (format!("rendered-{name}-a"), format!("rendered-{name}-b"));
@@ -79,7 +79,7 @@ fn add_pool(cluster: &mut Snapshot, name: &str, machines: usize, spec: &Value) {
     }
 }
 
-/// Something else is seen of a machine.
+/// Something else is seen of a node.
 fn change(cluster: &mut Snapshot, name: &str, change: impl FnOnce(&mut SeenNode)) {
     let key = Key::new(&kinds::NODE, None, name);
     let Some(Seen::Part(part)) = cluster.get(&key) else { panic!("{key}") };
@@ -99,7 +99,7 @@ fn course(cluster: &Snapshot, settings: &Settings) -> Course {
     simulate(cluster, settings).pools.remove(0)
 }
 
-/// LIVE-2, POOL-1, POOL-2: one machine after the other, only begun while the window is open, and finished after it.
+/// LIVE-2, POOL-1, POOL-2: one node after the other, only begun while the window is open, and finished after it.
 #[test]
 fn machines_begin_in_windows_one_after_the_other_and_finish_after_them() {
     let cluster = worker("1h", 12, &json!({}));
@@ -213,7 +213,7 @@ fn what_is_in_the_way_is_told() {
     );
 }
 
-/// POOL-2: a machine that somebody took away takes its place in the budget for ever.
+/// POOL-2: a node that somebody took away takes its place in the budget for ever.
 #[test]
 fn cordoned_machine_is_named_as_the_obstacle() {
     let mut cluster = worker("8h", 3, &json!({}));
@@ -250,7 +250,7 @@ fn masters_follow_the_cluster_version() {
     assert!(forecast.others.is_empty());
 }
 
-/// HOST-1: hosted machines ask a policy of their own namespace; only their start is told.
+/// HOST-1: hosted nodes ask a policy of their own namespace; only their start is told.
 #[test]
 fn hosted_machines_start_when_their_gate_opens() {
     let mut cluster = Snapshot::default();
@@ -271,7 +271,7 @@ fn hosted_machines_start_when_their_gate_opens() {
     assert!(simulate(&cluster, &days(0)).others[0].starts.is_none());
 }
 
-/// Machines that only vote wait until the masters are through.
+/// Nodes that only vote wait until the masters are through.
 #[test]
 fn voters_take_turns() {
     let mut cluster = Snapshot::default();
@@ -336,7 +336,7 @@ fn an_edited_source_is_a_pending_change() {
     assert_eq!((change.runs.len(), change.finished.is_some()), (2, true));
 }
 
-/// A machine that was on its way when the period began finishes first.
+/// A node that was on its way when the period began finishes first.
 #[test]
 fn machine_under_way_finishes_outside_of_windows() {
     let mut cluster = worker("8h", 2, &json!({}));
@@ -351,7 +351,7 @@ fn machine_under_way_finishes_outside_of_windows() {
     assert_eq!(course.changes[0].windows(&course.gate), 1);
 }
 
-/// What changes may disrupt is no configuration of machines, whatever its kind is called.
+/// What changes may disrupt is no configuration of nodes, whatever its kind is called.
 #[test]
 fn only_machine_configs_are_sources() {
     let mut cluster = Snapshot::default();

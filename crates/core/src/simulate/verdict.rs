@@ -34,19 +34,19 @@ pub enum Outlook {
     Converges(Instant),
     /// Changes finish; only the last one has not when the period ends, and nothing else is in its way.
     Unfinished {
-        /// The machines that wait for it.
+        /// The nodes that wait for it.
         waiting: Vec<String>,
     },
     /// Changes finish, but fewer than arrive, or none any more.
     Late {
-        /// The machines that wait.
+        /// The nodes that wait.
         waiting: Vec<String>,
         /// What is in the way.
         obstacle: Obstacle,
     },
     /// No change finishes.
     Never {
-        /// The machines that wait.
+        /// The nodes that wait.
         waiting: Vec<String>,
         /// What is in the way.
         obstacle: Obstacle,
@@ -69,7 +69,7 @@ pub enum Obstacle {
         /// When it opens after that; none if never.
         opens: Option<Instant>,
     },
-    /// Machines that cannot take a change, each with the reason.
+    /// Nodes that cannot take a change, each with the reason.
     Machines(Vec<(String, String)>),
     /// Another pool of voters does not settle.
     Voters(&'static str),
@@ -91,7 +91,7 @@ impl Outlook {
 }
 
 impl Course {
-    /// How much open time a month the changes of the period need, in seconds, if each is to reach all machines. One that comes alone
+    /// How much open time a month the changes of the period need, in seconds, if each is to reach all nodes. One that comes alone
     /// is to be done within a month.
     pub fn need_a_month(&self, settings: &Settings) -> i64 {
         match self.changes.len() as i64 {
@@ -178,7 +178,7 @@ fn obstacle(last: &PoolChange, after: &Pool<'_>, settings: &Settings) -> Option<
     after.waits_for.map(Obstacle::Voters)
 }
 
-/// Why a machine takes no change, if it does not.
+/// Why a node takes no change, if it does not.
 fn stuck(node: &SeenNode) -> Option<String> {
     if node.is_failing() {
         let reason = if node.reason.is_empty() { "for no given reason" } else { &node.reason };
@@ -240,7 +240,7 @@ fn remedy(course: &Course, before: &Pool<'_>, settings: &Settings) -> Option<usi
     })
 }
 
-/// Whether changes reach all machines before the next one comes: the last that was begun and had its time did. One that came after it
+/// Whether changes reach all nodes before the next one comes: the last that was begun and had its time did. One that came after it
 /// may still wait, or be under way.
 fn keeps_up(changes: &[PoolChange]) -> bool {
     let over = |change: &&PoolChange| {

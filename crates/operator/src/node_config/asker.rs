@@ -1,6 +1,6 @@
 //! Who asks, and may they? The cluster knows: a token is shown to it, and then it is asked for the right.
 //!
-//! Tokens of service accounts and of bootstrapping machines work alike, and who may do what stands in roles. Nothing is remembered here: a
+//! Tokens of service accounts and of bootstrapping nodes work alike, and who may do what stands in roles. Nothing is remembered here: a
 //! token that was withdrawn is refused as soon as the cluster refuses it. An answer that did not come is no answer, and nobody gets anything by it.
 
 use front::Answer;
@@ -16,9 +16,9 @@ use super::{later, own, said};
 /// What is asked for, and with which tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// What a new machine starts with: with any token of the cluster, because such a machine has only what it was handed.
+    /// What a new node starts with: with any token of the cluster, because such a node has only what it was handed.
     Join,
-    /// What a machine needs that runs: with a token for this purpose alone.
+    /// What a node needs that runs: with a token for this purpose alone.
     Own,
 }
 
@@ -123,7 +123,7 @@ impl Asker {
     }
 }
 
-/// The cluster gave no answer that could be used. Whoever reads this may be at the console of a machine that does not start.
+/// The cluster gave no answer that could be used. Whoever reads this may be at the console of a node that does not start.
 fn unanswered(review: Resource<'_>, error: &CallError) -> Denial {
     let (kind, plural) = (review.kind(), review.plural());
     // The error may quote what was sent, and that holds the token: its code is all that is told.

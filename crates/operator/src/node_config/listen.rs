@@ -1,4 +1,4 @@
-//! How do new machines reach the answers? By a listener of its own, with TLS.
+//! How do new nodes reach the answers? By a listener of its own, with TLS.
 //!
 //! A configuration holds secrets and so does the question, so only the loopback address is served in the clear.
 

@@ -1,11 +1,11 @@
-//! What may the agent of a machine read? `GET /own/<configuration>`: what its own machine needs, and nothing else (NODE-3).
+//! What may the agent of a node read? `GET /own/<configuration>`: what its own node needs, and nothing else (NODE-3).
 //!
 //! A role cannot say "of the pool that this node belongs to", and no admission policy judges reads, so agents have no right to read
 //! configurations at the API server; they ask here. The cluster says who asks (`TokenReview`), on which node (a claim of the token, which
 //! only the cluster writes) and whether they may ask at all (`SubjectAccessReview`); [`entitled`] says what that node gets.
 //!
 //! The token is one for this purpose alone: who runs this could not use it anywhere else. The node is read when it is asked for, and so is
-//! the configuration: a machine that was told a moment ago is not refused. Refusals are told as the API server tells its own.
+//! the configuration: a node that was told a moment ago is not refused. Refusals are told as the API server tells its own.
 
 use api::{kinds, schema::Kind};
 use bytes::Bytes;

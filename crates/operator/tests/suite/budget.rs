@@ -13,7 +13,7 @@ use super::{
 const LIMIT: usize = 3;
 const MACHINES: usize = 20;
 
-/// The machines that were told to go somewhere and are not there. They are begun by operators and finished by the test alone, so a
+/// The nodes that were told to go somewhere and are not there. They are begun by operators and finished by the test alone, so a
 /// look before each finish sees the most there ever were.
 fn under_way(world: &World) -> Vec<String> {
     let nodes = world.get(NODES);
@@ -35,8 +35,8 @@ fn finish(world: &World, count: usize, what: &str) {
     }
 }
 
-/// The machine whose turn is next leaves the pool, or comes back to it when there has just been room: a planner whose mark is on its way and
-/// one that was held up find room for two different machines.
+/// The node whose turn is next leaves the pool, or comes back to it when there has just been room: a planner whose mark is on its way and
+/// one that was held up find room for two different nodes.
 fn change_pools(world: &World, away: Option<String>) -> Option<String> {
     let label = |name: &str, value: Value| {
         let change = json!({"metadata": {"labels": {WORKER: value}}});

@@ -43,7 +43,7 @@ fn role(name: &str) -> String {
     format!("node-role.kubernetes.io/{name}")
 }
 
-/// A pool that holds everything, and selects machines by its role.
+/// A pool that holds everything, and selects nodes by its role.
 fn add_pool(world: &World, name: &str, stanza: &Value) {
     let pool = json!({"apiVersion": API_VERSION, "kind": "MachineConfigPool",
     "metadata": {"name": name}, "spec": {
@@ -99,7 +99,7 @@ async fn waiting_masters_past(
     (operator, first)
 }
 
-/// GATE-12: a machine that two pools claim waits, and both say so; when somebody has said whose it is, neither does.
+/// GATE-12: a node that two pools claim waits, and both say so; when somebody has said whose it is, neither does.
 #[tokio::test(start_paused = true)]
 async fn a_machine_that_two_pools_claim_is_named_by_both() {
     let world = World::new();
@@ -302,7 +302,7 @@ async fn an_answer_of_before_starts_nothing() {
     assert_eq!(marked(&world), ["n1"]);
 }
 
-/// GATE-12: whose machines they are cannot be told while a selector cannot be read, so they are not taken for those of another pool.
+/// GATE-12: whose nodes they are cannot be told while a selector cannot be read, so they are not taken for those of another pool.
 #[tokio::test(start_paused = true)]
 async fn a_typo_in_a_selector_gives_no_machine_to_an_open_pool() {
     let world = World::new();

@@ -38,7 +38,7 @@ fn managed() -> (World, Running) {
     (world, operator)
 }
 
-/// A machine of the pool, at `a` and told to go to `b`.
+/// A node of the pool, at `a` and told to go to `b`.
 fn machine(world: &World, name: &str) {
     world.create(
         NODES,

@@ -40,7 +40,7 @@ fn strike(world: &World, verb: &str, resource: &str, fault: &Fault) {
     }
 }
 
-/// Twenty machines that may all go at once, on a server that takes a second for each.
+/// Twenty nodes that may all go at once, on a server that takes a second for each.
 async fn about_to_roll() -> (World, Running) {
     let (world, operator) = waiting_machines(MACHINES).await;
     world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": MACHINES}}));

@@ -218,7 +218,7 @@ async fn what_cannot_be_tried_any_more_is_not_claimed_any_more() {
     assert_eq!((written, enforced()), (vec![], "True Proven".to_owned()));
 }
 
-/// A proof is a dry run: nothing is stored, and nobody is told of a machine that goes nowhere.
+/// A proof is a dry run: nothing is stored, and nobody is told of a node that goes nowhere.
 #[tokio::test(start_paused = true)]
 async fn trying_leaves_no_trace() {
     let (world, waived) = waiting_machines(1).await;
@@ -235,7 +235,7 @@ async fn trying_leaves_no_trace() {
     assert!(writes.iter().all(|line| line.contains("dryRun=All")), "{writes:?}");
 }
 
-/// While there is no machine there is nothing to try it on, and nothing to begin.
+/// While there is no node there is nothing to try it on, and nothing to begin.
 #[tokio::test(start_paused = true)]
 async fn without_machines_nothing_has_to_be_proven() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Are machines told to change once, in time, and by somebody who knows what is going on?
+//! Are nodes told to change once, in time, and by somebody who knows what is going on?
 
 use std::time::Duration;
 
@@ -30,12 +30,12 @@ pub(crate) fn config(content: &str) -> Value {
     ]}}}})
 }
 
-/// A pool of two machines under the policy of the weekend, on Friday evening, with a change that waits.
+/// A pool of two nodes under the policy of the weekend, on Friday evening, with a change that waits.
 pub(crate) async fn waiting() -> (World, Running) {
     waiting_machines(2).await
 }
 
-/// The same, with as many machines.
+/// The same, with as many nodes.
 pub(crate) async fn waiting_machines(count: usize) -> (World, Running) {
     let world = World::new();
     world.define(&kinds::MACHINE_CONFIG);
@@ -74,7 +74,7 @@ pub(crate) fn newest(world: &World) -> String {
     pool["spec"]["configuration"]["name"].as_str().unwrap().to_owned()
 }
 
-/// The machines that must go to the newest configuration.
+/// The nodes that must go to the newest configuration.
 pub(crate) fn marked(world: &World) -> Vec<String> {
     let (nodes, newest) = (world.get(NODES), newest(world));
     let nodes = nodes["items"].as_array().unwrap().iter();
@@ -121,7 +121,7 @@ async fn what_was_begun_is_told_at_once() {
     assert_eq!(condition(&pool, "Updating").split(' ').next(), Some("True"), "{pool}");
 }
 
-/// LIVE-2, GATE-16: a machine that was told to stay where it is goes on at once where the gate is open: nobody else tells of what was
+/// LIVE-2, GATE-16: a node that was told to stay where it is goes on at once where the gate is open: nobody else tells of what was
 /// written here.
 #[tokio::test(start_paused = true)]
 async fn a_machine_that_was_taken_in_goes_on_at_once() {
@@ -230,7 +230,7 @@ async fn a_mark_that_conflicts_is_planned_again() {
     }
 }
 
-/// LIVE-3: a machine that somebody writes all the time, its own kubelet for one, keeps neither the others nor the status waiting.
+/// LIVE-3: a node that somebody writes all the time, its own kubelet for one, keeps neither the others nor the status waiting.
 #[tokio::test(start_paused = true)]
 async fn a_machine_that_is_written_all_the_time_keeps_nobody_else_waiting() {
     let (world, _operator) = waiting_machines(3).await;
@@ -260,7 +260,7 @@ async fn a_machine_that_is_written_all_the_time_keeps_nobody_else_waiting() {
 #[tokio::test(start_paused = true)]
 async fn a_mark_that_travels_too_long_is_given_up_before_the_window_closes() {
     let (world, _operator) = waiting().await;
-    // The first of the two machines takes the whole weekend.
+    // The first of the two nodes takes the whole weekend.
     pass(Duration::from_mins(61)).await;
     assert_eq!(marked(&world), ["n1"]);
     pass(Duration::from_secs(48 * 3600 - 66)).await;
@@ -278,7 +278,7 @@ async fn a_mark_that_travels_too_long_is_given_up_before_the_window_closes() {
     assert_eq!(marked(&world), ["n1", "n2"], "the next window is as good");
 }
 
-/// GATE-7: what is known of machines is too old to begin one of them.
+/// GATE-7: what is known of nodes is too old to begin one of them.
 #[tokio::test(start_paused = true)]
 async fn stale_knowledge_starts_nothing() {
     let (world, operator) = waiting().await;
@@ -317,7 +317,7 @@ async fn kinds_that_nobody_needs_keep_nobody_waiting() {
     assert_eq!(marked(&world), ["n1"]);
 }
 
-/// LIVE-3: a machine that the server refuses to touch is its own trouble.
+/// LIVE-3: a node that the server refuses to touch is its own trouble.
 #[tokio::test(start_paused = true)]
 async fn a_machine_that_is_refused_keeps_neither_the_others_nor_the_status_waiting() {
     let (world, _operator) = waiting().await;
@@ -362,7 +362,7 @@ async fn a_machine_that_is_refused_keeps_neither_the_others_nor_the_status_waiti
     pass(Duration::from_hours(2)).await;
     assert_eq!(statuses(&world), 0, "and nothing is written about it");
 
-    // What refused is gone: the machine goes, and the pool says so.
+    // What refused is gone: the node goes, and the pool says so.
     world.delete("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/no");
     pass(Duration::from_hours(1)).await;
     assert_eq!(marked(&world), ["n1", "n2"]);
@@ -390,7 +390,7 @@ async fn heartbeats_wake_nobody() {
     assert_eq!(pool["status"]["unavailableMachineCount"], 1);
 }
 
-/// The machine under the operator goes last of the masters: each change of it moves the operator.
+/// The node under the operator goes last of the masters: each change of it moves the operator.
 #[tokio::test(start_paused = true)]
 async fn the_master_under_the_operator_goes_last() {
     let world = World::new();

@@ -25,7 +25,7 @@ fn strike(world: &World, verb: &str, resource: &str, fault: &Fault) {
     }
 }
 
-/// Twenty machines that may all go at once, on a server that takes a second for each; a few have been told.
+/// Twenty nodes that may all go at once, on a server that takes a second for each; a few have been told.
 async fn rolling(watches: Watches) -> (World, Running) {
     let (world, operator) = waiting_machines(MACHINES).await;
     world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": MACHINES}}));

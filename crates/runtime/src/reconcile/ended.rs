@@ -215,7 +215,7 @@ fn judged(phase: Phase, error: &CallError, role: Role) -> (ReconcileOutcome, Pau
             (ReconcileOutcome::Unknown, Pause::Passing)
         }
         (_, Some(409), ..) => (ReconcileOutcome::Conflict, Pause::Passing),
-        // The trouble of one machine must not keep its whole pool waiting.
+        // The trouble of one node must not keep its whole pool waiting.
         (_, Some(429), ..) | (_, _, _, Role::Part) => (ReconcileOutcome::Refused, Pause::Passing),
         (_, _, Outcome::NotDone, _) => (ReconcileOutcome::Refused, Pause::Lasting),
     }

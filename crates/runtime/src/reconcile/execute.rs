@@ -331,7 +331,7 @@ mod tests {
         CallError::Refused { code, reason, message, retry_after: None }
     }
 
-    /// LIVE-3: a no about one machine is passed over; what nobody knows, a server that has no time, and a no about the plan are not.
+    /// LIVE-3: a no about one node is passed over; what nobody knows, a server that has no time, and a no about the plan are not.
     #[test]
     fn only_a_no_about_the_written_object_alone_is_passed_over() {
         let (alone, plan) = (Refused::ConcernsTheTargetAlone, Refused::EndsThePlan);

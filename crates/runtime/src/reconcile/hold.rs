@@ -81,21 +81,21 @@ pub(super) fn off(skew: Option<f64>, before: Option<&str>) -> Option<String> {
     let side = if skew.is_sign_positive() { "ahead of" } else { "behind" };
     (skew.abs() > limit).then(|| {
         format!(
-            "{CLOCK} is more than {FURTHEST} s {side} the API server's, so nothing is initiated: set the clock of its machine right"
+            "{CLOCK} is more than {FURTHEST} s {side} the API server's, so nothing is initiated: set the clock of its node right"
         )
     })
 }
 
 /// Why an unproven refusal holds everything back.
 fn unproven(store: &Store) -> Option<String> {
-    // Without machines there is nothing to try it on, and nothing to begin.
+    // Without nodes there is nothing to try it on, and nothing to begin.
     store.snapshot().of_kind(&kinds::NODE).next()?;
     let Some(enforcement) = store.enforcement_tried() else { return Some(String::new()) };
     let (reason, sentence) = (enforcement.reason(), enforcement.sentence());
     Some(format!("{sentence} ({reason}), so nothing is initiated"))
 }
 
-/// The kinds that a decision to initiate rests on: those of the gate's objects, and the machines and configurations that the row reads.
+/// The kinds that a decision to initiate rests on: those of the gate's objects, and the nodes and configurations that the row reads.
 fn needed(duty: &Duty, resting: &[Key]) -> BTreeSet<&'static Kind> {
     let parts = duty.reads.iter().filter(|row| row.role == Role::Part).map(|row| &row.kind);
     parts.chain(resting.iter().map(Key::kind)).collect()

@@ -1,4 +1,4 @@
-//! What do the sources of each pool come to? Remembered until a source changes: machines report far more often than anybody configures.
+//! What do the sources of each pool come to? Remembered until a source changes: nodes report far more often than anybody configures.
 
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 

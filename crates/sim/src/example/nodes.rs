@@ -1,10 +1,10 @@
-//! What do the machines look like? Three masters and twelve workers, spread over three zones.
+//! What do the nodes look like? Three masters and twelve workers, spread over three zones.
 
 use serde_json::{Value, json};
 
 use super::role;
 
-/// The machines by role: how many, how large, and in which address range.
+/// The nodes by role: how many, how large, and in which address range.
 const MACHINES: &[(&str, usize, u32, u32, u32)] = &[
     ("master", 3, 8, 32, 10),
     ("worker", 6, 16, 64, 20),
@@ -23,7 +23,7 @@ pub(super) fn nodes() -> Vec<Value> {
     nodes
 }
 
-/// The name of a machine.
+/// The name of a node.
 pub(super) fn name(kind: &str, number: usize) -> String {
     format!("{kind}-{number}")
 }
@@ -40,7 +40,7 @@ fn node(kind: &str, number: usize, zone: &str, (cores, memory): (u32, u32), rang
     } else {
         labels[role("worker")] = json!("");
     }
-    // Only what is meant for them runs on masters and on machines of pools of their own.
+    // Only what is meant for them runs on masters and on nodes of pools of their own.
     if kind != "worker" {
         spec["taints"] = json!([{"key": role(kind), "effect": "NoSchedule"}]);
     }

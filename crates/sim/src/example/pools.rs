@@ -1,4 +1,4 @@
-//! What do the control plane and the pools look like, and what are their machines made of?
+//! What do the control plane and the pools look like, and what are their nodes made of?
 
 use api::machine::names::{API_VERSION, MACHINE_CONFIG, ROLE};
 use schedule::Instant;
@@ -35,7 +35,7 @@ pub(super) fn cluster_version(installed: Instant, policies: &[String]) -> Option
     }))
 }
 
-/// Every pool: its name, the policy it would like, and how many of its machines may be away.
+/// Every pool: its name, the policy it would like, and how many of its nodes may be away.
 const POOLS: &[(&str, Option<&str>, u32)] = &[
     ("master", Some("berlin-nights"), 1),
     ("worker", Some("weekend"), 2),

@@ -1,10 +1,10 @@
-//! What runs on the machines? Replicas that move, daemons that stay, a pod that nobody would make anew, and the budgets over them.
+//! What runs on the nodes? Replicas that move, daemons that stay, a pod that nobody would make anew, and the budgets over them.
 
 use serde_json::{Value, json};
 
 use super::{nodes::name, role};
 
-/// Replicas: namespace, name, what owns them, how many, and the role of the machines they run on.
+/// Replicas: namespace, name, what owns them, how many, and the role of the nodes they run on.
 const REPLICAS: &[(&str, &str, &str, usize, &str)] = &[
     ("shop", "web", "ReplicaSet", 6, "worker"),
     ("shop", "cart", "ReplicaSet", 3, "worker"),
@@ -16,7 +16,7 @@ const REPLICAS: &[(&str, &str, &str, usize, &str)] = &[
     ("reports", "ledger", "StatefulSet", 1, "batch"),
 ];
 
-/// Daemons, one on each machine.
+/// Daemons, one on each node.
 const DAEMONS: &[(&str, &str)] =
     &[("openshift-dns", "dns-default"), ("openshift-multus", "multus")];
 
@@ -91,7 +91,7 @@ struct Pod<'a> {
     namespace: &'a str,
     workload: &'a str,
     owner: Option<&'a str>,
-    /// The role of the machines it runs on; empty for all.
+    /// The role of the nodes it runs on; empty for all.
     kind: &'a str,
     node: String,
 }

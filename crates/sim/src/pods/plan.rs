@@ -1,6 +1,6 @@
 //! What happens to pods next, and when? What kubelets, a scheduler and the controllers of workloads would do, as values.
 //!
-//! Almost everything follows from the objects: when a pod was made, when it was told to end, since when its machine is ready. What does
+//! Almost everything follows from the objects: when a pod was made, when it was told to end, since when its node is ready. What does
 //! not is in [`Memory`].
 
 use std::{
@@ -20,13 +20,13 @@ use crate::{
 /// What is done to a pod, or for its workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Deed {
-    /// It is placed on a machine.
+    /// It is placed on a node.
     Bind(String),
     /// It runs.
     Start,
     /// It is ready again.
     Ready,
-    /// Its machine is away.
+    /// Its node is away.
     Unready,
     /// It has ended.
     Remove,
@@ -220,10 +220,10 @@ fn controller(pod: &Value) -> Option<&Value> {
     owners.into_iter().flatten().find(|owner| owner.get("controller") == Some(&Value::Bool(true)))
 }
 
-/// Who finds a machine for a pod: among those that take it, the one with the fewest of its siblings, then with the fewest pods.
+/// Who finds a node for a pod: among those that take it, the one with the fewest of its siblings, then with the fewest pods.
 struct Scheduler<'a> {
     nodes: &'a Objects,
-    /// How many pods are on a machine, and how many of each owner.
+    /// How many pods are on a node, and how many of each owner.
     load: BTreeMap<String, (usize, BTreeMap<String, usize>)>,
 }
 

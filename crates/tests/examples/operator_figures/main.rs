@@ -80,7 +80,7 @@ async fn figures(cluster: &Cluster, size: Size) {
     replica.written(all as u64).await;
     drop(replica);
 
-    // Turn and turn about, on a machine that may have other things to do: the best of each counts.
+    // Turn and turn about, on a node that may have other things to do: the best of each counts.
     let mut ratios = (Duration::MAX, Duration::MAX);
     for (saturday, monday) in WEEKENDS.iter().take(rounds) {
         let mut replica = Replica::start(kubeconfig, &format!("{}T23:59:30Z", saturday.0));

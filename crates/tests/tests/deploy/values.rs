@@ -103,7 +103,7 @@ fn check_value(helm: &Helm, values: &[&str], path: &str, expect: &str) {
     assert_eq!(found, expect, "{path} with {values:?}");
 }
 
-/// GATE-16: whoever manages pools knows who speaks for machines, with the agent of the chart or without it.
+/// GATE-16: whoever manages pools knows who speaks for nodes, with the agent of the chart or without it.
 #[test]
 fn nobody_but_those_who_are_named_speaks_for_machines() {
     suite::with_helm("chart-reports", |helm| {
@@ -263,7 +263,7 @@ fn values_for_machines_reach_what_they_name() {
         check_value(helm, &["managePools=true"], "DaemonSet/kind", "absent");
         let agents =
             &[served, &["agent.enabled=true", "agent.authorityConfigMap=authority"]].concat()[..];
-        // Agents trust by a config map, and name no secret: a machine that was taken over reads each that a pod on it names.
+        // Agents trust by a config map, and name no secret: a node that was taken over reads each that a pod on it names.
         check_value(
             helm,
             agents,

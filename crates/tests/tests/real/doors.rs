@@ -1,4 +1,4 @@
-//! By which door could somebody start a change, write a record or speak for a machine, and is it shut?
+//! By which door could somebody start a change, write a record or speak for a node, and is it shut?
 //!
 //! GATE-7, GATE-16, NODE-3, POOL-7, with the policies as they are shipped and nothing of ours running, on both servers. Everybody here has
 //! every right that a role can give: what is shown is what the policies refuse. Rows are products of who, path and state of the permit; what

@@ -1,4 +1,4 @@
-//! Do servers take what is decided about pools and machines? The definitions, the refusals of disruption policies, and a rollout with
+//! Do servers take what is decided about pools and nodes? The definitions, the refusals of disruption policies, and a rollout with
 //! two planners of which one comes too late (POOL-2, NDP-1).
 
 use std::time::Duration;
@@ -223,7 +223,7 @@ async fn settle(client: &Client, gate: &WhatIf) -> String {
     panic!("the pool does not settle");
 }
 
-/// Lets every machine finish what it was told, as its agent would.
+/// Lets every node finish what it was told, as its agent would.
 async fn finish(client: &Client) {
     for node in list(client, NODES).await {
         let annotations =

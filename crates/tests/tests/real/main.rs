@@ -1,5 +1,5 @@
 //! Does everything hold on a real kube-apiserver too? One program for all suites that need one: it is linked once, and two suites
-//! share the machine while each waits for its own server.
+//! share the node while each waits for its own server.
 
 #![cfg(test)]
 

@@ -1,6 +1,6 @@
 //! Do an agent and whoever drains its node understand each other, on both servers? (POOL-1, DRAIN-1, NODE-1)
 //!
-//! The whole way of one node: an order, a drain that a budget holds up, the change, a new start of the machine, and workloads that
+//! The whole way of one node: an order, a drain that a budget holds up, the change, a new start of the node, and workloads that
 //! come back.
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Does a new machine get the right configuration, and nobody else any? Over the wire, with tokens that the cluster issued (POOL-4).
+//! Does a new node get the right configuration, and nobody else any? Over the wire, with tokens that the cluster issued (POOL-4).
 
 mod http;
 mod own;
@@ -29,7 +29,7 @@ use self::{
 const ANY_PORT: &str = "127.0.0.1:0";
 const IGNITION: &str = "application/vnd.coreos.ignition+json;version=";
 
-/// Starts an operator that manages pools and answers new machines.
+/// Starts an operator that manages pools and answers new nodes.
 async fn start(cluster: &Cluster, protection: Protection) -> SocketAddr {
     let listener = TcpListener::bind(ANY_PORT).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -60,7 +60,7 @@ fn real_scale_up_during_a_hold_gets_what_the_canary_rule_says() {
         until("the right is heeded", async || joins().await.code == 404).await;
         assert!(joins().await.body.contains("there is no MachineConfigPool/worker"));
 
-        // The first machine proves the target itself.
+        // The first node proves the target itself.
         world.configure("one").await;
         world.create_pool(&json!({"strategy": "Restrictive"})).await;
         until("the pool is rendered", async || joins().await.code == 200).await;
@@ -71,7 +71,7 @@ fn real_scale_up_during_a_hold_gets_what_the_canary_rule_says() {
         world.configure("two").await;
         let second = world.newest_but(&first).await;
         until("the new one is known", async || world.is_pending(&second).await).await;
-        assert_eq!(joins().await.given(), first, "no machine has the new one");
+        assert_eq!(joins().await.given(), first, "no node has the new one");
         for (valid_after, expected) in [("CanaryUpgrade", &first), ("Immediate", &second)] {
             world.pin(&json!({"name": second, "validAfter": valid_after})).await;
             until(valid_after, async || joins().await.given() == *expected).await;
@@ -80,7 +80,7 @@ fn real_scale_up_during_a_hold_gets_what_the_canary_rule_says() {
         until("canary again", async || joins().await.given() == first).await;
         let done = json!({CURRENT_CONFIG: second, DESIRED_CONFIG: second, STATE: "Done"});
         world.annotate("n1", &done).await;
-        until("one machine has it", async || joins().await.given() == second).await;
+        until("one node has it", async || joins().await.given() == second).await;
 
         // Nobody else gets any.
         for (who, path, token, accept, code, part) in [

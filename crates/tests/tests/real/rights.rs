@@ -38,7 +38,7 @@ use super::admin::kubectl;
 const MANIFESTS: &str = "deploy/manifests";
 /// What the manifests call it.
 const NAMESPACE: &str = "tidegate-system";
-/// On a busy machine a round takes seconds, and half a minute passes until it is tried again whether the server refuses; a right that was
+/// On a busy computer a round takes seconds, and half a minute passes until it is tried again whether the server refuses; a right that was
 /// not used after two minutes is not used.
 const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -92,7 +92,7 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
     });
 }
 
-/// With the rights to roll out: one machine goes to a new configuration, asks to be emptied, and has a pod on it. And somebody asks for a
+/// With the rights to roll out: one node goes to a new configuration, asks to be emptied, and has a pod on it. And somebody asks for a
 /// configuration.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story, in its order")]
@@ -248,7 +248,7 @@ fn worker_pool() -> Value {
             "nodeSelector": { "matchLabels": { "node-role.kubernetes.io/worker": "" } } } })
 }
 
-/// A machine that runs a configuration.
+/// A node that runs a configuration.
 fn machine(config: &str) -> Value {
     json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": "n1",
         "labels": { "node-role.kubernetes.io/worker": "" },

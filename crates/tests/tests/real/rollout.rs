@@ -1,4 +1,4 @@
-//! Does the server itself keep a machine from being changed without a live permit, and does the operator stay within the budget?
+//! Does the server itself keep a node from being changed without a live permit, and does the operator stay within the budget?
 //!
 //! GATE-7 with the policy as it is shipped, on both servers and in their own time: first with no operator at all, then with two that
 //! both believe they lead.
@@ -90,7 +90,7 @@ async fn permits_are_kept(writers: &Writers) {
     admin.create(NODES, &node).await;
     let joins = json!({"metadata": {"annotations": {CURRENT_CONFIG: "a", DESIRED_CONFIG: "a"}}});
     let refusal = Some("permit-change=RENDERED");
-    expect("a machine that says what it runs", stranger.merge(&pier, &joins).await, refusal);
+    expect("a node that says what it runs", stranger.merge(&pier, &joins).await, refusal);
     let runs = json!({"metadata": {"annotations": {CURRENT_CONFIG: "a"}}});
     stranger.merge(&pier, &runs).await.unwrap();
     let mut adopted = marked("pier", "a", None);
@@ -163,7 +163,7 @@ async fn replayed_write_is_refused(writers: &Writers, pier: &str) {
     expect("replayed", operator.apply(pier, &packet).await, Some(ended));
 }
 
-/// POOL-2: two operators that both lead, an administrator's cordon, and machines that finish one after the other.
+/// POOL-2: two operators that both lead, an administrator's cordon, and nodes that finish one after the other.
 async fn budget_is_kept_by_two_leaders(writers: &Writers) {
     let admin = &writers.admin;
     let ours = KINDS.iter().chain(GATED).map(crds::definition);
@@ -202,17 +202,17 @@ async fn budget_is_kept_by_two_leaders(writers: &Writers) {
     }
     let cordon = json!({"spec": {"unschedulable": true}});
     admin.merge(&format!("{NODES}/n6"), &cordon).await.unwrap();
-    until("all machines are counted", async || {
+    until("all nodes are counted", async || {
         let pool = admin.get(&pool).await;
         pool["status"]["machineCount"] == 6 && pool["status"]["unavailableMachineCount"] == 1
     })
     .await;
 
     admin.merge(&format!("{CONFIGS}/50-motd"), &config("two")).await.unwrap();
-    // Machines are only ever begun between two looks, and finished by this suite alone: a look before each finish sees the most.
+    // Nodes are only ever begun between two looks, and finished by this suite alone: a look before each finish sees the most.
     for round in 0..5 {
         let mut moving = Vec::new();
-        until("a machine is begun", async || !under_way(admin).await.is_empty()).await;
+        until("a node is begun", async || !under_way(admin).await.is_empty()).await;
         moving.extend(under_way(admin).await);
         assert_eq!(
             moving.len(),
@@ -221,9 +221,9 @@ async fn budget_is_kept_by_two_leaders(writers: &Writers) {
         );
         finish(admin, &moving[0]).await;
     }
-    assert!(under_way(admin).await.is_empty(), "the cordoned machine is left alone");
+    assert!(under_way(admin).await.is_empty(), "the cordoned node is left alone");
     admin.merge(&format!("{NODES}/n6"), &json!({"spec": {"unschedulable": null}})).await.unwrap();
-    until("the last machine is begun", async || under_way(admin).await == ["n6"]).await;
+    until("the last node is begun", async || under_way(admin).await == ["n6"]).await;
 
     let second = newest().await.unwrap();
     drained_on_request(admin, &second).await;
@@ -252,9 +252,9 @@ async fn drained_on_request(admin: &Writer, config: &str) {
     };
     let (drain, uncordon) = (format!("drain-{config}"), format!("uncordon-{config}"));
     admin.merge(&path, &ask(&drain)).await.unwrap();
-    until("the machine is empty", async || answered(&drain, true).await).await;
+    until("the node is empty", async || answered(&drain, true).await).await;
     admin.merge(&path, &ask(&uncordon)).await.unwrap();
-    until("the machine is open", async || answered(&uncordon, false).await).await;
+    until("the node is open", async || answered(&uncordon, false).await).await;
 }
 
 fn start(writer: &Writer, name: &str) -> tokio::task::JoinHandle<()> {
@@ -271,7 +271,7 @@ fn config(content: &str) -> Value {
     ]}}}})
 }
 
-/// The machines that were told to go somewhere and are not there.
+/// The nodes that were told to go somewhere and are not there.
 async fn under_way(admin: &Writer) -> Vec<String> {
     let nodes = admin.get(NODES).await;
     let nodes = nodes["items"].as_array().unwrap().iter();
@@ -282,7 +282,7 @@ async fn under_way(admin: &Writer) -> Vec<String> {
     moving.map(|node| node["metadata"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Plays the agent of a machine.
+/// Plays the agent of a node.
 async fn finish(admin: &Writer, name: &str) {
     let path = format!("{NODES}/{name}");
     let node = admin.get(&path).await;

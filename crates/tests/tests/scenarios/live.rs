@@ -116,7 +116,7 @@ impl Live {
 
     pub(crate) async fn start(&mut self) {
         self.started = true;
-        // A script has its own time and both servers have the machine's. The shipped policy compares the two, and would refuse what the
+        // A script has its own time and both servers have the node's. The shipped policy compares the two, and would refuse what the
         // script permits: so it is not installed, and `Enforced` reads NotTried. Sandbox, seeds and the suites on a real server have it.
         let proof = operator::Proof::Waived;
         let settings = Settings { proof, ..Settings::alone("scenario").with(self.pools) };
@@ -220,12 +220,12 @@ impl Live {
         self.ask("GET", &path, &Value::Null).await
     }
 
-    /// From here on the operator rolls configurations out to machines too.
+    /// From here on the operator rolls configurations out to nodes too.
     pub(crate) fn manage_pools(&mut self) {
         self.pools = Pools::Managed;
     }
 
-    /// What a new machine of a pool is given to begin with.
+    /// What a new node of a pool is given to begin with.
     pub(crate) fn served(&self, pool: &str) -> Result<String, String> {
         let (view, _) = self.running.as_ref().ok_or("the operator does not run")?;
         let store = view.caches.store();
@@ -263,7 +263,7 @@ impl Live {
         &mut self.letters
     }
 
-    /// Pools, machines and rendered configurations, as somebody who asks sees them.
+    /// Pools, nodes and rendered configurations, as somebody who asks sees them.
     pub(crate) async fn snapshot(&self) -> Snapshot {
         let mut snapshot = Snapshot::default();
         for kind in kinds() {
@@ -457,7 +457,7 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static Row> {
     kinds::ALL.iter().copied().filter(|row| row.kind != kinds::NAMESPACE.kind)
 }
 
-/// What a script calls an object: as people do, and machines and their configurations besides.
+/// What a script calls an object: as people do, and nodes and their configurations besides.
 pub(crate) fn named(called: &str) -> Result<Key, String> {
     let part = called.split_once('/').and_then(|(word, name)| {
         let kind = MACHINES

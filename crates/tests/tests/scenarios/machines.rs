@@ -1,4 +1,4 @@
-//! Which words may a script use about machines? Configurations, pools, and machines whose agent the script plays.
+//! Which words may a script use about nodes? Configurations, pools, and nodes whose agent the script plays.
 
 use std::fmt::Write as _;
 
@@ -131,7 +131,7 @@ fn config(name: &str, role: &str, path: &str, content: &str) -> Value {
     })
 }
 
-/// A machine that has just joined with what it was served: it runs that, and has nothing left to do.
+/// A node that has just joined with what it was served: it runs that, and has nothing left to do.
 fn node(name: &str, role: &str, rest: &[&str], served: &str) -> Result<Value, String> {
     let mut labels = Map::from_iter([(format!("node-role.kubernetes.io/{role}"), json!(""))]);
     let mut annotations = json!({CURRENT_CONFIG: served, DESIRED_CONFIG: served, STATE: "Done"});
@@ -149,7 +149,7 @@ fn node(name: &str, role: &str, rest: &[&str], served: &str) -> Result<Value, St
         "metadata": {"name": name, "labels": labels, "annotations": annotations}}))
 }
 
-/// What a machine with this configuration has on its disk.
+/// What a node with this configuration has on its disk.
 fn content(config: &Value) -> String {
     let part = |path: &str| config.pointer(path).and_then(Value::as_array).cloned();
     let mut shown = String::new();
@@ -169,7 +169,7 @@ fn content(config: &Value) -> String {
     shown
 }
 
-/// What a machine was last told, and by what right.
+/// What a node was last told, and by what right.
 fn permit(node: &Value) -> String {
     let told = noted(node, DESIRED_CONFIG);
     match noted(node, PERMIT_CHANGE) {
@@ -238,7 +238,7 @@ fn counts(pool: &Value) -> String {
     let status = &pool["status"];
     let count = |key: &str| status[key].as_i64().unwrap_or(-1);
     format!(
-        "{} machines, {} updated, {} ready, {} unavailable, {} degraded; all had {}\n",
+        "{} nodes, {} updated, {} ready, {} unavailable, {} degraded; all had {}\n",
         count("machineCount"),
         count("updatedMachineCount"),
         count("readyMachineCount"),

@@ -17,7 +17,7 @@ use tidegate_core::{
 
 use super::live::Live;
 
-/// Whether these words are a verb: `node NAME ROLE` is a machine that joins.
+/// Whether these words are a verb: `node NAME ROLE` is one that joins.
 pub(crate) fn is_one(words: &[&str]) -> bool {
     !matches!(words, ["node", name, ..] if *name != "allow")
 }

@@ -118,7 +118,7 @@ async fn counted(live: &Live) {
     .await;
 }
 
-/// How far the emptying of a machine is. Whoever empties looks once a second, so the answer is waited for.
+/// How far the emptying of a node is. Whoever empties looks once a second, so the answer is waited for.
 async fn drain(name: &str, expected: &str, live: &Live) -> String {
     let deadline = tokio::time::Instant::now() + Duration::from_secs(8);
     loop {

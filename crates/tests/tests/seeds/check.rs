@@ -3,7 +3,7 @@
 //! Time is not negotiable: whatever was initiated must have been permitted at the second of its commit, by some reading of policy and
 //! stanza that was in force a moment before it was sent. How long that moment is ([`Checker::slack`]) is the one allowance: seconds in
 //! good weather, 65 seconds when watches fall silent (GATE-11). A hold that people commit is stricter still: at most one mark follows it.
-//! What stands in the very object that is written (consent, cordon, health, the configuration a machine is on its way to) has no
+//! What stands in the very object that is written (consent, cordon, health, the configuration a node is on its way to) has no
 //! allowance at all, and neither has the ledger.
 
 use std::{
@@ -50,9 +50,9 @@ pub(crate) struct Checker {
     /// Whether somebody sets clocks.
     clocks: Clocks,
     objects: BTreeMap<(Kind, String), Past>,
-    /// Machines that operators have begun and that have not arrived, with their pool and where they go.
+    /// Nodes that operators have begun and that have not arrived, with their pool and where they go.
     begun: BTreeMap<String, (String, String)>,
-    /// When a machine last arrived.
+    /// When a node last arrived.
     arrived: BTreeMap<String, i64>,
     /// What has begun for the masters.
     masters: masters::Masters,
@@ -60,11 +60,11 @@ pub(crate) struct Checker {
     off: BTreeMap<u32, (i64, i64)>,
     /// How many commits there were.
     step: u64,
-    /// When a sender last sent the mark of a machine, and after how many commits.
+    /// When a sender last sent the mark of a node, and after how many commits.
     sent_at: BTreeMap<(u32, String), (i64, u64)>,
     /// How many marks a sender sent to a pool after a hold was committed.
     after_hold: BTreeMap<(u32, String, u64), u32>,
-    /// When machines left a pool.
+    /// When nodes left a pool.
     left: Vec<(i64, String)>,
     /// Marks of which a sender does not know what became.
     unknown: BTreeSet<(u32, String)>,
@@ -75,7 +75,7 @@ pub(crate) struct Checker {
     pub(crate) attempts: u64,
     /// How much of that the server took.
     pub(crate) taken: u64,
-    /// When a machine of a pool was last begun.
+    /// When a node of a pool was last begun.
     pub(crate) last: BTreeMap<String, i64>,
     /// How many objects operators wrote, leases and events apart.
     pub(crate) writes: u64,
@@ -115,7 +115,7 @@ pub(crate) fn noted<'a>(object: &'a Value, name: &str) -> &'a str {
     object["metadata"]["annotations"][name].as_str().unwrap_or_default()
 }
 
-/// The pool that a machine belongs to: the control plane wins over everything, a custom pool over `worker`, and two of them are none.
+/// The pool that a node belongs to: the control plane wins over everything, a custom pool over `worker`, and two of them are none.
 pub(crate) fn pool_of(node: &Value) -> &str {
     let labels = node["metadata"]["labels"].as_object();
     let keys = labels.into_iter().flat_map(|labels| labels.keys());
@@ -132,14 +132,14 @@ pub(crate) fn pool_of(node: &Value) -> &str {
     }
 }
 
-/// Whether a machine rests: where it was told to be, or where it was when nobody had told it anything yet.
+/// Whether a node rests: where it was told to be, or where it was when nobody had told it anything yet.
 pub(crate) fn is_done(node: &Value) -> bool {
     let desired = noted(node, DESIRED_CONFIG);
     let there = desired.is_empty() || noted(node, CURRENT_CONFIG) == desired;
     there && noted(node, STATE) == "Done"
 }
 
-/// Where a machine is to be: where it was told to go, or where it says it is while nobody has told it anything (GATE-16).
+/// Where a node is to be: where it was told to go, or where it says it is while nobody has told it anything (GATE-16).
 fn told(node: &Value) -> &str {
     match noted(node, DESIRED_CONFIG) {
         "" => noted(node, CURRENT_CONFIG),
@@ -147,7 +147,7 @@ fn told(node: &Value) -> &str {
     }
 }
 
-/// Whether a machine was cordoned by a drain of ours and by nobody before.
+/// Whether a node was cordoned by a drain of ours and by nobody before.
 fn is_cordoned_by_drain(node: &Value) -> bool {
     is_cordoned(node) && noted(node, DRAIN_RECORD).contains(r#""cordonedBefore":false"#)
 }
@@ -166,7 +166,7 @@ pub(crate) fn is_cordoned(node: &Value) -> bool {
     node["spec"]["unschedulable"] == true
 }
 
-/// A machine that nobody told anything and that is at nothing, or whose agent has not spoken, takes workloads like any other: unavailable
+/// A node that nobody told anything and that is at nothing, or whose agent has not spoken, takes workloads like any other: unavailable
 /// are those that are cordoned, not ready, failing or on their way (POOL-2, NODE-3).
 pub(crate) fn is_unavailable(node: &Value) -> bool {
     let untold = noted(node, CURRENT_CONFIG).is_empty() && noted(node, DESIRED_CONFIG).is_empty();
@@ -174,13 +174,13 @@ pub(crate) fn is_unavailable(node: &Value) -> bool {
     !rests || !is_healthy(node) || is_cordoned(node)
 }
 
-/// Where the machines of a pool go: what somebody chose, or else the newest (POOL-4).
+/// Where the nodes of a pool go: what somebody chose, or else the newest (POOL-4).
 pub(crate) fn target(pool: &Value) -> &str {
     let chosen = pool["spec"]["machineConfig"]["name"].as_str().filter(|name| !name.is_empty());
     chosen.or(pool["spec"]["configuration"]["name"].as_str()).unwrap_or_default()
 }
 
-/// How many machines may be away (POOL-2).
+/// How many nodes may be away (POOL-2).
 pub(crate) fn limit(pool: &Value, machines: usize) -> usize {
     let given = &pool["spec"]["maxUnavailable"];
     let limit = match given.as_str().and_then(|text| text.strip_suffix('%')) {
@@ -366,7 +366,7 @@ impl Checker {
         }
     }
 
-    /// A machine goes only where a record says that it may (GATE-16).
+    /// A node goes only where a record says that it may (GATE-16).
     fn moves(&mut self, at: i64, name: &str, old: &Value, new: &Value) {
         let (had, has) = (noted(old, CURRENT_CONFIG), noted(new, CURRENT_CONFIG));
         let asks = noted(new, DESIRED_DRAIN);
@@ -399,7 +399,7 @@ impl Checker {
         }
     }
 
-    /// A machine was read.
+    /// A node was read.
     pub(crate) fn read(&mut self, sender: u32, node: &str) {
         self.unknown.remove(&(sender, node.to_owned()));
     }

@@ -1,4 +1,4 @@
-//! How do machines take their configuration? Stand-ins that play the agent's part by annotations: some empty themselves first, some are
+//! How do nodes take their configuration? Stand-ins that play the agent's part by annotations: some empty themselves first, some are
 //! away for a while, some fail and recover.
 //!
 //! They obey GATE-16: an order is taken only where the record beside it names it, whether or not its permit has ended meanwhile.
@@ -26,7 +26,7 @@ pub(crate) enum Agents {
     Trusting,
 }
 
-/// A machine on its way.
+/// A node on its way.
 #[derive(Clone, Debug)]
 struct Errand {
     config: String,
@@ -48,7 +48,7 @@ enum Step {
     Settle,
 }
 
-/// Every machine.
+/// Every node.
 pub(crate) struct Machines {
     dice: Dice,
     agents: Agents,
@@ -75,7 +75,7 @@ impl Machines {
         errands.chain(self.speaks.values().copied()).min()
     }
 
-    /// Looks at every machine, and lets each take the step that is due.
+    /// Looks at every node, and lets each take the step that is due.
     pub(crate) fn look(&mut self, stage: &Stage) {
         let now = stage.now();
         let nodes: Vec<(String, Arc<Value>)> = {

@@ -29,7 +29,7 @@ pub(crate) struct People {
     frost: Dice,
     /// How many freezes there were.
     freezes: u32,
-    /// How many machines had been begun when somebody last looked.
+    /// How many nodes had been begun when somebody last looked.
     seen: u64,
     pub(crate) world: World,
 }
@@ -38,7 +38,7 @@ pub(crate) struct People {
 const MASTER: &str = "master";
 
 impl People {
-    /// Sets up policies, configurations and pools; machines join later, when there is something to join with.
+    /// Sets up policies, configurations and pools; nodes join later, when there is something to join with.
     pub(crate) fn settle(mut dice: Dice, stage: &Stage, world: World) -> Self {
         let now = stage.now();
         let policies: Vec<String> =
@@ -83,7 +83,7 @@ impl People {
         Self { dice, pools, policies, machines: 0, owner, frost, freezes: 0, seen: 0, world }
     }
 
-    /// So many machines join the first pool.
+    /// So many nodes join the first pool.
     pub(crate) fn grow(&mut self, stage: &Stage, machines: usize) {
         let pool = self.pools[0].clone();
         (0..machines).for_each(|_| self.join(stage, &pool));
@@ -96,14 +96,14 @@ impl People {
         edit(stage, Kind::Config, &name, &json!({"spec": source["spec"]}));
     }
 
-    /// The first machines join, between three and twenty in all.
+    /// The first nodes join, between three and twenty in all.
     pub(crate) fn populate(&mut self, stage: &Stage) {
         let count = self.world.machines(self.dice.of(3..21));
         for number in 0..count {
             let pool = self.pools[number as usize % self.pools.len()].clone();
             self.join(stage, &pool);
         }
-        // A control plane has three machines.
+        // A control plane has three nodes.
         let masters = stage.checker().members(MASTER).count();
         for _ in masters..if self.owner.is_some() { 3 } else { 0 } {
             self.join(stage, MASTER);
@@ -118,7 +118,7 @@ impl People {
     fn join(&mut self, stage: &Stage, pool: &str) {
         let known = stage.checker().get(Kind::Pool, pool).cloned();
         let Some(known) = known else { return };
-        // What a machine is given to start with: what all had, or what is newest.
+        // What a node is given to start with: what all had, or what is newest.
         let had = known["status"]["configuration"]["name"].as_str();
         let newest = known["spec"]["configuration"]["name"].as_str();
         let chosen = if self.dice.percent(50) { had.or(newest) } else { newest };
@@ -148,7 +148,7 @@ impl People {
         stage.place_pod(&name);
     }
 
-    /// Somebody who watches machines go may stop them half-way (GATE-11).
+    /// Somebody who watches nodes go may stop them half-way (GATE-11).
     pub(crate) fn watch(&mut self, stage: &Stage) {
         let (begun, last) = {
             let checker = stage.checker();
@@ -309,7 +309,7 @@ impl People {
         }
     }
 
-    /// A machine moves to another pool, or becomes a master beside what it was.
+    /// A node moves to another pool, or becomes a master beside what it was.
     fn relabel(&mut self, stage: &Stage, name: &str, node: &Value) {
         let label = |pool: &str| format!("node-role.kubernetes.io/{pool}");
         let (from, to) = (pool_of(node).to_owned(), self.dice.pick(&self.pools).clone());

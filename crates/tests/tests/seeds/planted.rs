@@ -123,7 +123,7 @@ fn marks() -> Vec<Planted> {
     ]
 }
 
-/// Which machines go, and whether they do.
+/// Which nodes go, and whether they do.
 fn choices() -> Vec<Planted> {
     use World::{Excluding, Fair, Misspelt};
     vec![
@@ -140,12 +140,10 @@ fn choices() -> Vec<Planted> {
         a(Misspelt)
             .guarded(policies::pruning)
             .breaks("GATE-14", "a definition throws away what it does not know"),
-        a(Fair).decides(one_more).breaks("POOL-2", "an operator lets one machine more go"),
+        a(Fair).decides(one_more).breaks("POOL-2", "an operator lets one node more go"),
         a(Fair).decides(newest_first).breaks("POOL-3", "an operator takes the newest first"),
         a(Fair).decides(without_pin).breaks("POOL-4", "an operator overlooks what somebody chose"),
-        a(Fair)
-            .decides(passing_over)
-            .breaks("LIVE-2", "an operator passes over a machine for ever"),
+        a(Fair).decides(passing_over).breaks("LIVE-2", "an operator passes over a node for ever"),
         a(Fair).decides(asleep).drowsy().breaks("LIVE-2", "an operator forgets to wake"),
         a(Fair).decides(restless).breaks("STAT-3", "an operator writes although nothing changed"),
     ]
@@ -176,7 +174,7 @@ fn stops() -> Vec<Planted> {
             .hears(Ears::Remembering)
             .breaks("GATE-11", "an operator hears old answers when it asks again"),
         // Old answers alone last until what can hold is looked at again, twenty seconds into a silence: too many marks follow a hold, and
-        // none later than 65 seconds (GATE-11). Whoever does not look, or looks at an old list, begins machines in a gate that has long
+        // none later than 65 seconds (GATE-11). Whoever does not look, or looks at an old list, begins nodes in a gate that has long
         // been shut.
         a(Hushed)
             .hears(Ears::Believing)
@@ -219,13 +217,13 @@ fn doors() -> Vec<Planted> {
             .breaks("GATE-7", "a policy overlooks nodes/status"),
         a(Joining)
             .guarded(policies::without_create)
-            .breaks("GATE-7", "a policy overlooks machines that are created"),
+            .breaks("GATE-7", "a policy overlooks nodes that are created"),
         a(Joining)
             .guarded(policies::without_removal)
             .breaks("GATE-7", "a policy overlooks an order that is taken away"),
         a(Joining)
             .guarded(policies::join_as_written)
-            .breaks("GATE-7", "a policy believes in a machine that joins"),
+            .breaks("GATE-7", "a policy believes in a node that joins"),
         a(Stamped).bent(date_ahead).decides(always_open).guarded(policies::by_newest_stamp).breaks(
             "GATE-7",
             "an operator dates ahead, and a policy takes the newest stamp for now",
@@ -236,7 +234,7 @@ fn doors() -> Vec<Planted> {
         a(Fair).guarded(policies::without_records).breaks("GATE-16", "no policy keeps the records"),
         a(Fair)
             .guarded(policies::with_own_consent)
-            .breaks("GATE-16", "a policy lets a machine consent to itself"),
+            .breaks("GATE-16", "a policy lets a node consent to itself"),
         Plot { agents: Agents::Trusting, ..a(Fair) }
             .guarded(policies::without_status)
             .breaks("GATE-16", "agents take orders that no record names, by a status that is open"),
@@ -252,12 +250,10 @@ fn drains() -> Vec<Planted> {
             .breaks("DRAIN-2", "an operator empties whatever asks"),
         // By the one who may ask for it: nobody else writes what an agent says.
         Plot { drainer: Drainer::Inattentive, ..a(Asking) }
-            .breaks("DRAIN-2", "an operator empties a machine for another change than was begun"),
+            .breaks("DRAIN-2", "an operator empties a node for another change than was begun"),
         Plot { drainer: Drainer::Heedless, ..a(Lone) }
-            .breaks("DRAIN-2", "an operator empties a machine whose pods nobody else can take"),
-        a(Fair)
-            .bent(keep_silent)
-            .breaks("LIVE-1", "an operator never says that a machine is empty"),
+            .breaks("DRAIN-2", "an operator empties a node whose pods nobody else can take"),
+        a(Fair).bent(keep_silent).breaks("LIVE-1", "an operator never says that a node is empty"),
     ]
 }
 

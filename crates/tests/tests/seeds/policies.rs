@@ -57,7 +57,7 @@ pub(crate) fn without_freezes(document: Value) -> Option<Value> {
     (!is_of_freezes).then_some(document)
 }
 
-/// A machine that joins with what it runs starts nothing, whoever says that it does.
+/// A node that joins with what it runs starts nothing, whoever says that it does.
 pub(crate) fn join_as_written(document: Value) -> Option<Value> {
     if is_called(&document, "-records") {
         return None;
@@ -65,7 +65,7 @@ pub(crate) fn join_as_written(document: Value) -> Option<Value> {
     old(document, |_| {})
 }
 
-/// An order is an order, unless the machine is told to stay as it is.
+/// An order is an order, unless the node is told to stay as it is.
 const ORDERS: &str = "variables.desired != variables.desiredBefore && !(variables.desiredBefore == '' && \
     'machineconfiguration.openshift.io/currentConfig' in variables.notedBefore && \
     variables.desired == variables.notedBefore['machineconfiguration.openshift.io/currentConfig'])";
@@ -101,7 +101,7 @@ pub(crate) fn without_records(document: Value) -> Option<Value> {
     (!ends(name) && !ends(bound)).then_some(document)
 }
 
-/// A machine may let itself go.
+/// A node may let itself go.
 #[expect(clippy::unnecessary_wraps, reason = "one of several fates of a document")]
 pub(crate) fn with_own_consent(mut document: Value) -> Option<Value> {
     if is_called(&document, "-records")
@@ -114,7 +114,7 @@ pub(crate) fn with_own_consent(mut document: Value) -> Option<Value> {
     Some(document)
 }
 
-/// Nobody looks at machines that are created.
+/// Nobody looks at nodes that are created.
 #[expect(clippy::unnecessary_wraps, reason = "one of several fates of a document")]
 pub(crate) fn without_create(mut document: Value) -> Option<Value> {
     let rules = document.pointer_mut("/spec/matchConstraints/resourceRules");

@@ -32,7 +32,7 @@ pub(crate) struct Rehearsed {
     pub(crate) writes: u64,
 }
 
-/// A pool of four machines gets a new configuration in a window that opens after half an hour; the operator is killed after a write.
+/// A pool of four nodes gets a new configuration in a window that opens after half an hour; the operator is killed after a write.
 pub(crate) fn rehearse(killed_after: Option<u64>) -> Rehearsed {
     in_virtual_time(async move {
         let weather = Weather::new(Dice::new(1));

@@ -108,7 +108,7 @@ pub(crate) struct Stage {
     checker: Mutex<Checker>,
     /// Told whenever something was committed, or an operator has to end.
     pub(crate) moved: Notify,
-    /// What is on the disk of each machine; none if nobody ever put anything there.
+    /// What is on the disk of each node; none if nobody ever put anything there.
     disks: Mutex<BTreeMap<String, Option<String>>>,
     admin: Service,
 }
@@ -175,13 +175,13 @@ impl Stage {
         self.server.service_as("kubernetes-admin", &groups)
     }
 
-    /// The agent of a machine, with its token.
+    /// The agent of a node, with its token.
     pub(crate) fn agent(&self, node: &str) -> Service {
         let groups = ["system:serviceaccounts", "system:authenticated"];
         self.server.service_as(AGENT, &groups).on_node(node)
     }
 
-    /// The kubelet of a machine.
+    /// The kubelet of a node.
     pub(crate) fn kubelet(&self, node: &str) -> Service {
         let groups = ["system:nodes", "system:authenticated"];
         self.server.service_as(&format!("system:node:{node}"), &groups)
@@ -304,7 +304,7 @@ impl Stage {
         self.note(by, kind, name);
     }
 
-    /// A workload comes to a machine, unless one is there.
+    /// A workload comes to a node, unless one is there.
     pub(crate) fn place_pod(&self, node: &str) {
         let pod = json!({"apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": format!("on-{node}"), "namespace": "shop", "ownerReferences": [

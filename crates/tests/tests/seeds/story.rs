@@ -1,4 +1,4 @@
-//! How does one seed go? People and machines live through a day of faults; then everything stands still, and what waits must finish.
+//! How does one seed go? People and nodes live through a day of faults; then everything stands still, and what waits must finish.
 
 use std::{sync::Arc, time::Duration};
 
@@ -276,7 +276,7 @@ impl Story {
                 if *waited > PROMPT {
                     let stands = self.stage.checker().stands(pool);
                     let what =
-                        format!("{pool} may begin a machine for minutes, and does not: {stands}");
+                        format!("{pool} may begin a node for minutes, and does not: {stands}");
                     self.stage.checker().accuse(now, "LIVE-2", what);
                     return false;
                 }
@@ -335,7 +335,7 @@ impl Checker {
         }
     }
 
-    /// Whether every machine of a pool is where the pool goes.
+    /// Whether every node of a pool is where the pool goes.
     fn is_settled(&self, pool: &str) -> bool {
         let Some(known) = self.get(Kind::Pool, pool) else { return false };
         let there = |desired: &str| desired == target(known);
@@ -344,7 +344,7 @@ impl Checker {
         }) && !known["spec"]["configuration"]["name"].is_null()
     }
 
-    /// How a pool and its machines stand, for people.
+    /// How a pool and its nodes stand, for people.
     fn stands(&self, pool: &str) -> String {
         let known = self.get(Kind::Pool, pool);
         let goes = known.map_or("", |known| target(known));
@@ -385,7 +385,7 @@ impl Checker {
         windows::gate(stanza, policy.map(|policy| &**policy), at) && !self.is_frozen(pool, at)
     }
 
-    /// Whether a pool could begin a machine now: the gate is open, somebody waits, and there is room.
+    /// Whether a pool could begin a node now: the gate is open, somebody waits, and there is room.
     fn could_begin(&self, pool: &str, at: i64) -> bool {
         let Some(known) = self.get(Kind::Pool, pool) else { return false };
         let members: Vec<_> = self.members(pool).collect();

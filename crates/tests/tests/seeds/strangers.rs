@@ -109,7 +109,7 @@ impl Strangers {
     /// An attempt on a node.
     fn strike(&mut self, stage: &Stage, who: Who) {
         let Some((name, node)) = self.node(stage) else { return };
-        // Whoever has the token of one machine tries it on others too.
+        // Whoever has the token of one node tries it on others too.
         let own = who != Who::Agent || self.dice.percent(50);
         let service = match who {
             Who::Patcher => stage.server.service_as("eve", &["system:authenticated"]),
@@ -164,7 +164,7 @@ impl Strangers {
             }
             2 => put(DESIRED_CONFIG, json!(config)),
             3 => {
-                // A machine that joins with what it runs starts nothing.
+                // A node that joins with what it runs starts nothing.
                 put(DESIRED_CONFIG, json!(config));
                 if who != Who::Agent {
                     put(CURRENT_CONFIG, json!(config));
@@ -196,7 +196,7 @@ impl Strangers {
         forged
     }
 
-    /// Where somebody would like a machine to go.
+    /// Where somebody would like a node to go.
     fn wanted(&mut self, stage: &Stage, node: &Value) -> String {
         let checker = stage.checker();
         let pool = checker.get(Kind::Pool, pool_of(node));

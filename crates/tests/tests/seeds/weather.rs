@@ -100,7 +100,7 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// Whether it gives a machine its desired configuration.
+    /// Whether it gives a node its desired configuration.
     pub(crate) fn is_mark(&self) -> bool {
         self.method == Method::PATCH && self.path.contains("fieldManager=tidegate-rollout")
     }

@@ -21,13 +21,13 @@ use super::{
 pub(crate) enum World {
     /// As it falls.
     Any,
-    /// A pool of few machines, and two hours in which much is done.
+    /// A pool of few nodes, and two hours in which much is done.
     Busy,
     /// That, in good weather, with right clocks.
     Fair,
     /// That, with gates that are open for some minutes more.
     Brief,
-    /// That, with a single machine.
+    /// That, with a single node.
     Lone,
     /// That, with policies that take days out.
     Excluding,
@@ -41,9 +41,9 @@ pub(crate) enum World {
     Masters,
     /// A busy one whose two operators both believe that they lead, in foul weather.
     Rivals,
-    /// Watches fall silent and lists are old, many machines may go at once, and people stop them half-way.
+    /// Watches fall silent and lists are old, many nodes may go at once, and people stop them half-way.
     Silent,
-    /// Many machines may go at once, people stop them half-way, no watch of what can hold ever says anything, and nothing else goes wrong.
+    /// Many nodes may go at once, people stop them half-way, no watch of what can hold ever says anything, and nothing else goes wrong.
     Hushed,
     /// A busy one in which many writes are held up on their way, and what they were decided for has changed when they arrive.
     Late,
@@ -51,9 +51,9 @@ pub(crate) enum World {
     Joining,
     /// A busy one in which strangers forge stamps.
     Stamped,
-    /// A busy one in which whoever has the token of a machine's agent asks for that machine to be emptied.
+    /// A busy one in which whoever has the token of a node's agent asks for a drain of that node.
     Asking,
-    /// Many machines in one pool, half of which may be away, and people who seldom stop them: as much is begun as can be.
+    /// Many nodes in one pool, half of which may be away, and people who seldom stop them: as much is begun as can be.
     Throng,
 }
 
@@ -169,7 +169,7 @@ impl World {
         }
     }
 
-    /// How many machines may be away.
+    /// How many nodes may be away.
     pub(crate) fn limit(self, drawn: Value) -> Value {
         match self {
             Self::Silent | Self::Hushed => json!("80%"),
@@ -178,7 +178,7 @@ impl World {
         }
     }
 
-    /// How often of a hundred times somebody who sees machines go stops them.
+    /// How often of a hundred times somebody who sees nodes go stops them.
     pub(crate) fn stops(self) -> u64 {
         match self {
             Self::Silent | Self::Masters => 40,
@@ -199,7 +199,7 @@ impl World {
         }
     }
 
-    /// How often of a hundred times somebody who sees machines go freezes everything.
+    /// How often of a hundred times somebody who sees nodes go freezes everything.
     pub(crate) fn freezes_what_goes(self) -> u64 {
         match self {
             Self::Frozen => 30,
@@ -265,12 +265,12 @@ impl World {
     /// What a stranger tries.
     pub(crate) fn trick(self, drawn: i64) -> i64 {
         match self {
-            // A machine that joins with what it runs; an order that is taken away.
+            // A node that joins with what it runs; an order that is taken away.
             Self::Joining if drawn > 8 => 3,
             Self::Joining if drawn > 6 => 4,
             // Nothing but the stamps.
             Self::Stamped if drawn > 4 => 13,
-            // A machine is to be emptied, for what it runs.
+            // A node is to be emptied, for what it runs.
             Self::Asking if drawn > 4 => 10,
             _ => drawn,
         }

@@ -11,7 +11,7 @@ fn read(text: &[u8]) -> Loaded {
     loaded
 }
 
-/// A small generator of numbers, the same on every machine.
+/// A small generator of numbers, the same on every node.
 struct Chance(u64);
 
 impl Chance {

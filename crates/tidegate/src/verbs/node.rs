@@ -1,4 +1,4 @@
-//! `tidegate node allow`: how does one machine go while its pool is held? (POOL-7)
+//! `tidegate node allow`: how does one node go while its pool is held? (POOL-7)
 
 use clap::{Args, FromArgMatches as _, Subcommand};
 use views::proposal;

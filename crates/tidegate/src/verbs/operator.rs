@@ -171,7 +171,7 @@ async fn ended(mut over: watch::Receiver<()>) {
     while over.changed().await.is_ok() {}
 }
 
-/// What answers new machines until the end; if nobody asked for that, it only waits.
+/// What answers new nodes until the end; if nobody asked for that, it only waits.
 async fn node_config<F: Future<Output = ()>>(
     wanted: Option<(SocketAddr, Protection)>,
     operator: &Operator,

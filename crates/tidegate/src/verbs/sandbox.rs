@@ -1,6 +1,6 @@
 //! `tidegate sandbox`: how does all this feel on a cluster, without one?
 //!
-//! One process, nothing installed: a simulated cluster on loopback whose machines run the real agent, the operator that looks after it,
+//! One process, nothing installed: a simulated cluster on loopback whose nodes run the real agent, the operator that looks after it,
 //! one clock for everything, and a kubeconfig that leads there.
 
 mod clock;

@@ -29,10 +29,10 @@ use crate::{
 /// How many changes may arrive. Ten years of one every day fit.
 const MOST_CHANGES: usize = 4_000;
 
-/// How many times a machine may take a change: each is kept until it is shown, in some hundred bytes.
+/// How many times a node may take a change: each is kept until it is shown, in some hundred bytes.
 const MOST_RUNS: usize = 1_000_000;
 
-/// How many machines a pool may be made to have: as many as the largest clusters have in all.
+/// How many nodes a pool may be made to have: as many as the largest clusters have in all.
 const MOST_MACHINES: usize = 5_000;
 
 /// How far anybody looks ahead, in seconds.
@@ -123,7 +123,7 @@ fn run(args: &Simulate, edge: &mut Edge) -> anyhow::Result<Output> {
     let machines = cluster.machines().count() + settings.machines.values().sum::<usize>();
     if machines.saturating_mul(settings.arrivals.len()) > MOST_RUNS {
         bail!(
-            "--change-every: {} changes to {machines} machines are more than can be kept\n  hint: let them arrive less often, or look less far ahead",
+            "--change-every: {} changes to {machines} nodes are more than can be kept\n  hint: let them arrive less often, or look less far ahead",
             settings.arrivals.len()
         );
     }

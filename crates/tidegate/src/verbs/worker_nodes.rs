@@ -1,4 +1,4 @@
-//! `tidegate worker-nodes`: how does somebody steer the machines of a pool?
+//! `tidegate worker-nodes`: how does somebody steer the nodes of a pool?
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A timeline: for each pool the open windows, and a lane for each machine with the bars of its changes.
+//! A timeline: for each pool the open windows, and a lane for each node with the bars of its changes.
 //!
 //! Nothing is said by colour alone: a bar has two heights, and a title that says it in words; a change that arrives is a line with a
 //! title. The picture ends where everything is done, so that a change of a night is not a hair in a year.
@@ -18,11 +18,11 @@ use crate::{
 };
 
 const MARGIN: usize = 32;
-/// Room for the names of machines, left of the chart.
+/// Room for the names of nodes, left of the chart.
 const NAMES: usize = 170;
 const CHART: usize = 1000;
 const LANE: usize = 15;
-/// How many machines of a pool get a lane. Nobody reads more of them, and a picture is not a table.
+/// How many nodes of a pool get a lane. Nobody reads more of them, and a picture is not a table.
 const LANES: usize = 40;
 
 const STYLE: &str = "
@@ -112,7 +112,7 @@ fn head(axis: &Axis, settings: &Settings, body: &mut String) -> usize {
     let _ = writeln!(
         body,
         "<text class=\"name\" x=\"{MARGIN}\" y=\"{}\">Forecast</text>\n\
-         <text class=\"faint\" x=\"{MARGIN}\" y=\"{}\">{} until {}, UTC; machines drain in about {} and are back about {} later; seed {}</text>",
+         <text class=\"faint\" x=\"{MARGIN}\" y=\"{}\">{} until {}, UTC; nodes drain in about {} and are back about {} later; seed {}</text>",
         MARGIN + 16,
         MARGIN + 38,
         axis.range.start,
@@ -188,7 +188,7 @@ fn draw_pool(course: &Course, axis: &Axis, y: usize, body: &mut String) -> usize
     let mut bottom = top + (shown + 1) * LANE;
     arrivals(course, axis, (top, bottom), body);
     if course.machines.len() > LANES {
-        let more = format!("and {} machines more", course.machines.len() - LANES);
+        let more = format!("and {} nodes more", course.machines.len() - LANES);
         lane(&more, bottom, body);
         bottom += LANE;
     }
@@ -218,7 +218,7 @@ fn lane(name: &str, y: usize, body: &mut String) {
     );
 }
 
-/// A name that fits into its column: the end of a machine's name tells more than its middle.
+/// A name that fits into its column: the end of a node's name tells more than its middle.
 fn shortened(name: &str) -> String {
     const MOST: usize = 24;
     let count = name.chars().count();

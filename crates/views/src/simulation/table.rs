@@ -21,7 +21,7 @@ const STRIP: usize = 72;
 const FIRST: usize = 3;
 const LAST: usize = 2;
 
-/// Everything but the machines.
+/// Everything but the nodes.
 pub fn overview(
     forecast: &Forecast,
     settings: &Settings,
@@ -30,7 +30,7 @@ pub fn overview(
 ) -> String {
     let lengths = settings.lengths;
     let head = format!(
-        "from {} until {}; machines drain in about {} and are back about {} later; seed {}",
+        "from {} until {}; nodes drain in about {} and are back about {} later; seed {}",
         settings.range.start,
         settings.range.end,
         length(lengths.drain),
@@ -65,7 +65,7 @@ pub fn overview(
     parts.join("\n")
 }
 
-/// Every machine of every change.
+/// Every node of every change.
 pub fn machines(forecast: &Forecast, settings: &Settings, colour: Colour) -> String {
     let mut rows = vec![head(&["MACHINE", "CHANGE", "BEGINS", "DRAINED", "BACK", "TAKES", "BY"])];
     for course in &forecast.pools {
@@ -168,7 +168,7 @@ fn strips(courses: &[Course], settings: &Settings, colour: Colour) -> String {
         let _ = writeln!(text, "{name}{pad}  {}", strip(course, settings, colour));
     }
     let legend = format!(
-        "{}  {} machines change   {} a change waits   {} at rest\n",
+        "{}  {} nodes change   {} a change waits   {} at rest\n",
         " ".repeat(indent),
         colour.paint(Style::Open, "█"),
         colour.paint(Style::Excluded, "╱"),

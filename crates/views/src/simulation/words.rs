@@ -10,7 +10,7 @@ use tidegate_core::simulate::{
     verdict::{MONTH, Obstacle, Outlook},
 };
 
-/// How many machines a sentence names.
+/// How many nodes a sentence names.
 const SHOWN: usize = 5;
 
 /// One word for programs.
@@ -33,18 +33,18 @@ pub fn result(course: &Course) -> String {
         Outlook::Converges(_) => "converges".into(),
         Outlook::Unfinished { .. } => "converges; the last change waits at the end".into(),
         Outlook::Late { waiting, .. } => {
-            format!("late: {} of {count} machines wait at the end", waiting.len())
+            format!("late: {} of {count} nodes wait at the end", waiting.len())
         }
         Outlook::Never { obstacle: Obstacle::Shut { opens: Some(_), .. }, .. } => {
             "waits: the gate opens after the period".into()
         }
         Outlook::Never { waiting, .. } => {
-            format!("never converges: {} of {count} machines wait at the end", waiting.len())
+            format!("never converges: {} of {count} nodes wait at the end", waiting.len())
         }
     }
 }
 
-/// The machines that wait when the period ends.
+/// The nodes that wait when the period ends.
 pub fn waiting(verdict: &Outlook) -> &[String] {
     match verdict {
         Outlook::Idle | Outlook::Converges(_) => &[],
@@ -78,7 +78,7 @@ pub fn reason(course: &Course, settings: &Settings) -> Option<(String, String)> 
         ),
         Obstacle::Machines(stuck) => (
             machines(stuck),
-            "bring these machines back, or raise spec.maxUnavailable above their number".into(),
+            "bring these nodes back, or raise spec.maxUnavailable above their number".into(),
         ),
         Obstacle::Voters(pool) => (
             format!("it waits for MachineConfigPool/{pool}, which does not settle"),

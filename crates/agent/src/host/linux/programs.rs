@@ -259,11 +259,11 @@ impl Programs {
         }
     }
 
-    /// Which start of the machine this is.
+    /// Which start of the node this is.
     pub(super) fn boot_id(&self) -> Result<String, HostError> {
         const PLACE: &str = "proc/sys/kernel/random/boot_id";
-        // Of the host, beneath its root: where machines are nested, or an id is mounted over the kernel's, the one that a container sees
-        // is another, and stays when the machine starts anew. A folder that stands for a host has no such file.
+        // Of the host, beneath its root: where nodes are nested, or an id is mounted over the kernel's, the one that a container sees
+        // is another, and stays when the node starts anew. A folder that stands for a host has no such file.
         let text = match fs::read_to_string(self.root.join(PLACE)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs::read_to_string(Path::new("/").join(PLACE))

@@ -1,7 +1,7 @@
 //! What does the status of a `MachineConfiguration` read? The policies of the release with those of the administrator over them (NDP-1).
 //!
-//! Machines act by the status alone, and only while it is about the newest generation. So a policy that cannot be used changes nothing but
-//! the condition that says why: until it is mended, machines whose change needs a policy wait.
+//! Nodes act by the status alone, and only while it is about the newest generation. So a policy that cannot be used changes nothing but
+//! the condition that says why: until it is mended, nodes whose change needs a policy wait.
 
 use api::{
     machine::{
@@ -50,7 +50,7 @@ pub fn plan(seen: &SeenPart, now: Instant) -> Plan {
         }
         Err(problems) => {
             let message = format!(
-                "{}; nothing else was changed, and machines whose change needs a policy wait",
+                "{}; nothing else was changed, and nodes whose change needs a policy wait",
                 problem_text(problems)
             );
             (ConditionStatus::True, names::INVALID_SPEC, Some(message))

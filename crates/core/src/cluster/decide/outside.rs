@@ -52,7 +52,7 @@ pub(super) fn condition(seen: &SeenGated, behavior: &Behavior, now: Instant) -> 
     Some(told((status, reason, message), at.to_string()))
 }
 
-/// The same where machines are rolled out here: those that were told to go without a permit while the gate was shut.
+/// The same where nodes are rolled out here: those that were told to go without a permit while the gate was shut.
 pub(super) fn of_machines(
     seen: &SeenGated,
     unrecorded: &[String],
@@ -65,7 +65,7 @@ pub(super) fn of_machines(
     let (status, reason, message) = match (unrecorded, verdict) {
         ([], _) => {
             before?;
-            let message = "every machine that goes was permitted to".to_owned();
+            let message = "every node that goes was permitted to".to_owned();
             (ConditionStatus::False, names::AS_EXPECTED, message)
         }
         (_, Verdict::Permitted) => return None,
@@ -97,7 +97,7 @@ fn told(
     }
 }
 
-/// The machines of a pool that were told to go somewhere by a write that left no record beside it (GATE-10): whoever made it did not
+/// The nodes of a pool that were told to go somewhere by a write that left no record beside it (GATE-10): whoever made it did not
 /// ask the gate. Those that the ledger names were begun by a version that wrote no records.
 pub fn unrecorded<'a>(
     pool: &SeenPool,

@@ -2,7 +2,7 @@
 //!
 //! - GATE-7, GATE-16: what starts a change is a server-side apply with the permit's end, its window's start and the record of the change
 //!   beside it.
-//! - GATE-16: a machine is told to stay where it is by an apply as well: what is then ordered has another owner, to whom this one yields.
+//! - GATE-16: a node is told to stay where it is by an apply as well: what is then ordered has another owner, to whom this one yields.
 
 use api::{kinds, machine::names};
 use schedule::Instant;

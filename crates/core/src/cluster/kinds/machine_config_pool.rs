@@ -106,7 +106,7 @@ fn base() -> Base {
     Base { controller_version: env!("CARGO_PKG_VERSION").into(), ..Base::default() }
 }
 
-/// The rendered configuration moves while a pool is held; machines that do not have it yet are what waits.
+/// The rendered configuration moves while a pool is held; nodes that do not have it yet are what waits.
 fn pending(document: &Value) -> Pending {
     let text = |path: &str| document.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let count = |path: &str| document.pointer(path).and_then(Value::as_i64).unwrap_or(0);
@@ -120,7 +120,7 @@ fn pending(document: &Value) -> Pending {
         let to = ChangeId::rendered(target);
         waiting.push(Waiting::Pinned { to, chosen: chosen.to_owned() });
     } else if !target.is_empty() && machines > 0 && (target != reached || updated < machines) {
-        // The count belongs to the target only once the pool's controller has seen it. A pool whose machines all have the target
+        // The count belongs to the target only once the pool's controller has seen it. A pool whose nodes all have the target
         // may still not have reached it, because one of them takes no workloads.
         let counted = count("/metadata/generation") <= count("/status/observedGeneration");
         let lacking = match machines - updated.min(machines) {
@@ -143,7 +143,7 @@ fn pending(document: &Value) -> Pending {
     Pending { waiting, begun, ..Pending::default() }
 }
 
-/// How many machines a pool has begun with a configuration, where its ledger says so.
+/// How many nodes a pool has begun with a configuration, where its ledger says so.
 fn under_way_to(document: &Value, config: &str) -> i64 {
     let noted = document.pointer("/metadata/annotations");
     let ledger = noted.and_then(|noted| noted.get(LEDGER)).and_then(Value::as_str);

@@ -1,4 +1,4 @@
-//! How does a machine get its first configuration, and who keeps its annotations true? (GATE-16, NODE-3)
+//! How does a node get its first configuration, and who keeps its annotations true? (GATE-16, NODE-3)
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ fn marked(plan: &PoolPlan) -> Vec<&str> {
     marks.collect()
 }
 
-/// What is noted on a machine, and on which.
+/// What is noted on a node, and on which.
 fn notes(plan: &PoolPlan) -> Vec<(&str, BTreeMap<&'static str, Option<String>>)> {
     let notes = plan.effects.iter().filter_map(|action| match action {
         Effect::Note { node, annotations, .. } => Some((node.as_str(), annotations.clone())),
@@ -44,7 +44,7 @@ fn with_a_blank_one() -> World {
     world
 }
 
-/// POOL-1, GATE-16: the agent of a new machine says what it runs, and nobody has said yet where it should go.
+/// POOL-1, GATE-16: the agent of a new node says what it runs, and nobody has said yet where it should go.
 #[test]
 fn a_machine_that_has_just_joined_is_where_it_should_be() {
     let runs = json!({names::CURRENT_CONFIG: "rendered-a", names::STATE: "Done"});
@@ -78,7 +78,7 @@ fn records_on_a_machine_are_read() {
     assert_eq!(node(&json!({names::PERMIT_CHANGE: ""})).permit_change, None);
 }
 
-/// GATE-16, POOL-3: the first configuration is a change like any other, and the machine without one is the oldest of all.
+/// GATE-16, POOL-3: the first configuration is a change like any other, and the node without one is the oldest of all.
 #[test]
 fn first_configuration_waits_for_the_gate_and_then_goes_first() {
     let mut world = with_a_blank_one();
@@ -100,7 +100,7 @@ fn first_configuration_waits_for_the_gate_and_then_goes_first() {
     assert_eq!(marked(&world.plan(&open(), later(60))), ["n1"], "and then the others");
 }
 
-/// POOL-2: a machine at nothing is in the budget only once it was begun, or if workloads cannot count on it.
+/// POOL-2: a node at nothing is in the budget only once it was begun, or if workloads cannot count on it.
 #[test]
 fn machine_without_a_configuration_does_not_block_the_others() {
     let mut world = with_a_blank_one();
@@ -112,7 +112,7 @@ fn machine_without_a_configuration_does_not_block_the_others() {
     assert_eq!(marked(&world.plan(&open(), noon())), ["n1"]);
 }
 
-/// NODE-3: what is on a machine whose agent never spoke is not known: it is not begun, takes no room, and is named.
+/// NODE-3: what is on a node whose agent never spoke is not known: it is not begun, takes no room, and is named.
 #[test]
 fn silent_agent_is_seen_and_blocks_nobody() {
     let mut world = with_a_blank_one();
@@ -131,7 +131,7 @@ fn silent_agent_is_seen_and_blocks_nobody() {
     let newest = world.newest();
     assert_eq!(
         world.condition("Updating"),
-        ("False".to_owned(), format!("1 of 3 machines lack {newest}{said}"))
+        ("False".to_owned(), format!("1 of 3 nodes lack {newest}{said}"))
     );
     assert_eq!(world.condition("Updated").0, "False");
     for machine in 3..7 {
@@ -214,7 +214,7 @@ fn machine_is_told_once_to_stay_at_what_it_runs() {
     );
 }
 
-/// GATE-16: a machine that 0.1.0 began gets the record that its agent now asks for, if the ledger proves it.
+/// GATE-16: a node that 0.1.0 began gets the record that its agent now asks for, if the ledger proves it.
 #[test]
 fn machine_that_an_older_build_began_gets_its_record() {
     let check = |change: fn(&mut SeenNode), ledger: &str, expected: bool| {
@@ -272,7 +272,7 @@ fn only_node_of_a_cluster_knows_that_it_is() {
     assert_eq!(notes(&world.plan(&shut(), noon())), noted(&single));
 }
 
-/// EXEC-1: one write for a machine in a plan, because the second would be made from what the first replaced.
+/// EXEC-1: one write for a node in a plan, because the second would be made from what the first replaced.
 #[test]
 fn machine_that_is_marked_is_not_noted_in_the_same_plan() {
     let mut world = World::new("worker", 1);

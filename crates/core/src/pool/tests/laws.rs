@@ -1,4 +1,4 @@
-//! What holds for every pool, however its machines stand and whoever plans.
+//! What holds for every pool, however its nodes stand and whoever plans.
 
 use api::machine::names::NodeState;
 use proptest::{prelude::*, test_runner::RngSeed};
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// How a machine stands at first.
+/// How a node stands at first.
 #[derive(Clone, Copy, Debug)]
 enum Start {
     Fine,
@@ -30,11 +30,11 @@ enum Start {
 enum Event {
     /// A planner looks at the world and plans.
     Plan { planner: usize },
-    /// A planner looks at the pool alone; what it knows of machines is from its last look.
+    /// A planner looks at the pool alone; what it knows of nodes is from its last look.
     PlanFromOldNodes { planner: usize },
     /// A planner does so many of the effects it has left.
     Execute { planner: usize, effects: usize },
-    /// A machine finishes.
+    /// A node finishes.
     Finish { node: usize },
     /// Time passes.
     Wait { seconds: i64 },

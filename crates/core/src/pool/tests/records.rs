@@ -86,7 +86,7 @@ fn masters_that_have_begun_finish_while_they_are_frozen() {
     assert_eq!(at(&world), [&*begun; 3]);
 }
 
-/// Side door a: a machine that is labelled `master`, or joins with another configuration, starts nobody.
+/// Side door a: a node that is labelled `master`, or joins with another configuration, starts nobody.
 #[test]
 fn label_that_moves_starts_nothing() {
     let mut world = masters();
@@ -233,7 +233,7 @@ fn later_permitted_change_replaces_the_earlier() {
     assert_eq!(at(&world), [&*second; 3]);
 }
 
-/// A machine that bypass or consent sent further is not brought back by the change that goes on beside it.
+/// A node that bypass or consent sent further is not brought back by the change that goes on beside it.
 #[test]
 fn begun_change_takes_nobody_back() {
     let check = |basis: &str, until: Option<i64>, expected: &[&str]| {
@@ -361,7 +361,7 @@ fn kept(world: &World, config: &str) -> Vec<String> {
 }
 
 /// POOL-9, GATE-10: a person edits before any master has gone to what the release brought. One configuration has the release without the
-/// edit, and no pool, machine or ledger names it; if it were deleted, the masters would wait for the gate with half an update.
+/// edit, and no pool, node or ledger names it; if it were deleted, the masters would wait for the gate with half an update.
 #[test]
 fn what_an_update_may_need_is_never_pruned() {
     let said = ["the update to 4.21.3 has begun, and masters may go to it"];
@@ -401,7 +401,7 @@ fn what_an_update_may_need_is_never_pruned() {
     assert_eq!(world.node("n0").desired, covered);
     finish_all(&mut world, &shut(), 120);
     assert_eq!(world.record()["converged"], true);
-    assert_eq!(kept(&world, &old), ["all machines of MachineConfigPool/master last had it"]);
+    assert_eq!(kept(&world, &old), ["all nodes of MachineConfigPool/master last had it"]);
     assert_eq!(kept(&world, &edited), [""; 0]);
 }
 

@@ -174,7 +174,7 @@ fn name_tells_the_content_and_nothing_else() {
     assert_eq!(rendered(&worker(), &[same]).name, fresh.name);
     let other = source("10-a", "worker", &file("/etc/a", "2"));
     assert_ne!(rendered(&worker(), &[other]).name, fresh.name);
-    // A name is a promise: one that changes with a release rolls every machine.
+    // A name is a promise: one that changes with a release rolls every node.
     assert_eq!(fresh.name, "rendered-worker-64b086526faaf32a967ce80280e7b305");
 }
 
@@ -434,7 +434,7 @@ fn what_no_running_machine_can_take_is_refused_as_a_whole() {
     assert_eq!(whole(&other, None), "", "a first installation may choose");
     assert_eq!(
         whole(&other, Some(&running)),
-        "kernelType cannot be changed on a running machine; extensions cannot be changed on a running machine"
+        "kernelType cannot be changed on a running node; extensions cannot be changed on a running machine"
     );
     running.spec.kernel_type = "realtime".into();
     running.spec.extensions = vec!["usbguard".into()];
@@ -454,7 +454,7 @@ fn configuration_that_removes_what_another_adds_leaves_no_trace_of_it() {
     world.put(&added);
     world.settle(&open(), noon());
     world.finish();
-    // Masked, disabled and emptied: the unit is still named, so that machines take it away.
+    // Masked, disabled and emptied: the unit is still named, so that nodes take it away.
     world.put(&json!({
         "metadata": {"name": "60-remove", "labels": {names::ROLE: "worker"}},
         "spec": ignition(&json!({

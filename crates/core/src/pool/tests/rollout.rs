@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The machines that a plan marks, with what each permit rests on.
+/// The nodes that a plan marks, with what each permit rests on.
 fn marks(plan: &PoolPlan) -> Vec<(String, String)> {
     plan.effects
         .iter()
@@ -191,7 +191,7 @@ fn bypass_goes_on_until_every_machine_has_the_content_and_no_longer() {
     assert_eq!(world.moving().len(), 1, "new content does");
 }
 
-/// POOL-5: a machine that comes from another pool has what that pool gave it, and what nobody knows opens no gate.
+/// POOL-5: a node that comes from another pool has what that pool gave it, and what nobody knows opens no gate.
 #[test]
 fn machine_from_another_pool_goes_by_bypass_only_for_what_it_lacks() {
     let mut world = waiting(1);
@@ -232,9 +232,8 @@ fn what_rides_along_with_a_bypass_is_shown() {
     assert!(plan.status.is_none());
     let (_, message) = world.condition("Updating");
     assert!(
-        message.contains(
-            "MachineConfig/90-urgent bypasses that on 2 machines; riding along: 50-change"
-        ),
+        message
+            .contains("MachineConfig/90-urgent bypasses that on 2 nodes; riding along: 50-change"),
         "{message}"
     );
 }
@@ -436,7 +435,7 @@ fn clock_that_is_known_to_be_ahead_frees_no_reservation_of_another() {
     let mut world = waiting(3);
     let plan = world.plan(&open(), noon());
     world.act(&plan.effects[0], noon()).unwrap();
-    // Another leader, 400 s ahead, has a machine before the reserved one.
+    // Another leader, 400 s ahead, has a node before the reserved one.
     world.seconds_ahead = 400;
     world.node("n2").labels.insert(names::ZONE.into(), "0".into());
     let plan = world.plan(&open(), later(410));

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::world::{World, file_source, later, noon, open, shut, touch, window};
 use crate::pool::Effect;
 
-/// POOL-3: each window has room for one machine, and before each window somebody changes the configuration again.
+/// POOL-3: each window has room for one node, and before each window somebody changes the configuration again.
 #[test]
 fn three_changes_while_held_do_not_starve_the_last_node() {
     let mut world = World::new("worker", 4);
@@ -26,7 +26,7 @@ fn three_changes_while_held_do_not_starve_the_last_node() {
     assert!(world.nodes.iter().all(|node| node.current != first), "everybody has moved once");
 }
 
-/// POOL-2, LIVE-1: a thousand machines, ten at a time, each taking between five and fifteen minutes. The budget stays full: the whole
+/// POOL-2, LIVE-1: a thousand nodes, ten at a time, each taking between five and fifteen minutes. The budget stays full: the whole
 /// takes no longer than a twentieth more than the work divided by ten.
 #[test]
 fn thousand_machines_keep_the_budget_full() {

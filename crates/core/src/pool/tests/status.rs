@@ -110,7 +110,7 @@ fn held_pool_says_until_when() {
     world.settle(&gate, later(-3600));
     let (status, message) = world.condition("Updating");
     assert_eq!(status, "False");
-    assert!(message.contains("3 of 3 machines lack"), "{message}");
+    assert!(message.contains("3 of 3 nodes lack"), "{message}");
     assert!(
         message.contains("changes are held (Restrictive) until 2026-11-15T12:00:00Z"),
         "{message}"
@@ -258,7 +258,7 @@ fn what_anything_names_is_never_pruned() {
         .map(|verdict| verdict.config)
         .collect();
     assert_eq!(gone, [configs[5].as_str()]);
-    assert_eq!(Reason::Current(1).to_string(), "1 machine runs it");
+    assert_eq!(Reason::Current(1).to_string(), "1 node runs it");
 }
 
 /// LIVE-3

@@ -1,4 +1,4 @@
-//! Where do machines go, and what does a new one get? Row by row (POOL-4).
+//! Where do nodes go, and what does a new one get? Row by row (POOL-4).
 
 use api::machine::{MachineConfigSpec, names::NodeState};
 use schedule::Instant;
@@ -83,7 +83,7 @@ fn target_is_what_somebody_chose_or_else_the_newest() {
 #[test]
 fn new_machine_gets_the_target_once_a_machine_has_completed_it() {
     let configs = [made("a", Some(1)), made("b", Some(2)), made("c", Some(3))];
-    // Machines as what they run and what they were told, and whether they say that they are done.
+    // Nodes as what they run and what they were told, and whether they say that they are done.
     let check =
         |nodes: &[(&str, &str, NodeState)], pool: &SeenPool, expected: Option<(&str, Why)>| {
             let nodes: Vec<SeenNode> = nodes

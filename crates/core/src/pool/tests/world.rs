@@ -91,7 +91,7 @@ pub(super) fn file_source(name: &str, path: &str, text: &str) -> Value {
 }
 
 impl World {
-    /// A pool of so many machines, all at the first configuration.
+    /// A pool of so many nodes, all at the first configuration.
     pub(super) fn new(name: &str, machines: usize) -> Self {
         let mut world = Self {
             pool: json!({
@@ -260,7 +260,7 @@ impl World {
         Ok(())
     }
 
-    /// A machine, if it is still the one that was seen.
+    /// A node, if it is still the one that was seen.
     fn of_version(
         &mut self,
         name: &str,
@@ -289,7 +289,7 @@ impl World {
         text.map_or(Value::Null, |text| serde_json::from_str(text).unwrap())
     }
 
-    /// Plans and executes until nothing is left to do; machines stay as they are marked.
+    /// Plans and executes until nothing is left to do; nodes stay as they are marked.
     pub(super) fn settle(&mut self, gate: &Gate, now: Instant) {
         for _ in 0..20 {
             let plan = self.plan(gate, now);
@@ -301,13 +301,13 @@ impl World {
         panic!("the pool does not settle");
     }
 
-    /// The names of the machines that were marked and have not finished.
+    /// The names of the nodes that were marked and have not finished.
     pub(super) fn moving(&self) -> Vec<&str> {
         let moving = self.nodes.iter().filter(|node| node.current != node.desired);
         moving.map(|node| node.name.as_str()).collect()
     }
 
-    /// Lets every machine finish what it was told.
+    /// Lets every node finish what it was told.
     pub(super) fn finish(&mut self) {
         for node in self.nodes.iter_mut().filter(|node| node.current != node.desired) {
             node.current.clone_from(&node.desired);
@@ -355,7 +355,7 @@ pub(super) fn touch(node: &mut SeenNode) {
     node.resource_version = (version + 1).to_string();
 }
 
-/// A healthy machine that runs a configuration.
+/// A healthy node that runs a configuration.
 pub(super) fn machine(place: usize, config: &str) -> SeenNode {
     let zones = ["a", "b", "c"];
     SeenNode {

@@ -103,8 +103,8 @@ pub fn template_of_nodes() -> String {
     format!(
         "{{{{- /* Generated from crates/core/src/reach/policies/freezes.rs; edit that instead. */}}}}\n\
          {{{{- if and .Values.managePools .Values.changeGates.enabled }}}}\n\
-         # While a ClusterChangeFreeze lasts no machine is told to change, whatever its permit says and with nothing of ours alive. What has begun\n\
-         # finishes: a machine of the control plane follows the change that was recorded.\n\
+         # While a ClusterChangeFreeze lasts no node is told to change, whatever its permit says and with nothing of ours alive. What has begun\n\
+         # finishes: a node of the control plane follows the change that was recorded.\n\
          {}{{{{- end }}}}\n",
         nodes().template()
     )

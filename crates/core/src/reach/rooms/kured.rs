@@ -36,7 +36,7 @@ pub(super) const ROOM: Room = Room {
     not_held: &[
         "A node that has the lock: it is drained, reboots and gives the lock back.",
         "A kured with another `--lock-annotation` than `weave.works/kured-node-lock`.",
-        "Reboots that nobody asked kured for: by hand, by the provider, by the machine itself.",
+        "Reboots that nobody asked kured for: by hand, by the provider, by the node itself.",
         "A lock, or its like by hand, whose sender first plants an entry of their own manager in `managedFields`, dated the second in which they \
          will write, and then forges another dated inside a window.",
     ],

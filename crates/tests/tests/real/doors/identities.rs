@@ -307,7 +307,7 @@ async fn orders_are_refused_by_whom_they_should_be(cast: &Cast<'_>) {
     assert!(count > 600 && policies > 150, "{count} rows, {policies} of them left to the policies");
 }
 
-/// GATE-10, GATE-16, NODE-3, POOL-7: what was recorded, what a machine says of itself, consent, and what is anybody's.
+/// GATE-10, GATE-16, NODE-3, POOL-7: what was recorded, what a node says of itself, consent, and what is anybody's.
 async fn records_are_kept_by_whom_they_should_be(cast: &Cast<'_>) {
     let by_hand = Who::Initiator.at(cast.client, "pier");
     let keys = [

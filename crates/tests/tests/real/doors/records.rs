@@ -1,4 +1,4 @@
-//! Who writes what was recorded, what a machine says of itself, and consent? (GATE-10, GATE-16, NODE-3, POOL-7)
+//! Who writes what was recorded, what a node says of itself, and consent? (GATE-10, GATE-16, NODE-3, POOL-7)
 
 use api::machine::names::{
     ALLOWED_CONFIG, API_VERSION, BEGUN_RELEASE, CONTROL_PLANE_TOPOLOGY, CURRENT_CONFIG,
@@ -161,7 +161,7 @@ async fn others_than_nodes_are_judged(client: &Client) {
     }
 }
 
-/// A permit is given for a name, and machines that are under way fetch what it names later: nobody puts anything else there meanwhile.
+/// A permit is given for a name, and nodes that are under way fetch what it names later: nobody puts anything else there meanwhile.
 async fn what_was_rendered_stays(client: &Client) {
     let path = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
     let config = |name: &str| {

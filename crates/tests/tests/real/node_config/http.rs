@@ -1,4 +1,4 @@
-//! How does a machine ask that has nothing but a socket?
+//! How does a node ask that has nothing but a socket?
 
 use std::{fmt::Write as _, net::SocketAddr, sync::Arc};
 

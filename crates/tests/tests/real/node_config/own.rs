@@ -1,4 +1,4 @@
-//! Does an agent get what its own machine needs, and nothing else? With tokens that the server issued, for pods on nodes, under everything
+//! Does an agent get what its own node needs, and nothing else? With tokens that the server issued, for pods on nodes, under everything
 //! that is shipped (NODE-3).
 
 use std::{fs, net::SocketAddr, path::Path, sync::Arc, time::Duration};
@@ -165,7 +165,7 @@ impl<'a> Stage<'a> {
         self.by_hand.merge(&format!("{NODES}/{node}"), &change).await.unwrap();
     }
 
-    /// While the operator is away a machine is on its way and says what it waits for; when it is back the machine goes on by itself.
+    /// While the operator is away a node is on its way and says what it waits for; when it is back the node goes on by itself.
     async fn an_agent_waits_for_the_operator_and_says_so(
         &self,
         mut agent: Agent<Recording>,
@@ -242,18 +242,18 @@ impl<'a> Stage<'a> {
             assert_eq!(answer.header("cache-control"), Some("no-store"), "{who}");
             assert!(code == 200 || !answer.body.contains("of-masters"), "{who}: {}", answer.body);
         }
-        // Whatever the agent of a machine that was taken over says of it, the machine stays what its labels make it.
+        // Whatever the agent of a node that was taken over says of it, the node stays what its labels make it.
         let claim = json!({"metadata": {"annotations": {CURRENT_CONFIG: master, STATE: "Done"}}});
         let token = self.cluster.token_of_pod(SYSTEM, AGENT, "on-w1").await.unwrap();
         let own = Writer::itself(&self.cluster.bearer(token, &Recorder::default()).await.unwrap());
         own.merge(&format!("{NODES}/w1"), &claim).await.unwrap();
         assert_eq!(get(master, Some(&worker_token)).await.code, 403, "the agent's own word");
-        // Also before anybody has told the machine anything: then the operator repeats the agent's word, without a record.
+        // Also before anybody has told the node anything: then the operator repeats the agent's word, without a record.
         self.order("w1", &json!({DESIRED_CONFIG: null, PERMIT_CHANGE: null})).await;
         until("the operator repeats it", async || self.says("w1", DESIRED_CONFIG).await == master)
             .await;
         assert_eq!(get(master, Some(&worker_token)).await.code, 403, "repeated, and not recorded");
-        // An order with its record is another matter: somebody with the right to it sends the machine there.
+        // An order with its record is another matter: somebody with the right to it sends the node there.
         self.order("w1", &json!({DESIRED_CONFIG: master, PERMIT_CHANGE: master})).await;
         assert_eq!(get(master, Some(&worker_token)).await.code, 200);
         self.order("w1", &json!({DESIRED_CONFIG: worker, PERMIT_CHANGE: worker})).await;

@@ -1,4 +1,4 @@
-//! Which cluster do new machines join? One pool, its configurations, and accounts with and without the right to ask.
+//! Which cluster do new nodes join? One pool, its configurations, and accounts with and without the right to ask.
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ impl World {
         self.ask("POST", &collection(&kinds::MACHINE_CONFIG_POOL, None), &pool).await.unwrap();
     }
 
-    /// What machines are to hold, once the server has another second than that of the last rendering: a tie is broken by other rules.
+    /// What nodes are to hold, once the server has another second than that of the last rendering: a tie is broken by other rules.
     pub(crate) async fn configure(&self, content: &str) {
         let newest = async || {
             let found = self.list(&kinds::MACHINE_CONFIG).await;
@@ -133,7 +133,7 @@ impl World {
         self.ask("PATCH", &path, &json!({"spec": {"machineConfig": pin}})).await.unwrap();
     }
 
-    /// A machine that has joined with a configuration.
+    /// A node that has joined with a configuration.
     pub(crate) async fn join(&self, name: &str, config: &str) {
         let node = json!({"apiVersion": "v1", "kind": "Node",
             "metadata": {"name": name, "labels": {WORKER: ""},

@@ -374,7 +374,7 @@ pub(super) async fn hold_machines(world: &World) {
             }
         }
         if masters {
-            // What has begun finishes (GATE-10), whoever acts by hand passes, and a machine is told to stay as it is.
+            // What has begun finishes (GATE-10), whoever acts by hand passes, and a node is told to stay as it is.
             let begun = "already initiated: rendered-master-2";
             passes(mark(&operator, "m1", "rendered-master-2", begun).await);
         }

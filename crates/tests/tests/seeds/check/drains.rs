@@ -1,4 +1,4 @@
-//! Was a machine emptied that nobody had begun? (DRAIN-2)
+//! Was a node emptied that nobody had begun? (DRAIN-2)
 
 use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN};
 use serde_json::Value;
@@ -25,9 +25,9 @@ impl Checker {
         }
     }
 
-    /// Whether another machine takes workloads, or did until a moment ago.
+    /// Whether another node takes workloads, or did until a moment ago.
     fn has_others(&self, at: i64, name: &str) -> bool {
-        /// What is known of machines is older than what is known of gates: they are asked about once a minute.
+        /// What is known of nodes is older than what is known of gates: they are asked about once a minute.
         const KNOWN: i64 = 120;
         let others =
             self.objects.iter().filter(|((kind, other), _)| *kind == Kind::Node && other != name);
@@ -40,7 +40,7 @@ impl Checker {
     /// An operator sent a pod away.
     pub(crate) fn evicted(&mut self, (at, sent): (i64, i64), pod: &str) {
         let node = pod.trim_start_matches("on-");
-        // It was sent while the machine was still on its way.
+        // It was sent while the node was still on its way.
         let just = self.arrived.get(node).is_some_and(|arrived| sent <= *arrived);
         let gone = self.get(Kind::Node, node).is_none();
         if !self.begun.contains_key(node) && !just && !gone {

@@ -1,4 +1,4 @@
-//! Was a machine sent away with every right? One rule after the other, at the instant of the commit.
+//! Was a node sent away with every right? One rule after the other, at the instant of the commit.
 
 use api::machine::names::{
     ALLOWED_CONFIG, BYPASS, DESIRED_CONFIG, PERMIT_BASIS, PERMIT_CHANGE, PERMIT_UNTIL, ROLE,
@@ -75,7 +75,7 @@ impl Checker {
             self.stops((at, step), sender, &pool, name);
         }
         // Consent and a bypass speak for nobody else (GATE-10). Where a reading of the gate is shut, nobody can tell whether the gate let a
-        // machine go or the bypass did, and then the change that was under way may go on too.
+        // node go or the bypass did, and then the change that was under way may go on too.
         if pool == "master" && open && may_not_be && !consent {
             let readings = self.readings(&pool, (at, sent));
             let shut = may_be_frozen || readings.into_iter().any(|open| !open);
@@ -140,7 +140,7 @@ impl Checker {
         readings
     }
 
-    /// Whether a machine lacked what bypasses change management, and the new configuration has it (POOL-5). Sources here write one
+    /// Whether a node lacked what bypasses change management, and the new configuration has it (POOL-5). Sources here write one
     /// file each, so what a configuration holds of one is that file.
     fn bypasses(&self, pool: &str, old: &Value, config: &str, sent: i64) -> bool {
         let before = self.get(Kind::Config, told(old));
@@ -172,7 +172,7 @@ impl Checker {
     }
 
     /// In flight plus unavailable, each once, never more than the limit (POOL-2). What operators have begun counts at once; what
-    /// people did to a machine counts once it could be known.
+    /// people did to a node counts once it could be known.
     fn budget(
         &self,
         sent: i64,

@@ -12,7 +12,7 @@ use super::{
 
 pub(super) const LEDGER: &str = names::LEDGER;
 
-/// The machines that a pool has begun, with where they go.
+/// The nodes that a pool has begun, with where they go.
 pub(super) fn ledger(pool: &Value) -> BTreeMap<String, String> {
     let written: Value = serde_json::from_str(noted(pool, LEDGER)).unwrap_or_default();
     // On masters the list stands beside the change that has begun.

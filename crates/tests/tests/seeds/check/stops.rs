@@ -65,7 +65,7 @@ impl Checker {
         if *count > 1 {
             let count = *count;
             let what = format!(
-                "{pool} had been held, and {name} is machine {count} that operator {sender} began all the same"
+                "{pool} had been held, and {name} is node {count} that operator {sender} began all the same"
             );
             self.accuse(at, "GATE-11", what);
         }

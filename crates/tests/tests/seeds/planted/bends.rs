@@ -13,7 +13,7 @@ fn until(body: &Value) -> jiff::Timestamp {
     until.and_then(|until| until.parse().ok()).unwrap_or_default()
 }
 
-/// Says that the window opens in the next hour, as if it knew what stamps machines carry.
+/// Says that the window opens in the next hour, as if it knew what stamps nodes carry.
 pub(super) fn date_ahead(packet: &mut Packet) {
     if !packet.is_mark() {
         return;

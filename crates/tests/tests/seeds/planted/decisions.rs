@@ -130,7 +130,7 @@ pub(super) fn asleep(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Pl
     Plan { wake: None, ..honest(seen, around, now) }
 }
 
-/// The machines that carry the label of a pool.
+/// The nodes that carry the label of a pool.
 fn labelled<'a>(pool: &str, around: &Surroundings<'a>) -> Vec<&'a SeenNode> {
     let label = format!("node-role.kubernetes.io/{pool}");
     let nodes = around.snapshot.machines().map(|machine| &machine.node);
@@ -228,7 +228,7 @@ pub(super) fn begun_by_looks(seen: &Seen, around: &Surroundings<'_>, now: Instan
     })
 }
 
-/// One machine that was named lets all others go.
+/// One node that was named lets all others go.
 pub(super) fn named_for_all(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
     tampered(seen, around, now, |gated, gate| {
         let Some(pool) = gated.pool.as_deref() else { return };

@@ -1,4 +1,4 @@
-//! Who empties machines beside the operator, and by what right?
+//! Who empties nodes beside the operator, and by what right?
 
 use api::machine::names::{
     CURRENT_CONFIG, DESIRED_CONFIG, DESIRED_DRAIN, LAST_APPLIED_DRAIN, PERMIT_CHANGE,
@@ -10,7 +10,7 @@ use super::super::{
     stage::{By, Kind, Stage},
 };
 
-/// One who empties machines.
+/// One who empties nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Drainer {
     /// Nobody.

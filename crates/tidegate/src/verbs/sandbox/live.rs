@@ -1,4 +1,4 @@
-//! What does somebody see who looks at a sandbox? The clock, the pools and their machines, the gates, and the keys that move time.
+//! What does somebody see who looks at a sandbox? The clock, the pools and their nodes, the gates, and the keys that move time.
 
 mod frame;
 

@@ -40,7 +40,7 @@ use crate::{
 /// When a tour begins unless it was told: a Wednesday morning, so that the weekend is some days away.
 pub(super) const BEGINS: &str = "2026-11-18T09:00:00Z";
 
-/// How many seconds a step may take. A machine takes minutes of the sandbox, which are seconds here.
+/// How many seconds a step may take. A node takes minutes of the sandbox, which are seconds here.
 const PATIENCE: i64 = 180;
 
 /// Leads through all steps.
@@ -156,7 +156,7 @@ fn until(goal: Goal, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
         cluster.until(|snapshot, now| reached(goal, snapshot, now), || clock() < deadline, edge)?;
     if !reached {
         bail!(
-            "timed out after {PATIENCE} s waiting for this: {}\n  hint: on a busy machine try again; `tidegate sandbox` without --tour shows what happens",
+            "timed out after {PATIENCE} s waiting for this: {}\n  hint: on a busy computer try again; `tidegate sandbox` without --tour shows what happens",
             goal.as_words()
         );
     }

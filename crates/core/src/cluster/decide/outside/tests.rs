@@ -151,7 +151,7 @@ fn hosted_clusters_and_pools_that_others_roll_out_are_seen_too() {
     );
 }
 
-/// GATE-10: a machine that goes without a record was told to by somebody who did not ask.
+/// GATE-10: a node that goes without a record was told to by somebody who did not ask.
 #[test]
 fn machines_that_go_without_a_record_are_told_while_the_gate_is_shut() {
     use crate::{

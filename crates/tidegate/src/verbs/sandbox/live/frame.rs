@@ -23,7 +23,7 @@ pub(super) struct Frame {
     pub(super) speed: u32,
     /// How else to look, a line each.
     pub(super) ways: Vec<String>,
-    /// Every pool and its machines.
+    /// Every pool and its nodes.
     pub(super) pools: Vec<PoolProgress>,
     /// Every resource under change management, and every policy.
     pub(super) rows: Rows,
@@ -103,7 +103,7 @@ fn columns(pool: &str, progress: &str, state: &str, pending: &str) -> String {
     format!("{pool:<10} {progress:<28} {state:<34} {pending}")
 }
 
-/// A line of signs for the machines of a pool, and a line for each that is on its way or stuck.
+/// A line of signs for the nodes of a pool, and a line for each that is on its way or stuck.
 fn machines(pool: &PoolProgress) -> Vec<Vec<(Style, String)>> {
     let mut signs = vec![(Style::Plain, format!("{:<10} ", printable(&pool.name)))];
     let mut lines = Vec::new();

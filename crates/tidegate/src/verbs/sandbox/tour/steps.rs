@@ -42,11 +42,11 @@ pub(super) enum Goal {
     Held,
     /// Something waits behind the closed gate.
     Pending,
-    /// So many machines have what the pool goes to.
+    /// So many nodes have what the pool goes to.
     Done(usize),
     /// All have.
     AllDone,
-    /// No machine is on its way.
+    /// No node is on its way.
     NobodyMoves,
 }
 
@@ -56,9 +56,9 @@ impl Goal {
         match self {
             Self::Held => "the pool is held by its policy".into(),
             Self::Pending => "the change pends".into(),
-            Self::Done(least) => format!("{least} machines have what the pool goes to"),
-            Self::AllDone => "all machines have what the pool goes to".into(),
-            Self::NobodyMoves => "no machine is on its way any more".into(),
+            Self::Done(least) => format!("{least} nodes have what the pool goes to"),
+            Self::AllDone => "all nodes have what the pool goes to".into(),
+            Self::NobodyMoves => "no node is on its way any more".into(),
         }
     }
 }
@@ -101,7 +101,7 @@ pub(super) const STEPS: &[TourStop] = &[
     },
     TourStop {
         title: "Saturday",
-        text: "The clock goes to midnight and the window opens. Machines go two at a time: drained, changed, started anew.",
+        text: "The clock goes to midnight and the window opens. Nodes go two at a time: drained, changed, started anew.",
         acts: &[Act::Set("2026-11-21T00:00:00Z"), Act::Speed(300), Act::Until(Goal::Done(2)), LOOK],
     },
     TourStop {
@@ -145,7 +145,7 @@ pub(super) fn pool() -> Key {
     Key::new(&kinds::MACHINE_CONFIG_POOL, None, POOL)
 }
 
-/// A machine as an object.
+/// A node as an object.
 pub(super) fn machine(name: &str) -> Key {
     Key::new(&kinds::NODE, None, name)
 }
