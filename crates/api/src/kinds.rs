@@ -60,7 +60,7 @@ pub const MACHINE_CONFIG_POOL: Kind = Kind {
     role: Role::Gated {
         policy: &CHANGE_MANAGEMENT_POLICY,
         system: System::WorkerNodes,
-        begins: "the machine config operator begins machines",
+        begins: "the machine config operator begins nodes",
     },
     schema: || &MACHINE_CONFIG_POOL_SCHEMA,
 };

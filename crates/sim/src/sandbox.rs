@@ -166,7 +166,7 @@ impl Sandbox {
             nodes: site.nodes.clone(),
         };
         parts.spawn(ending(nursery.run(), "whoever looks after pods"));
-        parts.spawn(ending(site.clone().run(), "the machines"));
+        parts.spawn(ending(site.clone().run(), "the nodes"));
         // A node that cannot join keeps nobody waiting.
         let _ = timeout(JOINING, joined(&site)).await;
         let dial = Dial::new(clock, speed);

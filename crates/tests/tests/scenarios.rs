@@ -52,7 +52,7 @@ const LANES: usize = 6;
 /// these do not.
 const ON_BOTH: &[(&str, &str)] = &[
     ("workflow-gitops", "who owns a field, and when two owners fight, is the server's business"),
-    ("workflow-standalone-standard", "the longest way through: months, four windows, new machines"),
+    ("workflow-standalone-standard", "the longest way through: months, four windows, new nodes"),
 ];
 
 /// Scripts of rules that are decided before any server is asked, and write nothing that the others do not.

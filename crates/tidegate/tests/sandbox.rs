@@ -462,7 +462,7 @@ fn tour_leads_through_every_step() {
     // In this order: it pends, it is told why, some have it, a freeze lets those finish, all have it, and all are back.
     for line in [
         "0/6  to rendered-worker-",
-        "on 6 of 6 machines",
+        "on 6 of 6 nodes",
         "none is open, the next opens at 2026-11-21T00:00:00Z",
         "denied request: only the operator gives a node its desired configuration",
         "open until 2026-11-21T08:00:00Z",

@@ -141,7 +141,7 @@ pub fn gated(seen: &SeenGated, gate: &Gate, kept: Enforcement, now: Instant) -> 
 enum Newest<'a> {
     /// The record of whoever began it.
     Recorded,
-    /// Its machines: those that no permitted write told to go.
+    /// Its nodes: those that no permitted write told to go.
     Machines(&'a [String]),
 }
 

@@ -168,7 +168,7 @@ impl Basis {
         }
     }
 
-    /// Whether these words tell of a permit for single machines: bypass or consent, which speak for nobody else.
+    /// Whether these words tell of a permit for single nodes: bypass or consent, which speak for nobody else.
     pub(crate) fn is_of_one(words: &str) -> bool {
         matches!(Self::read(words), Some(Self::Bypass(_) | Self::Consent(_)))
     }

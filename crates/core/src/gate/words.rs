@@ -40,7 +40,7 @@ impl fmt::Display for ChangeId {
 impl fmt::Display for Machines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { count, of } = self;
-        write!(f, "on {count} of {of} machines")
+        write!(f, "on {count} of {of} nodes")
     }
 }
 

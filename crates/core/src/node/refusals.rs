@@ -186,7 +186,7 @@ fn owner(owner: &Owner, path: &FieldPath, problems: &mut Vec<Problem>) {
         return;
     };
     if !OWNERS.contains(&name) {
-        let detail = format!("{} need not be known on every machine", quoted(name));
+        let detail = format!("{} need not be known on every node", quoted(name));
         let hint = "write its number as id; only root and core can be named";
         problems.push(Problem::new(&path.key("name"), Code::NotAllowed, detail).hint(hint));
     }

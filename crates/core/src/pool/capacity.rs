@@ -43,7 +43,7 @@ impl Limit {
         }
     }
 
-    /// The limit for a pool of so many machines: percentages round down, nothing becomes one, and less than nothing is nothing.
+    /// The limit for a pool of so many nodes: percentages round down, nothing becomes one, and less than nothing is nothing.
     pub fn of(self, machines: usize) -> usize {
         let scaled = match self {
             Self::Count(count) => i128::from(count),

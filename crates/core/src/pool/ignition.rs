@@ -19,7 +19,7 @@ use crate::{
 pub(crate) const VERSION: &str = "3.5.0";
 
 const FIRST_BOOT: &str = "only a first boot can do this: remove it, and install the node anew";
-const FETCHED: &str = "machines fetch nothing while they change: put the content into a data URL";
+const FETCHED: &str = "nodes fetch nothing while they change: put the content into a data URL";
 
 /// Parts that are refused by name: where they stand, what they are called, what to do.
 const REFUSED: &[(Place, &[&str], &str)] = &[
@@ -134,7 +134,7 @@ fn refuse(place: Place, part: &mut Value, path: &FieldPath, problems: &mut Vec<P
                 Value::Bool(_) | Value::Number(_) => true,
             };
             if fields.shift_remove(*name).is_some_and(|value| says_something(&value)) {
-                let detail = format!("{name} cannot be changed on a running machine");
+                let detail = format!("{name} cannot be changed on a running node");
                 problems.push(Problem::new(&path.key(name), Code::NotAllowed, detail).hint(*hint));
             }
         }

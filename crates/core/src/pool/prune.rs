@@ -73,7 +73,7 @@ pub enum Reason<'a> {
 
 impl std::fmt::Display for Reason<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let machines = |count: &usize| if *count == 1 { "machine" } else { "machines" };
+        let machines = |count: &usize| if *count == 1 { "node" } else { "nodes" };
         match self {
             Self::Newest(pool) => write!(f, "it is the newest of MachineConfigPool/{pool}"),
             Self::Converged(pool) => {

@@ -151,7 +151,7 @@ fn check_whole(
     }
     if running.is_some_and(|running| running.spec.fips != spec.fips) {
         problems.push(
-            of_pool(pool, Code::NotAllowed, "fips cannot be changed on a running machine")
+            of_pool(pool, Code::NotAllowed, "fips cannot be changed on a running node")
                 .hint("set fips back, and install nodes anew to change it"),
         );
     }
@@ -167,7 +167,7 @@ fn check_whole(
         ]
     };
     for (field, _) in running.map(other).into_iter().flatten().filter(|(_, differs)| *differs) {
-        let detail = format!("{field} cannot be changed on a running machine");
+        let detail = format!("{field} cannot be changed on a running node");
         let hint = "set it back, and bring the kernel or the packages with the image";
         problems.push(of_pool(pool, Code::NotAllowed, detail).hint(hint));
     }

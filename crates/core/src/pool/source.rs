@@ -1,7 +1,7 @@
 //! What of a `MachineConfig` do decisions read? Its content, understood once when the document arrives, with a digest of it.
 //!
 //! A `MachineConfig` is either a source, which somebody or some controller wrote, or rendered, which the pool that owns it was merged
-//! into. Total: what cannot be read becomes problems of that object (POL-8 for machines: one bad object names itself).
+//! into. Total: what cannot be read becomes problems of that object (POL-8 for nodes: one bad object names itself).
 
 use std::collections::BTreeMap;
 

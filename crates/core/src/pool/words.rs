@@ -24,7 +24,7 @@ impl fmt::Display for Held {
             write!(f, "; written later, and waits: {}", listed(later.iter().cloned()))?;
         }
         for (source, count) in bypasses {
-            write!(f, "; MachineConfig/{source} bypasses that on {count} machines")?;
+            write!(f, "; MachineConfig/{source} bypasses that on {count} nodes")?;
         }
         if !riding.is_empty() {
             write!(f, "; riding along: {}", listed(riding.iter().cloned()))?;

@@ -117,7 +117,7 @@ fn machines_begin_in_windows_one_after_the_other_and_finish_after_them() {
         before = run.end;
     }
     let beyond = change.runs.iter().filter(|run| !course.gate.set().contains(run.end)).count();
-    assert!(beyond > 0, "the window is no multiple of a machine");
+    assert!(beyond > 0, "the window is no multiple of a node");
     assert_eq!(change.windows(&course.gate), 3);
     assert_eq!(course.verdict, Outlook::Converges(before));
     assert_eq!(change.finished, Some(before));

@@ -288,7 +288,7 @@ async fn stale_knowledge_starts_nothing() {
     }
     pass(Duration::from_mins(64)).await;
     assert!(operator.view.ready().is_err());
-    assert!(marked(&world).is_empty(), "the window is open, and nobody knows the machines");
+    assert!(marked(&world).is_empty(), "the window is open, and nobody knows the nodes");
     let told = blocked(&world.get(&format!("{POOLS}/worker")));
     let message = told[0]["message"].as_str().unwrap();
     assert!(message.starts_with("the server has not confirmed what is known of Node"), "{message}");

@@ -44,7 +44,7 @@ pub(super) fn workloads() -> Vec<Value> {
     for (namespace, workload, owner, count, kind) in REPLICAS {
         let machines = MACHINES.iter().find(|row| row.0 == *kind).map_or(1, |row| row.1);
         for number in 0..*count {
-            // Not all on the first machines: each workload begins where its name says.
+            // Not all on the first nodes: each workload begins where its name says.
             let place = (number + workload.len()) % machines;
             let suffix = match *owner {
                 "StatefulSet" => number.to_string(),

@@ -86,7 +86,7 @@ async fn gated(
 
 async fn allow(name: &str, live: &mut Live) -> Result<String, String> {
     let fleet = live.snapshot().await;
-    let node = fleet.node(name).ok_or("there is no such machine")?;
+    let node = fleet.node(name).ok_or("there is no such node")?;
     let pool = fleet.home(node).ok_or("it belongs to no pool")?;
     match steer::allow(node, pool, &fleet.shelf(pool)) {
         Err(refused) => Ok(refusal(&refused)),

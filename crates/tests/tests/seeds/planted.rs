@@ -230,7 +230,7 @@ fn doors() -> Vec<Planted> {
         ),
         a(Stamped)
             .guarded(policies::every_stamp)
-            .breaks("LIVE-2", "a policy lets a stamp from ahead stop a machine"),
+            .breaks("LIVE-2", "a policy lets a stamp from ahead stop a node"),
         a(Fair).guarded(policies::without_records).breaks("GATE-16", "no policy keeps the records"),
         a(Fair)
             .guarded(policies::with_own_consent)

@@ -417,7 +417,7 @@ impl Checker {
             }
             let machines = self.members(name).count();
             if pool["status"]["updatedMachineCount"] != machines {
-                wrong.push(format!("pool {name} of {machines} machines: {}", pool["status"]));
+                wrong.push(format!("pool {name} of {machines} nodes: {}", pool["status"]));
             }
         }
         let follows = match (self.get(Kind::Version, "version"), self.get(Kind::Pool, "master")) {

@@ -183,7 +183,7 @@ async fn node_config<F: Future<Output = ()>>(
     if let Some((address, protection)) = wanted {
         let listener = TcpListener::bind(address)
             .await
-            .with_context(|| format!("cannot listen on {address} for new machines"))?;
+            .with_context(|| format!("cannot listen on {address} for new nodes"))?;
         let (scheme, address) = (protection.scheme(), listener.local_addr()?);
         writeln!(edge.stdout, "node configurations: {scheme}://{address}/config/")?;
         edge.stdout.flush()?;

@@ -285,7 +285,7 @@ fn legend(y: usize) -> String {
         sign(x, "open", (2, LANE - 7)),
         word(x + 24, "window open"),
         sign(x + 130, "drain", (3, LANE - 9)),
-        word(x + 154, "machine drains"),
+        word(x + 154, "node drains"),
         sign(x + 270, "boot", (1, LANE - 5)),
         word(x + 294, "applies and restarts"),
         format!(

@@ -28,7 +28,7 @@ pub fn word(verdict: &Outlook) -> &'static str {
 pub fn result(course: &Course) -> String {
     let count = course.machines.len();
     match &course.verdict {
-        Outlook::Idle if count == 0 => "has no machines".into(),
+        Outlook::Idle if count == 0 => "has no nodes".into(),
         Outlook::Idle => "nothing is pending".into(),
         Outlook::Converges(_) => "converges".into(),
         Outlook::Unfinished { .. } => "converges; the last change waits at the end".into(),

@@ -406,7 +406,7 @@ fn a_held_resource_says_what_waits_why_and_until_when() {
     assert!(message.contains("saturday") && message.contains("2026-11-21T00:00:00Z"), "{message}");
     let (status, reason, message) = world.condition("ChangesPending");
     assert_eq!((status.as_str(), reason.as_str()), ("True", "Held"));
-    for part in ["rendered-worker-c on 3 of 3 machines", "2026-11-21T00:00:00Z", "saturday"] {
+    for part in ["rendered-worker-c on 3 of 3 nodes", "2026-11-21T00:00:00Z", "saturday"] {
         assert!(message.contains(part), "{message}");
     }
     assert_eq!(plan.notes.iter().map(|note| note.reason).collect::<Vec<_>>(), ["ChangesHeld"]);

@@ -75,8 +75,8 @@ fn machines_without_the_newest_configuration_are_what_waits_in_a_pool() {
             "status": {"configuration": {"name": reached}, "machineCount": machines, "updatedMachineCount": updated}})
     };
     check(kind, &with("rendered-a", "rendered-a", 3, 3), &[], &[]);
-    check(kind, &with("rendered-b", "rendered-a", 3, 1), &["rendered-b on 2 of 3 machines"], &[]);
-    check(kind, &with("rendered-b", "rendered-b", 3, 2), &["rendered-b on 1 of 3 machines"], &[]);
+    check(kind, &with("rendered-b", "rendered-a", 3, 1), &["rendered-b on 2 of 3 nodes"], &[]);
+    check(kind, &with("rendered-b", "rendered-b", 3, 2), &["rendered-b on 1 of 3 nodes"], &[]);
     check(kind, &with("rendered-b", "rendered-a", 0, 0), &[], &[]);
     // What has begun is under way, and does not wait.
     let moving = |updated: i64| {
@@ -87,15 +87,15 @@ fn machines_without_the_newest_configuration_are_what_waits_in_a_pool() {
         ]).to_string()});
         pool
     };
-    let begun = "rendered-b on 1 of 3 machines";
-    check(kind, &moving(1), &["rendered-b on 1 of 3 machines"], &[begun]);
+    let begun = "rendered-b on 1 of 3 nodes";
+    check(kind, &moving(1), &["rendered-b on 1 of 3 nodes"], &[begun]);
     check(kind, &moving(2), &[], &[begun]);
     check(kind, &moving(3), &[], &[]);
     // Counts of before the newest was rendered are not about it.
     let mut stale = with("rendered-b", "rendered-a", 3, 3);
     stale["metadata"]["generation"] = json!(2);
     stale["status"]["observedGeneration"] = json!(1);
-    check(kind, &stale, &["rendered-b on 3 of 3 machines"], &[]);
+    check(kind, &stale, &["rendered-b on 3 of 3 nodes"], &[]);
     stale["status"]["observedGeneration"] = json!(2);
     check(kind, &stale, &[], &[]);
     let chosen = |name: &str, newest: &str| {

@@ -86,11 +86,7 @@ fn first_configuration_waits_for_the_gate_and_then_goes_first() {
     assert_eq!(world.moving(), [""; 0]);
     let plan = world.plan(&shut(), noon());
     assert_eq!(plan.pending.waiting.len(), 1, "{:?}", plan.pending);
-    assert!(
-        plan.pending.waiting[0].to_string().contains("on 1 of 3 machines"),
-        "{:?}",
-        plan.pending
-    );
+    assert!(plan.pending.waiting[0].to_string().contains("on 1 of 3 nodes"), "{:?}", plan.pending);
     world.put(&file_source("50-change", "/etc/change", "1"));
     world.settle(&shut(), later(1));
     assert_eq!(marked(&world.plan(&window(600), later(2))), ["n0"], "within the budget of one");

@@ -434,7 +434,7 @@ fn what_no_running_machine_can_take_is_refused_as_a_whole() {
     assert_eq!(whole(&other, None), "", "a first installation may choose");
     assert_eq!(
         whole(&other, Some(&running)),
-        "kernelType cannot be changed on a running node; extensions cannot be changed on a running machine"
+        "kernelType cannot be changed on a running node; extensions cannot be changed on a running node"
     );
     running.spec.kernel_type = "realtime".into();
     running.spec.extensions = vec!["usbguard".into()];

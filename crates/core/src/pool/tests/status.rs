@@ -135,14 +135,14 @@ fn pending_is_judged_against_the_newest_and_names_sources_and_fields() {
     assert_eq!(
         each(&pending(&world).waiting),
         [format!(
-            "{newest} on 3 of 3 machines: 00-base changed, 50-change added (file /etc/base, file /etc/change, kernelArguments)"
+            "{newest} on 3 of 3 nodes: 00-base changed, 50-change added (file /etc/base, file /etc/change, kernelArguments)"
         )]
     );
     world.set("/spec/machineConfig", &serde_json::Value::Null);
     world.settle(&open(), noon());
-    assert_eq!(each(&pending(&world).begun), [format!("{newest} on 1 of 3 machines")]);
+    assert_eq!(each(&pending(&world).begun), [format!("{newest} on 1 of 3 nodes")]);
     assert!(
-        pending(&world).waiting[0].to_string().starts_with(&format!("{newest} on 2 of 3 machines"))
+        pending(&world).waiting[0].to_string().starts_with(&format!("{newest} on 2 of 3 nodes"))
     );
 }
 

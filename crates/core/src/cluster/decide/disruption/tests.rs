@@ -49,12 +49,12 @@ fn acts(document: &Value) -> Option<String> {
 #[test]
 fn the_status_is_merged_for_each_generation_and_written_once() {
     let mut cluster = document(json!({"files": [{"path": "/etc/a", "actions": []}]}));
-    assert_eq!(acts(&cluster), None, "machines wait");
+    assert_eq!(acts(&cluster), None, "nodes wait");
     assert_eq!(settle(&mut cluster).notes, []);
     assert_eq!(acts(&cluster).as_deref(), Some("/etc/a"));
     assert_eq!(cluster["status"]["observedGeneration"], 1);
     edit(&mut cluster, json!({"files": [{"path": "/etc/b", "actions": []}]}));
-    assert_eq!(acts(&cluster), None, "machines wait again");
+    assert_eq!(acts(&cluster), None, "nodes wait again");
     settle(&mut cluster);
     assert_eq!(acts(&cluster).as_deref(), Some("/etc/b"));
     for nothing in [json!({}), Value::Null] {
