@@ -220,8 +220,15 @@ fn about(
     };
     let status = part_of_status(&seen.identity, &seen.conditions, fields, &conditions);
     let wake = gate::explain::explain(&seen.identity.key, gate, now).holds_until();
-    // A freeze that begins while the gate is shut anyway changes what is said of it.
-    let wake = wake.into_iter().chain(again).chain(gate.next_freeze_edge(now)).min();
+    // A freeze that begins while the gate is shut anyway changes what is said of it, and so does the end of a stanza's own span within a
+    // window.
+    let said = match gate.form() {
+        Form::PermissiveUntil(until) | Form::RestrictiveUntil(until) => Some(until),
+        _ => None,
+    };
+    let said = said.filter(|until| *until > now);
+    let edges = wake.into_iter().chain(again).chain(said).chain(gate.next_freeze_edge(now));
+    let wake = edges.min();
     Plan { status, notes, wake, ..Plan::default() }
 }
 

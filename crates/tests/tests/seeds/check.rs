@@ -280,7 +280,10 @@ impl Checker {
             By::People | By::Machine | By::Stranger(_) => at,
         };
         match by {
-            By::Operator(..) => self.writes += 1,
+            By::Operator(..) => {
+                self.writes += 1;
+                self.masters.looked_at(at);
+            }
             By::Stranger(who) => {
                 self.taken += 1;
                 self.forged(at, who, (kind, name), (old.as_deref(), new.as_ref()));

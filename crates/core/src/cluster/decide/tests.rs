@@ -343,6 +343,18 @@ fn a_freeze_inside_a_pause_is_named_while_it_lasts() {
     );
 }
 
+/// GATE-9: the end of a stanza's own span changes the reason, also within a window that is open before and after it.
+#[test]
+fn a_stanza_that_hands_over_inside_a_window_is_told_on_its_second() {
+    let until = "2026-11-21T12:00:00Z";
+    let stanza = json!({"strategy": "PermissiveUntil", "permissiveUntil": until, "byPolicy": {"name": "saturday"}});
+    let mut world = World::pool(stanza);
+    let plan = world.settle("2026-11-21T01:00:00Z");
+    assert_eq!(plan.wake, Some(at(until)));
+    assert_eq!(world.settle(until).wake, Some(at("2026-11-22T00:00:00Z")));
+    assert_eq!(world.condition("ChangesPaused").1, "MaintenanceSchedule");
+}
+
 /// POL-6, POL-8, STAT-4
 #[test]
 fn a_policy_that_cannot_be_used_names_the_field_and_is_restrictive() {

@@ -20,6 +20,15 @@ pub(super) struct Masters {
     /// Configurations that a master was given while the gate was open, each with the instant at which that was over: all masters have
     /// it, or another was begun.
     begun: BTreeMap<String, i64>,
+    /// When an operator last wrote anything: it cannot have seen what came later.
+    looked: i64,
+}
+
+impl Masters {
+    /// An operator wrote something.
+    pub(super) fn looked_at(&mut self, at: i64) {
+        self.looked = at;
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -119,9 +128,11 @@ impl Checker {
     }
 
     /// An update that ended goes on if a master without its release joins before anybody can have seen the end: the only one that lacked it
-    /// was deleted, and its kubelet came back at once. What stands in the record then is that the update is under way.
+    /// was deleted, and its kubelet came back at once; or no operator lived. What stands in the record then is that the update is under
+    /// way (GATE-10). An operator that sees the end writes the status of the pool, at least.
     fn resume(&mut self, at: i64) {
-        let ended = self.masters.ended.as_ref().filter(|(ended, _)| at - ended <= self.slack);
+        let unseen = |ended: i64| at - ended <= self.slack || self.masters.looked < ended;
+        let ended = self.masters.ended.as_ref().filter(|(ended, _)| unseen(*ended));
         let Some(release) = ended.map(|(_, update)| update.release.clone()) else { return };
         if self.masters.update.is_none() && !self.has_release(&release) {
             self.masters.update = self.masters.ended.take().map(|(_, update)| update);
