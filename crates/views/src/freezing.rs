@@ -113,7 +113,7 @@ mod tests {
     use tidegate_core::cluster::kinds;
 
     use super::*;
-    use crate::change::Stage;
+    use crate::{change::Stage, proposal::tests::saturdays};
 
     fn at(text: &str) -> Instant {
         Instant::parse(text).unwrap()
@@ -127,13 +127,7 @@ mod tests {
     /// A pool whose policy permits Saturdays.
     fn cluster(now: Instant) -> Snapshot {
         let mut cluster = Snapshot::default();
-        let policy = json!({
-            "apiVersion": api::names::API_VERSION, "kind": api::names::CHANGE_MANAGEMENT_POLICY,
-            "metadata": {"name": "weekend", "generation": 1},
-            "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": {
-                "recurrence": {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}}}},
-        });
-        cluster.add_written(&kinds::CHANGE_MANAGEMENT_POLICY, &policy, now);
+        cluster.add_written(&kinds::CHANGE_MANAGEMENT_POLICY, &saturdays(), now);
         let stanza = json!({"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}});
         for (name, stanza) in [("worker", stanza), ("open", json!({"strategy": "Permissive"}))] {
             let pool = json!({"metadata": {"name": name}, "spec": {"changeManagement": stanza}});

@@ -136,7 +136,7 @@ fn as_it_was(pool: &SeenPool) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use tidegate_core::cluster::kinds;
 
     use super::*;
@@ -145,16 +145,20 @@ mod tests {
         Instant::parse(text).unwrap()
     }
 
-    /// A pool of one node that has what the pool goes to.
-    fn cluster(stanza: &Value) -> Snapshot {
-        let role = json!({"node-role.kubernetes.io/worker": ""});
-        let mut cluster = Snapshot::default();
-        let policy = json!({
+    /// A policy that permits Saturdays.
+    pub(crate) fn saturdays() -> Value {
+        json!({
             "apiVersion": api::names::API_VERSION, "kind": api::names::CHANGE_MANAGEMENT_POLICY,
             "metadata": {"name": "weekend", "generation": 1},
             "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": {
                 "recurrence": {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}}}},
-        });
+        })
+    }
+
+    /// A pool of one node that has what the pool goes to.
+    fn cluster(stanza: &Value) -> Snapshot {
+        let role = json!({"node-role.kubernetes.io/worker": ""});
+        let mut cluster = Snapshot::default();
         let pool = json!({"metadata": {"name": "worker", "uid": "u", "generation": 1}, "spec": {
             "nodeSelector": {"matchLabels": role}, "configuration": {"name": "rendered-worker-a"},
             "changeManagement": stanza}});
@@ -163,7 +167,11 @@ mod tests {
             "spec": {}});
         let node = json!({"metadata": {"name": "n", "labels": role, "annotations": {
             names::CURRENT_CONFIG: "rendered-worker-a", names::DESIRED_CONFIG: "rendered-worker-a", names::STATE: "Done"}}});
-        cluster.add_written(&kinds::CHANGE_MANAGEMENT_POLICY, &policy, at("2026-11-20T00:00:00Z"));
+        cluster.add_written(
+            &kinds::CHANGE_MANAGEMENT_POLICY,
+            &saturdays(),
+            at("2026-11-20T00:00:00Z"),
+        );
         cluster.add(&kinds::MACHINE_CONFIG_POOL, &pool);
         cluster.add(&kinds::MACHINE_CONFIG, &config);
         cluster.add(&kinds::NODE, &node);

@@ -9,4 +9,5 @@ mod rollout;
 mod simulation;
 mod status;
 mod target;
+mod updates;
 mod world;

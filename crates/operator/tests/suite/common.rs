@@ -9,7 +9,7 @@ use api::{
     crds, names,
     schema::{FREEZES, GATED, KINDS, Kind, Scope},
 };
-use apiserver::{Body, Server};
+use apiserver::{Body, Fault, RequestMatch, Scripted, Server};
 use http::Method;
 use http_body_util::{Either, Full};
 use jiff::Timestamp;
@@ -282,4 +282,16 @@ pub(crate) fn condition(object: &Value, kind: &str) -> String {
         let text = |field: &str| condition[field].as_str().unwrap_or_default();
         format!("{} {}", text("status"), text("reason"))
     })
+}
+
+/// Each of the next requests of this kind meets the fault.
+pub(crate) fn strike_each(world: &World, verb: &str, resource: &str, fault: &Fault) {
+    for nth in 1..=200 {
+        let matching = RequestMatch {
+            verb: Some(verb.into()),
+            resource: Some(resource.into()),
+            ..RequestMatch::default()
+        };
+        world.server.script_fault(Scripted { matching, nth, fault: fault.clone() });
+    }
 }

@@ -8,14 +8,14 @@ use api::{
     kinds,
     machine::names::{ALLOWED_CONFIG, CURRENT_CONFIG, DESIRED_CONFIG, STATE},
 };
-use apiserver::{Fault, RequestMatch, Scripted};
+use apiserver::Fault;
 use operator::{Election, Settings};
 use runtime::clock::{Clock as _, SetClock};
 use schedule::Instant;
 use serde_json::{Value, json};
 
 use super::{
-    common::{POOLS, Running, World, condition, managing, pass, pool, settle, state},
+    common::{POOLS, Running, World, condition, managing, pass, pool, settle, state, strike_each},
     rollout::{NODES, marked, newest, waiting_machines},
 };
 
@@ -29,22 +29,11 @@ fn freeze(name: &str, mut spec: Value) -> Value {
         "metadata": {"name": name}, "spec": spec})
 }
 
-fn strike(world: &World, verb: &str, resource: &str, fault: &Fault) {
-    for nth in 1..=200 {
-        let matching = RequestMatch {
-            verb: Some(verb.into()),
-            resource: Some(resource.into()),
-            ..RequestMatch::default()
-        };
-        world.server.script_fault(Scripted { matching, nth, fault: fault.clone() });
-    }
-}
-
 /// Twenty nodes that may all go at once, on a server that takes a second for each.
 async fn about_to_roll() -> (World, Running) {
     let (world, operator) = waiting_machines(MACHINES).await;
     world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": MACHINES}}));
-    strike(&world, "patch", "nodes", &Fault::Latency(Duration::from_secs(1)));
+    strike_each(&world, "patch", "nodes", &Fault::Latency(Duration::from_secs(1)));
     (world, operator)
 }
 
@@ -87,7 +76,7 @@ async fn a_freeze_stops_a_rollout_and_its_end_lets_it_go_on() {
 #[tokio::test(start_paused = true)]
 async fn a_freeze_behind_a_silent_watch_stops_the_next_mark() {
     let (world, _operator) = about_to_roll().await;
-    strike(&world, "watch", "clusterchangefreezes", &Fault::SilenceWatch(0));
+    strike_each(&world, "watch", "clusterchangefreezes", &Fault::SilenceWatch(0));
     pass(Duration::from_millis(3_602_500)).await;
     let begun = marked(&world).len();
     assert!((2..6).contains(&begun), "{begun}");
@@ -104,8 +93,8 @@ async fn where_freezes_cannot_be_listed_nothing_is_begun() {
     for (since, expected) in [(0, long), (3_590, "ClusterChangeFreeze cannot be read")] {
         let (world, _operator) = about_to_roll().await;
         pass(Duration::from_secs(since)).await;
-        strike(&world, "list", "clusterchangefreezes", &Fault::ServerError(500));
-        strike(&world, "watch", "clusterchangefreezes", &Fault::SilenceWatch(0));
+        strike_each(&world, "list", "clusterchangefreezes", &Fault::ServerError(500));
+        strike_each(&world, "watch", "clusterchangefreezes", &Fault::SilenceWatch(0));
         pass(Duration::from_secs(3_630 - since)).await;
         assert!(marked(&world).is_empty());
         let held = world.get(&format!("{POOLS}/worker"));
@@ -170,7 +159,7 @@ async fn a_freeze_that_nobody_tells_of_is_told_within_65_seconds() {
     world.create(POOLS, &pool("open", &json!({"strategy": "Permissive"})));
     let _operator = world.start();
     settle().await;
-    strike(&world, "watch", "clusterchangefreezes", &Fault::SilenceWatch(0));
+    strike_each(&world, "watch", "clusterchangefreezes", &Fault::SilenceWatch(0));
     pass(Duration::from_secs(130)).await;
     world.create(FREEZES, &freeze("stop", json!({})));
     pass(Duration::from_secs(65)).await;

@@ -2,28 +2,17 @@
 
 use std::time::Duration;
 
-use apiserver::{Fault, RequestMatch, Scripted};
+use apiserver::Fault;
 use operator::{Election, Settings};
 use serde_json::{Value, json};
 
 use super::{
-    common::{POLICIES, POOLS, Running, World, managing, pass, settle, state},
+    common::{POLICIES, POOLS, Running, World, managing, pass, settle, state, strike_each},
     rollout::{NODES, marked, newest, waiting_machines},
 };
 
 const MACHINES: usize = 20;
 const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate";
-
-fn strike(world: &World, verb: &str, resource: &str, fault: &Fault) {
-    for nth in 1..=200 {
-        let matching = RequestMatch {
-            verb: Some(verb.into()),
-            resource: Some(resource.into()),
-            ..RequestMatch::default()
-        };
-        world.server.script_fault(Scripted { matching, nth, fault: fault.clone() });
-    }
-}
 
 /// Twenty nodes that may all go at once, on a server that takes a second for each; a few have been told.
 async fn rolling(watches: Watches) -> (World, Running) {
@@ -31,10 +20,10 @@ async fn rolling(watches: Watches) -> (World, Running) {
     world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": MACHINES}}));
     if watches == Watches::Silent {
         for resource in ["machineconfigpools", "changemanagementpolicies"] {
-            strike(&world, "watch", resource, &Fault::SilenceWatch(0));
+            strike_each(&world, "watch", resource, &Fault::SilenceWatch(0));
         }
     }
-    strike(&world, "patch", "nodes", &Fault::Latency(Duration::from_secs(1)));
+    strike_each(&world, "patch", "nodes", &Fault::Latency(Duration::from_secs(1)));
     pass(Duration::from_millis(3_602_500)).await;
     let begun = marked(&world).len();
     assert!((2..6).contains(&begun), "{begun}");
@@ -103,7 +92,7 @@ async fn who_loses_the_lease_stops_in_the_middle_of_a_plan() {
     let election = Election::Lease { namespace: "default".into(), name: "tidegate".into() };
     let operator = world.start_with(Settings { election, ..managing("two") });
     settle().await;
-    strike(&world, "patch", "nodes", &Fault::Latency(Duration::from_secs(1)));
+    strike_each(&world, "patch", "nodes", &Fault::Latency(Duration::from_secs(1)));
     world.clock.step(3600);
     pass(Duration::from_millis(2_500)).await;
     assert!(operator.view.leads());
@@ -156,7 +145,7 @@ async fn a_mark_takes_two_round_trips() {
         ("list", "clusterchangefreezes"),
         ("patch", "nodes"),
     ] {
-        strike(&world, verb, resource, &Fault::Latency(TRIP));
+        strike_each(&world, verb, resource, &Fault::Latency(TRIP));
     }
     let reached = async |count: usize| {
         while marked(&world).len() < count {

@@ -4,7 +4,8 @@ use api::machine::names::{self, NodeState};
 use serde_json::{Value, json};
 
 use super::{
-    records::{at, finish_all, generated, marks, updating},
+    records::{at, finish_all, marks},
+    updates::{generated, updating},
     world::{World, file_source, later, open, shut, touch},
 };
 use crate::pool::{seen::Order, source::Rendered, update::SeenUpdate};
