@@ -42,7 +42,7 @@ touch "$tree"/crates/{core,runtime}/src/lib.rs
 # others did not notice: the linker and they take most of the time. A loop that turns without end is a test that takes too long.
 settle() {
   run=(--cargo-arg=--locked --cargo-arg=--lib --cargo-arg=--config=profile.dev.debug=0)
-  run+=(--timeout-multiplier 4 --minimum-test-timeout 60)
+  run+=(--timeout-multiplier 4 --minimum-test-timeout 30)
   case $1 in
   core)
     run+=(--cargo-arg=--config=profile.dev.package.tidegate-core.opt-level=0)
@@ -54,7 +54,11 @@ settle() {
     run+=(--cargo-arg=--test=calls --cargo-arg=--test=traps --cargo-arg=--test=suite)
     run+=(--cargo-arg=--config=profile.dev.package.tidegate-runtime.opt-level=0)
     run+=(--cargo-arg=--config=profile.dev.package.tidegate-operator.opt-level=0)
-    slow=(a_mark_that_travels_too_long a_policy_that_goes_or_is_weakened budget_and_window_are_kept statuses_come_right_after)
+    slow=(
+      a_mark_that_travels_too_long a_policy_that_goes_or_is_weakened budget_and_window_are_kept statuses_come_right_after
+      statuses_follow_the_windows editing_a_policy_writes a_freeze_goes_a_day_after after_a_hold_at_most a_mark_takes_two_round_trips
+      a_machine_that_is_refused_keeps conflicts_and_refusals another_takes_over_within
+    )
     ;;
   *)
     echo "no tests are known for crates/$1" >&2

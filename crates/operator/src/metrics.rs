@@ -57,7 +57,7 @@ pub fn page(view: &View) -> String {
             }
         }
     }
-    for (metric, value) in GAUGES {
+    for (metric, value) in gauge::FIGURES {
         page.begin(metric);
         for row in &gated {
             let labels = [&*row.object, row.system, &*row.namespace, "}"];
@@ -113,15 +113,6 @@ fn asked(view: &View, resource: &Arc<SeenGated>, store: &Store) -> (Arc<SeenGate
     let Some(planned) = planned else { return (Arc::clone(resource), gate) };
     (Arc::new(SeenGated { pending: planned.pending, ..(**resource).clone() }), gate)
 }
-
-type Value = fn(&Gauges) -> i64;
-
-const GAUGES: &[(&Metric, Value)] = &[
-    (&metrics::CHANGE_PENDING, |gauges| gauges.change_pending),
-    (&metrics::NEXT_CHANGE_ETA, |gauges| gauges.next_change_eta),
-    (&metrics::PERMISSIVE_REMAINING, |gauges| gauges.permissive_remaining),
-    (&metrics::LAST_CHANGE, |gauges| gauges.last_change),
-];
 
 /// A resource, with its labels written once for all of its lines.
 struct Row {

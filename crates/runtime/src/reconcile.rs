@@ -188,7 +188,7 @@ impl Reconciler {
         let edge = self.queue.next_edge().filter(|_| leading);
         let clock = Arc::clone(&self.clock);
         // With all hands full nothing can be begun before one is free.
-        let more = leading && !self.queue.is_empty() && self.writing.len() < self.tempo.writes;
+        let more = leading && !self.queue.is_empty() && self.has_a_free_hand();
         tokio::select! {
             biased;
             Some(took) = self.writing.next(), if !self.writing.is_empty() => self.finish(took),
@@ -289,7 +289,7 @@ impl Reconciler {
         /// After so many decisions others have their turn: the lease must be renewed while ten thousand objects are looked at.
         const TURN: usize = 64;
         for _ in 0..TURN {
-            if self.writing.len() >= self.tempo.writes {
+            if !self.has_a_free_hand() {
                 return;
             }
             // A free hand is worth more than a full turn of decisions.
@@ -300,6 +300,10 @@ impl Reconciler {
             self.begin(&key);
         }
         tokio::task::yield_now().await;
+    }
+
+    fn has_a_free_hand(&self) -> bool {
+        self.writing.len() < self.tempo.writes
     }
 
     /// Decides about an object, and sends what was decided.

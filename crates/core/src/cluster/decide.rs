@@ -57,8 +57,7 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
     };
     let behavior = recorded(&seen.set(), &|at| seen.reason(at), before, now);
     let generation = Some(seen.identity.generation);
-    let scheduled =
-        usable.is_some_and(|policy| policy.lowered.strategy == Strategy::MaintenanceSchedule);
+    let scheduled = usable.is_some_and(|policy| policy.lowered.parts.recurring().next().is_some());
     let never = never_fires(&seen.judged.problems).filter(|_| scheduled);
     let ready = match (usable, &never) {
         (Some(_), Some(never)) => {

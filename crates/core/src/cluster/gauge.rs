@@ -3,7 +3,10 @@
 //! - METR-1: the time until changes are permitted is 0 exactly when the time that is left is not, except for -2, which both have.
 //! - METR-2: at most one strategy is in force.
 
-use api::policy::{State, Strategy};
+use api::{
+    metrics::{self, Metric},
+    policy::{State, Strategy},
+};
 use schedule::Instant;
 
 use crate::{
@@ -31,6 +34,14 @@ pub struct Gauges {
     /// The strategy in force; none without a stanza.
     pub strategy: Option<Strategy>,
 }
+
+/// The figures of a resource, each with the metric that it is served as. Adding one is a row here and its row in [`metrics`].
+pub const FIGURES: &[(&Metric, fn(&Gauges) -> i64)] = &[
+    (&metrics::CHANGE_PENDING, |gauges| gauges.change_pending),
+    (&metrics::NEXT_CHANGE_ETA, |gauges| gauges.next_change_eta),
+    (&metrics::PERMISSIVE_REMAINING, |gauges| gauges.permissive_remaining),
+    (&metrics::LAST_CHANGE, |gauges| gauges.last_change),
+];
 
 /// The metrics of a resource at an instant.
 pub fn gauges(seen: &SeenGated, gate: &Gate, now: Instant) -> Gauges {

@@ -9,6 +9,7 @@ use std::{
 };
 
 use http::header::DATE;
+use operator::View;
 use runtime::clock::{Clock as _, SetClock};
 
 use super::{
@@ -38,7 +39,7 @@ async fn a_clock_that_is_off_initiates_nothing_and_says_so() {
         let (world, right) = waiting().await;
         drop(right);
         let wrong = SetClock::starting_at(world.clock.now().saturating_add(off));
-        let _wrong = world.start_by(&wrong, managing("two"));
+        let operator = world.start_by(&wrong, managing("two"));
         pass(Duration::from_mins(70)).await;
         assert_eq!(marks(&world), 0, "{off}");
         let told = blocked(&world.get(&format!("{POOLS}/worker")));
@@ -46,13 +47,24 @@ async fn a_clock_that_is_off_initiates_nothing_and_says_so() {
         let message = told[0]["message"].as_str().unwrap();
         assert!(message.contains(&format!("more than 5 s {side} the API server's")), "{message}");
         world.writes();
+        let before = decisions(&operator.view, "MachineConfigPool");
         pass(Duration::from_mins(20)).await;
         assert_eq!(world.writes(), [""; 0], "what is told stays the same");
+        let since = decisions(&operator.view, "MachineConfigPool") - before;
+        assert!((4.0..40.0).contains(&since), "and is not decided all the time: {since}");
         wrong.step(-off);
         pass(Duration::from_mins(1)).await;
         assert_eq!(marked(&world), ["n1"], "{off}");
         assert_eq!(blocked(&world.get(&format!("{POOLS}/worker")))[0]["status"], "False");
     }
+}
+
+/// How often it was decided about objects of a kind.
+fn decisions(view: &View, kind: &str) -> f64 {
+    let page = operator::metrics::page(view);
+    let of_kind = format!("tidegate_reconciles_total{{kind=\"{kind}\"");
+    let lines = page.lines().filter(|line| line.starts_with(&of_kind));
+    lines.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
 }
 
 /// GATE-11: who was never told the server's time initiates nothing, says so, and begins when it is told.

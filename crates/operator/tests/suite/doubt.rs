@@ -20,7 +20,7 @@ use super::{
     common::{
         CRDS, POLICIES, POOLS, Running, World, by_policy, loose, managing, pass, settle, weekend,
     },
-    rollout::{NODES, marked, waiting},
+    rollout::{NODES, blocked, marked, waiting},
 };
 
 const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
@@ -300,6 +300,26 @@ async fn an_answer_of_before_starts_nothing() {
     remembers.store(false, Ordering::SeqCst);
     pass(Duration::from_mins(2)).await;
     assert_eq!(marked(&world), ["n1"]);
+}
+
+/// GATE-12: an answer about another object says nothing about the one that was asked for.
+#[tokio::test(start_paused = true)]
+async fn an_answer_about_another_policy_starts_nothing() {
+    const ANOTHER: &str = r#"{"apiVersion":"changemanagement.openshift.io/v1alpha1",
+        "kind":"ChangeManagementPolicy","metadata":{"name":"open","uid":"u","resourceVersion":"900000","generation":1},
+        "spec":{"strategy":"Permissive"}}"#;
+    let (world, ended) = waiting().await;
+    drop(ended);
+    let client = world.client_past(move |request| {
+        let by_name = request.uri().path().ends_with("/weekend") && request.method() == "GET";
+        by_name.then_some((200, ANOTHER))
+    });
+    let _operator = World::start_on(client, &world.clock, managing("two"));
+    pass(Duration::from_mins(65)).await;
+    assert!(marked(&world).is_empty());
+    let why = blocked(&world.get(&format!("{POOLS}/worker")));
+    let message = why[0]["message"].as_str().unwrap();
+    assert!(message.contains("/weekend cannot be read: "), "{message}");
 }
 
 /// GATE-12: whose nodes they are cannot be told while a selector cannot be read, so they are not taken for those of another pool.

@@ -11,7 +11,8 @@ use serde_json::json;
 
 use super::{
     common::{
-        POLICIES, POOLS, World, by_policy, condition, managing, pass, pool, settle, state, weekend,
+        POLICIES, POOLS, World, by_policy, condition, managing, pass, pool, settle, state,
+        strike_each, weekend,
     },
     rollout::{CONFIGS, WORKER, config, newest, waiting},
 };
@@ -72,6 +73,72 @@ async fn an_answer_that_never_comes_holds_up_its_own_object_alone() {
     assert_eq!(worker(&world), "ChangesPaused", "its request is on its way");
     pass(Duration::from_secs(15)).await;
     assert_eq!(worker(&world), "ChangesUnpaused", "given up, read back, and sent anew");
+}
+
+/// EXEC-1: most conflicts are over at once, so the first costs no pause.
+#[tokio::test(start_paused = true)]
+async fn one_conflict_costs_no_time() {
+    let world = ordinary();
+    let _operator = world.start();
+    settle().await;
+    strike(&world, of("patch", "machineconfigpools"), 1, Fault::Conflict);
+    pass(Duration::from_millis(3_600_100)).await;
+    assert_eq!(worker(&world), "ChangesUnpaused");
+}
+
+/// EXEC-1: who waits out a refusal waits for news of the object too, but not when somebody has edited it.
+#[tokio::test(start_paused = true)]
+async fn an_edit_ends_the_wait_after_a_refusal() {
+    let world = ordinary();
+    let _operator = world.start();
+    settle().await;
+    strike(&world, of("patch", "machineconfigpools"), 1, Fault::TooManyRequests(3600));
+    pass(Duration::from_secs(3_601)).await;
+    assert_eq!(worker(&world), "ChangesPaused");
+    let path = format!("{POOLS}/worker");
+    world.merge(&path, &json!({"metadata": {"annotations": {"team": "one"}}}));
+    pass(Duration::from_secs(1)).await;
+    assert_eq!(worker(&world), "ChangesPaused", "nobody has changed what was refused");
+    world.merge(&path, &json!({"spec": {"maxUnavailable": 2}}));
+    pass(Duration::from_secs(1)).await;
+    assert_eq!(worker(&world), "ChangesUnpaused");
+}
+
+/// Statuses come first: what people are told waits until none is on its way.
+#[tokio::test(start_paused = true)]
+async fn events_wait_for_statuses() {
+    let world = ordinary();
+    world.create(POOLS, &pool("other", &by_policy("weekend")));
+    let _operator = world.start();
+    settle().await;
+    let matching = RequestMatch { name: Some("other".into()), ..of("patch", "machineconfigpools") };
+    strike(&world, matching, 1, Fault::Latency(Duration::from_secs(5)));
+    let told = || world.events().iter().any(|event| event.starts_with("worker ChangesUnpaused"));
+    pass(Duration::from_secs(3_603)).await;
+    assert_eq!((worker(&world), told()), ("ChangesUnpaused".to_owned(), false));
+    pass(Duration::from_secs(5)).await;
+    assert!(told());
+}
+
+/// So many writes travel at once, and no more.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_slow_is_asked_sixteen_times_at_once() {
+    let world = ordinary();
+    for number in 0..40 {
+        world.create(POOLS, &pool(&format!("pool-{number}"), &by_policy("weekend")));
+    }
+    let _operator = world.start();
+    settle().await;
+    world.requests();
+    strike_each(&world, "patch", "machineconfigpools", &Fault::Latency(Duration::from_secs(3)));
+    let pools = || {
+        let writes = world.status_writes();
+        writes.iter().filter(|line| line.contains("machineconfigpools")).count()
+    };
+    pass(Duration::from_secs(3_602)).await;
+    assert_eq!(pools(), 16);
+    pass(Duration::from_secs(3)).await;
+    assert_eq!(pools(), 16, "when the first have been answered");
 }
 
 /// EXEC-1

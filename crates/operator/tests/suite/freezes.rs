@@ -8,7 +8,7 @@ use api::{
     kinds,
     machine::names::{ALLOWED_CONFIG, CURRENT_CONFIG, DESIRED_CONFIG, STATE},
 };
-use apiserver::Fault;
+use apiserver::{Fault, RequestMatch, Scripted};
 use operator::{Election, Settings};
 use runtime::clock::{Clock as _, SetClock};
 use schedule::Instant;
@@ -281,6 +281,35 @@ async fn a_freeze_goes_a_day_after_its_end() {
     assert_eq!(left(), ["lasting"]);
     let deletes = world.writes().into_iter().filter(|line| line.starts_with("DELETE "));
     assert_eq!(deletes.count(), 1);
+}
+
+/// OVR-6, EXEC-4: a deletion that failed is tried again at once, and one that somebody else was faster with is no failure.
+#[tokio::test(start_paused = true)]
+async fn a_deletion_that_fails_is_tried_again_and_one_that_comes_late_is_not() {
+    // Half a minute off the instants at which everything is decided anyway.
+    let night = || freeze("night", json!({"until": "2026-11-14T02:00:30Z"}));
+    let due = Duration::from_secs(27 * 3_600 + 30);
+    let strike = |world: &World, fault: Fault| {
+        let matching = RequestMatch { verb: Some("delete".into()), ..RequestMatch::default() };
+        world.server.script_fault(Scripted { matching, nth: 1, fault });
+    };
+    let failing = World::new();
+    failing.create(FREEZES, &night());
+    strike(&failing, Fault::ServerError(500));
+    let _operator = failing.start();
+    pass(due + Duration::from_secs(10)).await;
+    assert_eq!(failing.get(FREEZES)["items"], json!([]));
+
+    let late = World::new();
+    late.create(FREEZES, &night());
+    strike(&late, Fault::Latency(Duration::from_secs(5)));
+    let _operator = late.start();
+    pass(due + Duration::from_secs(1)).await;
+    late.delete(&format!("{FREEZES}/night"));
+    pass(Duration::from_secs(10)).await;
+    let read = late.requests().into_iter().filter(|line| line.contains("/night"));
+    let read: Vec<String> = read.filter(|line| line.starts_with("GET ")).collect();
+    assert_eq!(read, [""; 0], "there is nothing to be found out about what is gone");
 }
 
 /// OVR-6, GATE-11: who does not know the server's time deletes nothing by its own.

@@ -218,6 +218,26 @@ fn told(world: &World, reason: &str) -> Vec<String> {
     about.map(|event| event["note"].as_str().unwrap().to_owned()).collect()
 }
 
+/// STAT-1: what is written about a node that joins is told of the pool at once, and not when everything is decided anew.
+#[tokio::test(start_paused = true)]
+async fn status_of_a_pool_is_right_as_soon_as_a_node_has_joined() {
+    let (world, _operator) = waiting().await;
+    let first =
+        world.get(&format!("{NODES}/n1"))["metadata"]["annotations"][CURRENT_CONFIG].clone();
+    world.create(
+        NODES,
+        &json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n3",
+            "labels": {WORKER: ""}, "annotations": {CURRENT_CONFIG: first, STATE: "Done"}}}),
+    );
+    pass(Duration::from_secs(2)).await;
+    let soon = world.get(&format!("{POOLS}/worker"))["status"].clone();
+    assert_eq!(soon["machineCount"], 3);
+    world.writes();
+    pass(Duration::from_mins(20)).await;
+    assert_eq!(world.get(&format!("{POOLS}/worker"))["status"], soon);
+    assert_eq!(world.writes(), [""; 0]);
+}
+
 /// EXEC-1
 #[tokio::test(start_paused = true)]
 async fn a_mark_that_conflicts_is_planned_again() {
@@ -338,7 +358,10 @@ async fn a_machine_that_is_refused_keeps_neither_the_others_nor_the_status_waiti
             "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "no"},
             "spec": {"policyName": "no", "validationActions": ["Deny"]}}),
     );
-    pass(Duration::from_mins(63)).await;
+    pass(Duration::from_millis(3_600_100)).await;
+    assert_eq!(marked(&world), ["n2"]);
+    assert_eq!(blocked(&world.get(&format!("{POOLS}/worker"))).len(), 1, "told at once");
+    pass(Duration::from_mins(3)).await;
     assert_eq!(marked(&world), ["n2"]);
     let pool = world.get(&format!("{POOLS}/worker"));
     assert_eq!(state(&pool), "ChangesUnpaused");

@@ -83,6 +83,19 @@ async fn what_was_stopped_goes_on_when_it_may() {
     assert_eq!(marked(&world).len(), MACHINES);
 }
 
+/// GATE-11: the rest of a plan that was stopped is dropped, and the API server is not asked about each of its marks.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_asked_about_the_rest_of_a_plan_that_was_stopped() {
+    let (world, _operator) = rolling(Watches::Healthy).await;
+    world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"paused": true}}));
+    world.requests();
+    pass(Duration::from_secs(30)).await;
+    let left = MACHINES - marked(&world).len();
+    let read = world.requests().into_iter().filter(|line| line.starts_with("GET "));
+    let read = read.filter(|line| line.contains("/machineconfigpools/worker")).count();
+    assert!(read < 5 && read < left, "{read} reads, {left} nodes are left");
+}
+
 /// A leader that is none any more sends nothing that it decided as one.
 #[tokio::test(start_paused = true)]
 async fn who_loses_the_lease_stops_in_the_middle_of_a_plan() {
@@ -106,6 +119,40 @@ async fn who_loses_the_lease_stops_in_the_middle_of_a_plan() {
     pass(Duration::from_secs(10)).await;
     let after = marked(&world).len();
     assert!(after <= begun + 1, "{begun} and then {after}");
+}
+
+/// GATE-11: who does not lead any more tells nobody what it could not read.
+#[tokio::test(start_paused = true)]
+async fn who_loses_the_lease_tells_nothing_of_what_it_cannot_read() {
+    let (world, alone) = waiting_machines(1).await;
+    drop(alone);
+    let election = Election::Lease { namespace: "default".into(), name: "tidegate".into() };
+    let operator = world.start_with(Settings { election, ..managing("two") });
+    settle().await;
+    // Each read is given up after a while, and is tried once more before anybody is told.
+    strike_each(
+        &world,
+        "get",
+        "changemanagementpolicies",
+        &Fault::Latency(Duration::from_hours(9)),
+    );
+    world.clock.step(3600);
+    let reads = || world.requests().into_iter().filter(|line| line.ends_with("/weekend")).count();
+    let mut read = 0;
+    while read < 2 {
+        pass(Duration::from_millis(100)).await;
+        read += reads();
+    }
+    assert!(operator.view.leads());
+    world.merge(LEASE, &json!({"spec": {"holderIdentity": "somebody-else"}}));
+    while operator.view.leads() {
+        pass(Duration::from_millis(100)).await;
+    }
+    world.writes();
+    // Until the other's lease runs out.
+    pass(Duration::from_secs(10)).await;
+    assert!(!operator.view.leads());
+    assert_eq!(world.status_writes(), [""; 0]);
 }
 
 /// What it costs: before each mark the pool and its policy are read, and freezes are listed, and nothing else.
