@@ -163,18 +163,19 @@ pub enum PolicyKind {
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-tidegate-rules" = way_rules()))]
 pub struct Hold {
-    /// What is held: `Deployments` (rollouts of Deployments) or `KuredLock` (the lock that a node takes before kured reboots it).
+    /// What is held: `Deployments`, `StatefulSets` or `DaemonSets` (their rollouts), or `KuredLock` (the lock that a node takes before kured
+    /// reboots it).
     pub what: What,
     /// How: `Queue` (everybody may say what they want, and its first act waits) or `Refuse` (who says what they want is refused). What
     /// the room offers first, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<Way>,
-    /// Which, by name: of the `Deployment`, of the `DaemonSet` of kured. What `selector` matches is held too; without both, all.
+    /// Which, by name: of the workload, of the `DaemonSet` of kured. What `selector` matches is held too; without both, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), inner(length(min = 1, max = 253)))]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
     pub names: Option<Vec<String>>,
-    /// Which, by label: of the pod template of a `Deployment`, of the `DaemonSet` of kured. What `names` lists is held too; without both, all.
+    /// Which, by label: of the pod template of a `Deployment`, else of the object itself. What `names` lists is held too; without both, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<LabelSelector>,
 }
@@ -186,6 +187,10 @@ pub struct Hold {
 pub enum What {
     /// Rollouts of Deployments.
     Deployments,
+    /// Rollouts of `StatefulSets`.
+    StatefulSets,
+    /// Rollouts of `DaemonSets`.
+    DaemonSets,
     /// The lock that a node takes before kured reboots it.
     KuredLock,
     /// Written by something newer than this build; lowers to a problem and a closed gate.
@@ -226,6 +231,8 @@ const REFUSE: (Way, &str) = (Way::Refuse, "Refuse");
 /// Every room that the definitions know.
 pub const OFFERS: &[Offer] = &[
     Offer { what: What::Deployments, name: "Deployments", ways: &[QUEUE, REFUSE] },
+    Offer { what: What::StatefulSets, name: "StatefulSets", ways: &[REFUSE] },
+    Offer { what: What::DaemonSets, name: "DaemonSets", ways: &[REFUSE] },
     Offer { what: What::KuredLock, name: "KuredLock", ways: &[QUEUE] },
 ];
 

@@ -3,14 +3,18 @@
 //! A room is data: the write that starts a change, as a rule of the API server and an expression over it, the words by which people name
 //! what is held, and what is *not* held (RCH-6). Policies, chart and reference are rendered from this table; a new room is a new row.
 
+mod daemon_sets;
 mod deployments;
 mod kured;
+mod leaving;
+mod stateful_sets;
 
 use api::reach::{OFFERS, Offer, PendingChange, What};
 use serde_json::Value;
 
 /// Every room, in the order in which they are shown.
-pub const ROOMS: &[Room] = &[deployments::ROOM, kured::ROOM];
+pub const ROOMS: &[Room] = 
+    &[deployments::ROOM, stateful_sets::ROOM, daemon_sets::ROOM, kured::ROOM];
 
 /// What is known about one kind of change that others make.
 #[derive(Clone, Copy, Debug)]

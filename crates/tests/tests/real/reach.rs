@@ -9,8 +9,10 @@ mod forged;
 mod freezes;
 mod kept;
 mod leaving;
+mod probes;
 mod rollouts;
 mod rows;
+mod workloads;
 mod world;
 
 use rig::{Controllers, suite};
@@ -79,6 +81,28 @@ fn real_server_refuses_what_a_room_does_not_know() {
 #[test]
 fn embedded_server_refuses_what_a_room_does_not_know() {
     on_embedded(async |world| definitions::refuse_what_a_room_does_not_know(world).await);
+}
+
+/// RCH-3, RCH-10, RCH-12
+#[test]
+fn real_server_refuses_templates_of_stateful_and_daemon_sets_and_nothing_else_of_them() {
+    suite::on_real("reach-templates", Controllers::Absent, async |cluster| {
+        workloads::are_judged(&World::install(&writers::of_real(cluster).await).await).await;
+    });
+}
+
+#[test]
+fn embedded_server_refuses_templates_of_stateful_and_daemon_sets_and_nothing_else_of_them() {
+    on_embedded(async |world| workloads::are_judged(world).await);
+}
+
+/// RCH-5
+#[test]
+fn real_controllers_of_sets_go_on_while_their_templates_are_held() {
+    suite::on_real("reach-sets", Controllers::Rolling, async |cluster| {
+        let world = World::install(&writers::of_real(cluster).await).await;
+        workloads::go_on_across_an_opening_and_a_closing(&world).await;
+    });
 }
 
 /// OVR-1, OVR-5, GATE-15
