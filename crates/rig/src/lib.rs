@@ -6,18 +6,15 @@
 
 mod account;
 mod cluster;
-pub mod conformance;
 mod control_plane;
 mod embedded;
 mod helm;
 mod keep;
-pub mod kubectl;
 mod lent;
 mod module;
 mod pki;
 mod programs;
 pub mod rights;
-pub mod simulation;
 pub mod suite;
 mod users;
 

@@ -10,7 +10,7 @@ use api::metrics::{self, METRICS};
 use rig::suite;
 use serde_json::Value;
 use tidegate_core::reach::policies;
-use tidegate_tests::{Tree, alerts, containerfile, dashboards, fields, rooms, verify};
+use tidy::{Tree, alerts, containerfile, dashboards, fields, rooms, verify};
 
 mod deploy {
     mod values;

@@ -249,7 +249,7 @@ async fn without_machines_nothing_has_to_be_proven() {
 async fn a_policy_of_an_older_release_proves_nothing() {
     let (world, waived) = waiting_machines(1).await;
     drop(waived);
-    let old = include_str!("../../../tests/tests/seeds/permits-0.1.0.yaml");
+    let old = include_str!("../../../seeds/src/permits-0.1.0.yaml");
     install(&world, old, |_| true);
     install(&world, SHIPPED, |name| name.ends_with("-records"));
     world.create(

@@ -21,7 +21,7 @@ use rig::{
     suite,
 };
 use serde_json::{Value, from_value, json};
-use tidegate_tests::Tree;
+use tidy::Tree;
 
 use super::admin::kubectl;
 

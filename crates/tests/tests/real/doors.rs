@@ -26,7 +26,7 @@ use rig::{
     suite::{self, Kubectl},
 };
 use serde_json::{Value, json};
-use tidegate_tests::permits;
+use tidy::permits;
 use who::Who;
 
 use super::rollout::writers::{self, Writer, until};

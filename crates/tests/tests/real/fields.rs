@@ -16,7 +16,7 @@ use rig::{
     suite::{self, Kubectl},
 };
 use serde_json::{Value, json};
-use tidegate_tests::{Tree, permits};
+use tidy::{Tree, permits};
 
 use super::rollout::writers::{self, Writer, until};
 

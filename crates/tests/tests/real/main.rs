@@ -4,22 +4,17 @@
 #![cfg(test)]
 
 mod admin;
-mod bad_input;
 mod commit_time;
-mod conformance;
 mod deploy;
 mod doors;
 mod drain;
 mod fields;
-mod kubectl;
 mod machine;
 mod node;
 mod node_config;
 mod operator;
-mod ownership;
 mod reach;
 mod rights;
 mod rollout;
-mod rules;
 mod specs;
 mod users;

@@ -30,7 +30,7 @@ use rig::{
 };
 use runtime::{clock::SystemClock, key::collection};
 use serde_json::{Value, json};
-use tidegate_tests::{Tree, permits};
+use tidy::{Tree, permits};
 use tokio::time::{Instant, sleep};
 
 use super::admin::kubectl;

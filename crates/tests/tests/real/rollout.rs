@@ -22,7 +22,7 @@ use operator::{Operator, Pools, Settings};
 use rig::{Cluster, Controllers, suite};
 use runtime::clock::SystemClock;
 use serde_json::{Value, json};
-use tidegate_tests::permits;
+use tidy::permits;
 use writers::{Writer, Writers, until};
 
 #[test]

@@ -15,7 +15,7 @@ use kube::Client;
 use rig::{Cluster, rights::Recorder};
 use runtime::key::collection;
 use serde_json::{Value, json};
-use tidegate_tests::Tree;
+use tidy::Tree;
 
 use super::{
     super::{admin::kubectl, rollout::writers::Writer},

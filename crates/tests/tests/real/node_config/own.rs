@@ -20,7 +20,7 @@ use operator::{
 use rig::{Cluster, Controllers, User, rights::Recorder, suite};
 use runtime::{call, clock::SystemClock, key::collection, telemetry::Telemetry};
 use serde_json::{Value, json};
-use tidegate_tests::Tree;
+use tidy::Tree;
 use tokio::net::TcpListener;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 

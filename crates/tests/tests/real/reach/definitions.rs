@@ -217,7 +217,7 @@ pub(super) async fn let_teams_add_gates_and_nothing_more(world: &World) {
 }
 
 fn shipped_roles() -> Vec<Value> {
-    let path = tidegate_tests::Tree::top().join("deploy/manifests/change-gates/change-gates.yaml");
+    let path = tidy::Tree::top().join("deploy/manifests/change-gates/change-gates.yaml");
     let documents: Vec<Value> =
         serde_saphyr::from_multiple(&std::fs::read_to_string(path).unwrap()).unwrap();
     let of_roles = |document: &Value| document["apiVersion"] == "rbac.authorization.k8s.io/v1";

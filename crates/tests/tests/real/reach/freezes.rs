@@ -12,7 +12,7 @@ use api::{
 };
 use jiff::{Timestamp, ToSpan as _};
 use serde_json::{Value, json};
-use tidegate_tests::{Tree, permits};
+use tidy::{Tree, permits};
 
 use super::{
     rows::{held, passes, rolls, rolls_by, settles},

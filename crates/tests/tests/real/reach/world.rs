@@ -4,7 +4,7 @@ use api::{names, reach::Window};
 use jiff::{Timestamp, ToSpan as _};
 use kube::Client;
 use serde_json::{Value, json};
-use tidegate_tests::{Tree, permits};
+use tidy::{Tree, permits};
 
 use super::probes;
 use crate::rollout::writers::{INITIATORS, RIGHTS, Writer, until};

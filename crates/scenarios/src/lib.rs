@@ -2,31 +2,26 @@
 //!
 //! All of them are played on the embedded server, those of rules and a chosen few stories on a real one too.
 //!
-//! A script is a file of `scenarios/`: commands, each with what it showed on the lines that begin with `|`. `UPDATE_EXPECT=1` writes the
+//! A script is a file of `scripts/`: commands, each with what it showed on the lines that begin with `|`. `UPDATE_EXPECT=1` writes the
 //! transcripts anew, from the embedded server; the real one must then show the same.
 //!
 //! The clock is set by the script and stands still in between. It is behind that of the servers, so that their stamps are never in
 //! the script's past.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the functions beside a test fail as it does"
-)]
+#![cfg(test)]
 
-mod scenarios {
-    pub(crate) mod commands;
-    pub(crate) mod git;
-    pub(crate) mod letters;
-    pub(crate) mod live;
-    pub(crate) mod machines;
-    pub(crate) mod schedules;
-    pub(crate) mod script;
-    pub(crate) mod show;
-    pub(crate) mod verbs;
-    pub(crate) mod wire;
-    pub(crate) mod workloads;
-}
+mod commands;
+mod git;
+mod letters;
+mod live;
+mod machines;
+mod resources;
+mod schedules;
+mod script;
+mod show;
+mod verbs;
+mod wire;
+mod workloads;
 
 use std::{
     fs,
@@ -35,15 +30,12 @@ use std::{
     thread,
 };
 
+use crate::{live::Live, script::Intent};
 use rig::{
     Cluster, Controllers,
     suite::{self, Kubectl},
 };
-use scenarios::{
-    live::Live,
-    script::{self, Intent},
-};
-use tidegate_tests::Tree;
+use tidy::Tree;
 
 /// How many embedded servers play at a time. A script mostly waits for the next second of its server, so they share two cores well.
 const LANES: usize = 6;
@@ -109,7 +101,7 @@ fn every_story_stands_on_the_page() {
     let page = fs::read_to_string(page).unwrap();
     let names: Vec<String> = scripts().iter().map(|path| name(path)).collect();
     for name in names.iter().filter(|name| is_story(name)) {
-        let link = format!("(../../crates/tests/scenarios/{name}.txt)");
+        let link = format!("(../../crates/scenarios/scripts/{name}.txt)");
         assert_eq!(page.matches(&link).count(), 1, "docs/guides/stories.md names {name} once");
     }
     let listed = ON_BOTH.iter().map(|(name, _)| name).chain(EMBEDDED_ONLY);
@@ -128,7 +120,7 @@ fn is_story(name: &str) -> bool {
 }
 
 fn scripts() -> Vec<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scripts");
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -143,11 +135,14 @@ async fn play(cluster: &Cluster, paths: impl Iterator<Item = PathBuf>) -> Vec<St
         _ => Intent::Compare,
     };
     let mut live = Live::new(cluster).await;
+    workloads::prepare(&live).await;
     let mut failures = Vec::new();
     for path in paths {
         let name = path.file_name().unwrap().to_str().unwrap();
         let written = fs::read_to_string(&path).unwrap();
         let played = script::play(name, &written, intent, &mut live).await;
+        live.stop();
+        workloads::clear(&live).await;
         live.clear().await;
         if intent == Intent::Record {
             fs::write(&path, played).unwrap();

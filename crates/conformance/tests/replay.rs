@@ -4,7 +4,7 @@
 
 use std::{io::Write as _, process::Command};
 
-use rig::simulation::storm;
+use conformance::simulation::storm;
 
 /// These two are tests of their own, and what the comparison below runs in processes of their own.
 #[test]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::Value;
-use tidegate_tests::Tree;
+use tidy::Tree;
 
 const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 const BINDINGS: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";

@@ -14,7 +14,7 @@ use serde_json::Value;
 /// The template of the chart.
 pub fn template() -> String {
     let mut text = String::from(
-        "{{- /* Generated from the types in crates/api by crates/tests/src/fields.rs; edit those instead. */}}\n\
+        "{{- /* Generated from the types in crates/api by crates/tidy/src/fields.rs; edit those instead. */}}\n\
          {{- if include \"tidegate.wanted\" (list .Values.warnOfUnknownFields \"admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy\" .) }}\n\
          # A field that does not exist is kept, and the operator holds what it is part of (GATE-14); here the server tells whoever writes it, at once.\n\
          # It only warns: a hold with a mistyped field beside it has to hold.\n",

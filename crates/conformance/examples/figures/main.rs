@@ -18,9 +18,10 @@ use std::{
 };
 
 use apiserver::{RuntimeClock, Server, Settings};
+use conformance::simulation;
 use kube::Client;
 use report::{Goal, Report};
-use rig::{ControlPlane, Controllers, Embedded, Programs, User, simulation};
+use rig::{ControlPlane, Controllers, Embedded, Programs, User};
 use speed::Speed;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;

@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
-use tidegate_tests::graph::{self, Member};
-use tidegate_tests::{
+use tidy::graph::{self, Member};
+use tidy::{
     Tree, calls, documents, files, layers, manifests, map, modules, purity, verbs, verify, words,
 };
 

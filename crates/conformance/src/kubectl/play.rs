@@ -12,7 +12,7 @@ use std::{
 use serde_json::Value;
 
 use super::{Answer, Line, Mask, Script};
-use crate::{Cluster, User};
+use rig::{Cluster, User};
 
 const PRELUDE: &str = include_str!("prelude.sh");
 const SETUP: &str = include_str!("setup.yaml");

@@ -1,6 +1,6 @@
 //! Do the rules, the code and the tests name each other?
 
-use tidegate_tests::{Tree, spec, verify};
+use tidy::{Tree, spec, verify};
 
 #[test]
 fn list_of_rules_is_whole() {

@@ -2,9 +2,9 @@
 
 use std::{fmt::Write as _, fs, path::PathBuf};
 
+use conformance::kubectl::{Differences, Line, Script, install, play, prepare, uninstall};
 use rig::{
     Cluster, Controllers, Server,
-    kubectl::{Differences, Line, Script, install, play, prepare, uninstall},
     suite::{self, Kubectl},
 };
 

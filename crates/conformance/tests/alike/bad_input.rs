@@ -4,6 +4,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::PathBuf, time::Duration};
 
+use conformance::kubectl::prepare;
 use kube::{
     Client, Config,
     client::Body,
@@ -11,7 +12,6 @@ use kube::{
 };
 use rig::{
     Cluster, Controllers, Server, User,
-    kubectl::prepare,
     suite::{self, Kubectl},
 };
 use serde_json::{Value, json};

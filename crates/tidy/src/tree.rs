@@ -16,7 +16,7 @@ pub struct Tree {
 impl Tree {
     /// Where this repository lies.
     pub fn top() -> PathBuf {
-        // Two up from `crates/tests`; a manifest directory always has both parents.
+        // Two up from `crates/tidy`; a manifest directory always has both parents.
         Path::new(env!("CARGO_MANIFEST_DIR"))
             .ancestors()
             .nth(2)
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn repository_is_read_without_its_build_output() {
         let tree = Tree::read().unwrap();
-        assert!(tree.text("crates/tests/src/tree.rs").unwrap().starts_with("//!"));
+        assert!(tree.text("crates/tidy/src/tree.rs").unwrap().starts_with("//!"));
         assert!(!tree.holds("target") && !tree.holds(".git"));
     }
 

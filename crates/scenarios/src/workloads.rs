@@ -10,9 +10,8 @@ use api::{
 use serde_json::{Value, json};
 use tidegate_core::drain::node::{Node, Request};
 
-use super::live::Live;
+use super::live::{Live, SHOP};
 
-pub(crate) const NAMESPACE: &str = "shop";
 const PODS: &str = "/api/v1/namespaces/shop/pods";
 const BUDGETS: &str = "/apis/policy/v1/namespaces/shop/poddisruptionbudgets";
 
@@ -20,7 +19,7 @@ const BUDGETS: &str = "/apis/policy/v1/namespaces/shop/poddisruptionbudgets";
 pub(crate) async fn prepare(live: &Live) {
     let account =
         json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}});
-    let path = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts");
+    let path = format!("/api/v1/namespaces/{SHOP}/serviceaccounts");
     live.ask("POST", &path, &account).await.unwrap();
 }
 

@@ -1,31 +1,29 @@
 //! Is anything ever initiated outside a window, whatever goes wrong, and does everything finish all the same?
 //!
 //! Random worlds and random faults, the real operator on the embedded server in virtual time, and a checker that reads nothing but the
-//! commits. `SEEDS=17 cargo test -p tidegate-rig -p tidegate-tests --test seeds` plays one seed and tells all of a story that goes wrong,
+//! commits. `SEEDS=17 cargo test -p tidegate-seeds` plays one seed and tells all of a story that goes wrong,
 //! `SEEDS=0..5000` plays many. Strangers try a few things each time they come; with `TIDEGATE_HOSTILE_ATTEMPTS_A_VISIT=40` they try
 //! so many. `THRONGS=0..400` plays worlds in which as much is begun as can be.
 
-#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
+#![cfg(test)]
 
-mod seeds {
-    pub(crate) mod cast;
-    pub(crate) mod check;
-    pub(crate) mod dice;
-    pub(crate) mod intent;
-    pub(crate) mod machines;
-    pub(crate) mod owner;
-    pub(crate) mod people;
-    pub(crate) mod planted;
-    pub(crate) mod policies;
-    pub(crate) mod rehearsal;
-    pub(crate) mod shipped;
-    pub(crate) mod stage;
-    pub(crate) mod story;
-    pub(crate) mod strangers;
-    pub(crate) mod weather;
-    pub(crate) mod windows;
-    pub(crate) mod world;
-}
+mod cast;
+mod check;
+mod dice;
+mod intent;
+mod machines;
+mod owner;
+mod people;
+mod planted;
+mod policies;
+mod rehearsal;
+mod shipped;
+mod stage;
+mod story;
+mod strangers;
+mod weather;
+mod windows;
+mod world;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -35,7 +33,7 @@ use std::{
     },
 };
 
-use seeds::{
+use crate::{
     check::Violation,
     planted::{Planted, planted},
     rehearsal::rehearse,
@@ -60,8 +58,7 @@ const KNOWN: &[(u64, &str)] = &[
     (100, "one who led again had forgotten that the outcome of a mark was unknown"),
 ];
 
-/// Plays seeds on two threads, which is what the smallest node has.
-#[expect(clippy::print_stdout, reason = "whoever plays thousands learns at once which one broke")]
+/// Plays seeds on two threads, which is what the smallest node has. Whoever plays thousands learns at once which one broke.
 fn play_all(seeds: &[u64], plot: Plot) -> Vec<Outcome> {
     let next = AtomicU64::new(0);
     let outcomes = std::sync::Mutex::new(Vec::new());
@@ -115,7 +112,7 @@ fn complaint(variable: &str, outcome: &Outcome, told: usize) -> String {
     let broken = broken.join("\n");
     format!(
         "seed {seed} broke:\n{broken}\nthe end of its story:\n  {end}\n\
-         alone: {variable}={seed} cargo test -p tidegate-rig -p tidegate-tests --test seeds -- --nocapture\n"
+         alone: {variable}={seed} cargo test -p tidegate-seeds -- --nocapture\n"
     )
 }
 
@@ -143,10 +140,7 @@ fn masters_begin_nothing_outside_a_window_and_finish() {
     all_promises_are_kept("MASTERS", &outcomes);
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "whoever plays many wants the sums, and the rules that were broken"
-)]
+/// Whoever plays many wants the sums, and the rules that were broken.
 fn all_promises_are_kept(variable: &str, outcomes: &[Outcome]) {
     let broken: Vec<&Outcome> = outcomes.iter().filter(|one| !one.violations.is_empty()).collect();
     let initiations: u64 = outcomes.iter().map(|outcome| outcome.initiations).sum();

@@ -11,7 +11,7 @@ use api::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{commands, live::Live};
+use super::{live::Live, resources};
 
 /// Runs a command; gives back what it shows.
 pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, String> {
@@ -34,7 +34,7 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
             if stanza.is_empty() {
                 live.change(&called, "", &change).await?;
             } else {
-                let mut pool = commands::resource(&called, &commands::stanza_of(stanza)?)?;
+                let mut pool = resources::resource(&called, &resources::stanza_of(stanza)?)?;
                 for (field, value) in change["spec"].as_object().into_iter().flatten() {
                     pool["spec"][field] = value.clone();
                 }

@@ -27,10 +27,13 @@ use tidegate_core::{
 };
 use tokio::task::JoinHandle;
 
-use super::{letters::Letters, wire::Wire, workloads};
+use super::{letters::Letters, wire::Wire};
 
 /// How long anything may take. Nothing does; a test that waits longer has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The namespace of workloads.
+pub(crate) const SHOP: &str = "shop";
 
 /// Who acts in a script, unless it says who.
 const WHO: &str = "administrator";
@@ -86,12 +89,11 @@ impl Live {
             })
             .await;
         }
-        for name in ["clusters", workloads::NAMESPACE] {
+        for name in ["clusters", SHOP] {
             let namespace =
                 json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
             live.ask("POST", "/api/v1/namespaces", &namespace).await.unwrap();
         }
-        workloads::prepare(&live).await;
         live
     }
 
@@ -152,7 +154,6 @@ impl Live {
                 self.gone(&path).await;
             }
         }
-        workloads::clear(self).await;
         for namespace in ["default", "clusters"] {
             let path = format!("/apis/events.k8s.io/v1/namespaces/{namespace}/events");
             self.ask("DELETE", &path, &Value::Null).await.unwrap();

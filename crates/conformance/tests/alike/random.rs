@@ -7,13 +7,12 @@ use std::{
     path::PathBuf,
 };
 
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
-use rig::{
-    Cluster, Controllers, Embedded, User,
-    conformance::{self, differences, steps, transcript},
+use conformance::{
     kubectl::prepare,
-    suite,
+    random::{self, differences, steps, transcript},
 };
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use rig::{Cluster, Controllers, Embedded, User, suite};
 
 /// The measure must not wobble: a real server agrees with itself, in two namespaces, on every sequence. What fails here is a value
 /// that the comparison does not yet put away.
@@ -24,11 +23,11 @@ fn real_server_agrees_with_itself() {
     });
 }
 
-/// What is known to differ stands in `conformance/differences.txt`, with why. An entry that was not met is an error: the list can only
+/// What is known to differ stands in `random/differences.txt`, with why. An entry that was not met is an error: the list can only
 /// shrink.
 #[test]
 fn embedded_server_agrees_with_a_real_one() {
-    let list = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("conformance/differences.txt");
+    let list = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("random/differences.txt");
     let known = known_differences(&fs::read_to_string(list).unwrap());
     suite::on_real("conformance-embedded", Controllers::Running, async |real| {
         let embedded = Embedded::start(real.kubectl()).unwrap();
@@ -108,7 +107,7 @@ fn compare(
     let connect = |cluster: &Cluster| runtime.block_on(cluster.client(User::Admin)).unwrap();
     let (left_client, right_client) = (connect(left), connect(right));
     for client in [&left_client, &right_client] {
-        runtime.block_on(conformance::prepare(client)).unwrap();
+        runtime.block_on(random::prepare(client)).unwrap();
     }
     let config =
         Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
