@@ -117,11 +117,11 @@ pub struct ClusterChangeFreezeSpec {
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-tidegate-rules" = part_rules()))]
 pub struct FrozenPart {
-    /// What is frozen: `Deployments`, `StatefulSets` or `DaemonSets` (their rollouts), `KuredLock` (the lock that a node takes before kured
-    /// reboots it), `MachineConfigPools` (nodes of pools other than the masters) or `ClusterVersion` (the control plane, and with it its
+    /// What is frozen: `Deployments`, `StatefulSets` or `DaemonSets` (their rollouts), `HelmReleases` (installs, upgrades and rollbacks by
+    /// Helm), `Applications` (syncs by Argo CD), `KuredLock` (the lock that a node takes before kured reboots it), `MachineConfigPools` (nodes of pools other than the masters) or `ClusterVersion` (the control plane, and with it its
     /// nodes).
     pub what: Frozen,
-    /// Which, by name: of the workload, of the `DaemonSet` of kured, of the pool. What `selector` matches is frozen too; without both,
+    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the pool. What `selector` matches is frozen too; without both,
     /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), inner(length(min = 1, max = 253)))]
@@ -144,6 +144,10 @@ pub enum Frozen {
     StatefulSets,
     /// Rollouts of `DaemonSets`.
     DaemonSets,
+    /// Installs, upgrades and rollbacks by Helm.
+    HelmReleases,
+    /// Syncs by Argo CD.
+    Applications,
     /// The lock that a node takes before kured reboots it.
     KuredLock,
     /// The nodes of pools other than the masters.

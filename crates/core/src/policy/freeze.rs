@@ -264,6 +264,8 @@ impl SeenFreeze {
             Frozen::Deployments
             | Frozen::StatefulSets
             | Frozen::DaemonSets
+            | Frozen::HelmReleases
+            | Frozen::Applications
             | Frozen::KuredLock => false,
         })
     }

@@ -35,6 +35,7 @@ pub(super) const ROOM: Room = Room {
         resources: &["daemonsets", "daemonsets/status"],
         operations: &["UPDATE"],
     }],
+    marked: None,
     begins: concat!(relabels!(), " || ", rolls!()),
     name: "object.metadata.name",
     labels: "[object.metadata, oldObject.metadata]",

@@ -37,6 +37,7 @@ pub(super) const ROOM: Room = Room {
         resources: &["statefulsets", "statefulsets/status"],
         operations: &["UPDATE"],
     }],
+    marked: None,
     begins: concat!(relabels!(), " || ", rolls!()),
     name: "object.metadata.name",
     labels: "[object.metadata, oldObject.metadata]",

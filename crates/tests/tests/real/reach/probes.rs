@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tidegate_core::reach::rooms::{ROOMS, Room};
 
 use super::{
-    workloads,
+    releases, syncs, workloads,
     world::{LOCK, World, daemon_set, replica_set},
 };
 use crate::rollout::writers::until;
@@ -55,6 +55,16 @@ async fn first_write(world: &World, room: &Room) -> Result<Value, String> {
         kind @ ("statefulsets" | "daemonsets") => {
             let change = workloads::image("app:2");
             world.writer.merge(&path(&format!("{kind}/probe")), &change).await
+        }
+        "helm-releases" => {
+            let path = "/api/v1/namespaces/probe/secrets?dryRun=All";
+            world.post(path, &releases::record("secrets", "pending-upgrade", "2")).await
+        }
+        "applications" => {
+            let path = "/apis/argoproj.io/v1alpha1/namespaces/probe/applications?dryRun=All";
+            let mut application = syncs::application("probe");
+            application["operation"] = json!({"sync": {}});
+            world.post(path, &application).await
         }
         other => panic!("no first write is known for {other}"),
     }

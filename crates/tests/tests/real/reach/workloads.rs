@@ -279,7 +279,9 @@ async fn what_keeps_pods_as_they_are(set: &Set<'_>) {
     set.observe(waits.clone()).await;
     passes(set.merge("", &on_delete).await);
     if set.kind == "statefulsets" {
-        let partition = |ordinal: u32| strategy(json!({"type": "RollingUpdate", "rollingUpdate": {"partition": ordinal}}));
+        let partition = |ordinal: u32| {
+            strategy(json!({"type": "RollingUpdate", "rollingUpdate": {"partition": ordinal}}))
+        };
         passes(set.merge("", &partition(2)).await);
         set.write("", &partition(2)).await;
         set.observe(waits.clone()).await;
@@ -385,7 +387,10 @@ pub(super) async fn go_on_across_an_opening_and_a_closing(world: &World) {
         let path = path_of(world, kind, "shop", kind);
         until("it opens", async || world.writer.merge(&path, &image("app:2")).await.is_ok()).await;
         until("its first pod is replaced", async || {
-            pods(world, kind).await.iter().any(|pod| pod["spec"]["containers"][0]["image"] == "app:2")
+            pods(world, kind)
+                .await
+                .iter()
+                .any(|pod| pod["spec"]["containers"][0]["image"] == "app:2")
         })
         .await;
     }

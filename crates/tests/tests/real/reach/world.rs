@@ -6,7 +6,7 @@ use kube::Client;
 use serde_json::{Value, json};
 use tidy::{Tree, permits};
 
-use super::probes;
+use super::{probes, syncs};
 use crate::rollout::writers::{INITIATORS, RIGHTS, Writer, until};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -42,7 +42,7 @@ impl World {
         let shipped = std::fs::read_to_string(shipped).unwrap();
         let definitions: Vec<Value> = serde_saphyr::from_multiple(&shipped).unwrap();
         let definitions = definitions.into_iter().filter(|document| !document.is_null());
-        for definition in definitions.chain(stand_ins) {
+        for definition in definitions.chain(stand_ins).chain([syncs::definition()]) {
             world.admin.create(DEFINITIONS, &definition).await;
         }
         for served in [
@@ -50,6 +50,7 @@ impl World {
             format!("{GROUP}/clusterchangegates"),
             format!("{GROUP}/changefreezes"),
             format!("{GROUP}/clusterchangefreezes"),
+            "/apis/argoproj.io/v1alpha1/applications".to_owned(),
             format!("{}/replicasets", world.apps),
             format!("{}/deployments", world.apps),
             format!("{}/statefulsets", world.apps),
