@@ -117,17 +117,18 @@ pub struct ClusterChangeFreezeSpec {
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-tidegate-rules" = part_rules()))]
 pub struct FrozenPart {
-    /// What is frozen: `Deployments` (rollouts of Deployments), `KuredLock` (the lock that a node takes before kured reboots it),
-    /// `MachineConfigPools` (nodes of pools other than the masters) or `ClusterVersion` (the control plane, and with it its nodes).
+    /// What is frozen: `Deployments`, `StatefulSets` or `DaemonSets` (their rollouts), `HelmReleases` (installs, upgrades and rollbacks by
+    /// Helm), `Applications` (syncs by Argo CD), `KuredLock` (the lock that a node takes before kured reboots it), `MachineConfigPools` (nodes of pools other than the masters) or `ClusterVersion` (the control plane, and with it its
+    /// nodes).
     pub what: Frozen,
-    /// Which, by name: of the `Deployment`, of the `DaemonSet` of kured, of the pool. What `selector` matches is frozen too; without both,
+    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the pool. What `selector` matches is frozen too; without both,
     /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), inner(length(min = 1, max = 253)))]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
     pub names: Option<Vec<String>>,
-    /// Which, by label: of the pod template of a `Deployment`, of the `DaemonSet` of kured. What `names` lists is frozen too; without
-    /// both, all.
+    /// Which, by label: of the pod template of a `Deployment`, else of the object itself. What `names` lists is frozen too; without both,
+    /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<LabelSelector>,
 }
@@ -139,6 +140,14 @@ pub struct FrozenPart {
 pub enum Frozen {
     /// Rollouts of Deployments.
     Deployments,
+    /// Rollouts of `StatefulSets`.
+    StatefulSets,
+    /// Rollouts of `DaemonSets`.
+    DaemonSets,
+    /// Installs, upgrades and rollbacks by Helm.
+    HelmReleases,
+    /// Syncs by Argo CD.
+    Applications,
     /// The lock that a node takes before kured reboots it.
     KuredLock,
     /// The nodes of pools other than the masters.

@@ -161,22 +161,28 @@ pub enum PolicyKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
-#[schemars(extend("x-tidegate-rules" = way_rules()))]
+#[schemars(extend("x-tidegate-rules" = offer_rules()))]
 pub struct Hold {
-    /// What is held: `Deployments` (rollouts of Deployments) or `KuredLock` (the lock that a node takes before kured reboots it).
+    /// What is held: `Deployments`, `StatefulSets` or `DaemonSets` (their rollouts), `HelmReleases` (installs, upgrades and rollbacks by
+    /// Helm), `Applications` (syncs by Argo CD) or `KuredLock` (the lock that a node takes before kured reboots it).
     pub what: What,
     /// How: `Queue` (everybody may say what they want, and its first act waits) or `Refuse` (who says what they want is refused). What
     /// the room offers first, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<Way>,
-    /// Which, by name: of the `Deployment`, of the `DaemonSet` of kured. What `selector` matches is held too; without both, all.
+    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured. What `selector` matches is held too; without both, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), inner(length(min = 1, max = 253)))]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
     pub names: Option<Vec<String>>,
-    /// Which, by label: of the pod template of a `Deployment`, of the `DaemonSet` of kured. What `names` lists is held too; without both, all.
+    /// Which, by label: of the pod template of a `Deployment`, else of the object itself. What `names` lists is held too; without both, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<LabelSelector>,
+    /// What passes although the gate is shut: of `HelmReleases`, `Rollback` and `FirstInstall`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 8))]
+    #[schemars(extend("x-kubernetes-list-type" = "set"))]
+    pub allow: Option<Vec<Allow>>,
 }
 
 /// What a room is called.
@@ -186,6 +192,14 @@ pub struct Hold {
 pub enum What {
     /// Rollouts of Deployments.
     Deployments,
+    /// Rollouts of `StatefulSets`.
+    StatefulSets,
+    /// Rollouts of `DaemonSets`.
+    DaemonSets,
+    /// Installs, upgrades and rollbacks by Helm.
+    HelmReleases,
+    /// Syncs by Argo CD.
+    Applications,
     /// The lock that a node takes before kured reboots it.
     KuredLock,
     /// Written by something newer than this build; lowers to a problem and a closed gate.
@@ -209,6 +223,21 @@ pub enum Way {
     Unknown,
 }
 
+/// What a room lets pass although it is held otherwise.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum Allow {
+    /// The way back to something that was there before.
+    Rollback,
+    /// What was never there.
+    FirstInstall,
+    /// Written by something newer than this build; it lets nothing pass.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
+}
+
 /// What people may write about a room.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer {
@@ -218,6 +247,8 @@ pub struct Offer {
     pub name: &'static str,
     /// The ways it knows, the one that is meant if none is named first.
     pub ways: &'static [(Way, &'static str)],
+    /// What may be let pass although it is held otherwise.
+    pub allows: &'static [(Allow, &'static str)],
 }
 
 const QUEUE: (Way, &str) = (Way::Queue, "Queue");
@@ -225,22 +256,50 @@ const REFUSE: (Way, &str) = (Way::Refuse, "Refuse");
 
 /// Every room that the definitions know.
 pub const OFFERS: &[Offer] = &[
-    Offer { what: What::Deployments, name: "Deployments", ways: &[QUEUE, REFUSE] },
-    Offer { what: What::KuredLock, name: "KuredLock", ways: &[QUEUE] },
+    Offer { what: What::Deployments, name: "Deployments", ways: &[QUEUE, REFUSE], allows: &[] },
+    Offer { what: What::StatefulSets, name: "StatefulSets", ways: &[REFUSE], allows: &[] },
+    Offer { what: What::DaemonSets, name: "DaemonSets", ways: &[REFUSE], allows: &[] },
+    Offer {
+        what: What::HelmReleases,
+        name: "HelmReleases",
+        ways: &[REFUSE],
+        allows: &[(Allow::Rollback, "Rollback"), (Allow::FirstInstall, "FirstInstall")],
+    },
+    Offer { what: What::Applications, name: "Applications", ways: &[QUEUE], allows: &[] },
+    Offer { what: What::KuredLock, name: "KuredLock", ways: &[QUEUE], allows: &[] },
 ];
 
-fn way_rules() -> Value {
-    let rule = |offer: &Offer| {
+fn offer_rules() -> Value {
+    let quoted = |names: &[&str]| {
+        names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")
+    };
+    let ways = |offer: &Offer| {
         let (Offer { name, .. }, ways) = (offer, offer.ways.iter().map(|(_, way)| *way));
         let ways: Vec<&str> = ways.collect();
-        let listed: Vec<String> = ways.iter().map(|way| format!("'{way}'")).collect();
         json!({
-            "rule": format!("self.what != '{name}' || !has(self.how) || self.how in [{}]", listed.join(", ")),
+            "rule": format!("self.what != '{name}' || !has(self.how) || self.how in [{}]", quoted(&ways)),
             "message": format!("how must be {} for {name}", ways.join(" or ")),
             "fieldPath": ".how",
         })
     };
-    OFFERS.iter().map(rule).collect()
+    let allows = |offer: &Offer| {
+        let (Offer { name, .. }, allows) = (offer, offer.allows.iter().map(|(_, allow)| *allow));
+        let allows: Vec<&str> = allows.collect();
+        json!({
+            "rule": format!("self.what != '{name}' || !has(self.allow) || self.allow.all(option, option in [{}])", quoted(&allows)),
+            "message": format!("allow must be of {} for {name}", allows.join(" and ")),
+            "fieldPath": ".allow",
+        })
+    };
+    let (with, without): (Vec<&Offer>, Vec<&Offer>) =
+        OFFERS.iter().partition(|offer| !offer.allows.is_empty());
+    let without: Vec<&str> = without.iter().map(|offer| offer.name).collect();
+    let none = json!({
+        "rule": format!("!has(self.allow) || !(self.what in [{}])", quoted(&without)),
+        "message": "this room lets nothing pass by allow: leave it out",
+        "fieldPath": ".allow",
+    });
+    OFFERS.iter().map(ways).chain(with.into_iter().map(allows)).chain([none]).collect()
 }
 
 /// What becomes of a first write that a gate does not permit.

@@ -35,7 +35,7 @@ pub enum Controllers {
     Absent,
     /// kube-controller-manager collects garbage, finishes namespaces and counts disruption budgets.
     Running,
-    /// The same, and it rolls Deployments out.
+    /// The same, and it rolls workloads out.
     Rolling,
 }
 
@@ -43,7 +43,8 @@ pub enum Controllers {
 const CONTROLLERS: &str = "disruption-controller,garbage-collector-controller,namespace-controller";
 
 /// Those that roll out, in the words of their first writes: what a gate holds is theirs.
-const ROLLING: &str = "deployment-controller,replicaset-controller";
+const ROLLING: &str =
+    "deployment-controller,replicaset-controller,statefulset-controller,daemonset-controller";
 
 /// A running control plane, stopped on drop.
 #[derive(Debug)]

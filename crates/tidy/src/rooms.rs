@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use tidegate_core::reach::rooms::{Nudge, ROOMS, SystemNamespaces};
 
+/// How the core group is written in a rule of the server.
+const CORE: &str = "\"\"";
+
 /// The page.
 pub fn reference() -> String {
     let mut text = String::from(
@@ -23,16 +26,36 @@ pub fn reference() -> String {
             .collect();
         let _ = write!(text, "\n## {}\n\nHeld is {}.\n\n", room.name_of(), room.held);
         let _ = writeln!(text, "- `how`: {}; the first if nothing is said.", ways.join(", "));
+        let allows: Vec<String> = room
+            .offer()
+            .into_iter()
+            .flat_map(|offer| offer.allows)
+            .map(|(_, allow)| format!("`{allow}`"))
+            .collect();
+        if !allows.is_empty() {
+            let _ = writeln!(
+                text,
+                "- `allow`: {}; nothing of it if nothing is said.",
+                allows.join(", ")
+            );
+        }
         for write in room.writes {
             let resources: Vec<String> =
                 write.resources.iter().map(|resource| format!("`{resource}`")).collect();
             let _ = writeln!(
                 text,
-                "- The server looks at {} of {} in the group `{}`.",
+                "- The server looks at {} of {} in the {}.",
                 write.operations.join(" and "),
                 resources.join(" and "),
-                write.group
+                if write.group == CORE {
+                    "core group".to_owned()
+                } else {
+                    format!("group `{}`", write.group)
+                }
             );
+        }
+        if let Some((key, value)) = room.marked {
+            let _ = writeln!(text, "- It looks only at those with the label `{key}={value}`.");
         }
         let system = match room.system {
             SystemNamespaces::LeftAlone => {
@@ -42,9 +65,9 @@ pub fn reference() -> String {
         };
         let _ = writeln!(text, "- {system}");
         let woken = match room.nudge {
-            Nudge::Touch { resource, .. } => {
+            Nudge::Touch { resource, annotation, .. } => {
                 format!(
-                    "When the gate opens, a touch of the object (`{resource}`) has its controller try again."
+                    "When the gate opens, an annotation of the object (`{annotation}` of `{resource}`) has its controller try again."
                 )
             }
             Nudge::None(why) => format!("When the gate opens, {why}."),

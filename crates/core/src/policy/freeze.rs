@@ -261,7 +261,12 @@ impl SeenFreeze {
             }
             // Written by something newer: who knows.
             Frozen::Unknown => true,
-            Frozen::Deployments | Frozen::KuredLock => false,
+            Frozen::Deployments
+            | Frozen::StatefulSets
+            | Frozen::DaemonSets
+            | Frozen::HelmReleases
+            | Frozen::Applications
+            | Frozen::KuredLock => false,
         })
     }
 

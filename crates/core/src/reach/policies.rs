@@ -197,7 +197,7 @@ fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
         suffix,
         parameter,
         action,
-        rules: rules(room.writes),
+        rules: looked_at(room),
         conditions: vec![
             ("begins", room.begins.to_owned()),
             ("not-by-hand", not_by_hand()),
@@ -213,6 +213,15 @@ fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
             )
         }),
     }
+}
+
+/// What the server looks at.
+fn looked_at(room: &Room) -> String {
+    let mut text = rules(room.writes);
+    if let Some((key, value)) = room.marked {
+        let _ = writeln!(text, "    objectSelector:\n      matchLabels: {{{key}: {value}}}");
+    }
+    text
 }
 
 fn rules(writes: &[Write]) -> String {
@@ -248,7 +257,9 @@ fn exempt() -> String {
 
 fn variables(room: &Room, parameter: Parameter) -> Vec<(&'static str, String)> {
     let way = format!("(has(hold.how) ? hold.how : '{}')", room.first_way());
-    let holds = with_selects(&room.holds.replace("{way}", &way));
+    let holds = with_allows(&with_selects(&room.holds.replace("{way}", &way)), |option| {
+        format!("(has(hold.allow) && '{option}' in hold.allow)")
+    });
     let mut variables = vec![
         ("name", room.name.to_owned()),
         ("labelled", room.labels.to_owned()),
@@ -382,11 +393,20 @@ fn selects(selector: &str, metadata: &str) -> String {
 
 /// Each `{selects:x}` in an expression of a room, written out.
 fn with_selects(expression: &str) -> String {
-    let mut parts = expression.split("{selects:");
+    written_out(expression, "{selects:", |metadata| selects("hold.selector", metadata))
+}
+
+/// Each `{allows:x}` in an expression of a room, written out.
+fn with_allows(expression: &str, allows: impl Fn(&str) -> String) -> String {
+    written_out(expression, "{allows:", allows)
+}
+
+fn written_out(expression: &str, mark: &str, meant: impl Fn(&str) -> String) -> String {
+    let mut parts = expression.split(mark);
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (metadata, rest) = part.split_once('}').unwrap_or((part, ""));
-        text.push_str(&selects("hold.selector", metadata));
+        let (what, rest) = part.split_once('}').unwrap_or((part, ""));
+        text.push_str(&meant(what));
         text.push_str(rest);
     }
     text

@@ -3,14 +3,26 @@
 //! A room is data: the write that starts a change, as a rule of the API server and an expression over it, the words by which people name
 //! what is held, and what is *not* held (RCH-6). Policies, chart and reference are rendered from this table; a new room is a new row.
 
+mod applications;
+mod daemon_sets;
 mod deployments;
+mod helm_releases;
 mod kured;
+mod leaving;
+mod stateful_sets;
 
 use api::reach::{OFFERS, Offer, PendingChange, What};
 use serde_json::Value;
 
 /// Every room, in the order in which they are shown.
-pub const ROOMS: &[Room] = &[deployments::ROOM, kured::ROOM];
+pub const ROOMS: &[Room] = &[
+    deployments::ROOM,
+    stateful_sets::ROOM,
+    daemon_sets::ROOM,
+    helm_releases::ROOM,
+    applications::ROOM,
+    kured::ROOM,
+];
 
 /// What is known about one kind of change that others make.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +35,9 @@ pub struct Room {
     pub held: &'static str,
     /// The writes that the server looks at.
     pub writes: &'static [Write],
+    /// A label, with its value, that whatever begins something always has: the server looks at nothing else. For kinds that everybody
+    /// writes, because a server that starts refuses for a second whatever it would look at (RCH-7).
+    pub marked: Option<(&'static str, &'static str)>,
     /// Whether a write may begin something, whatever a gate says: an expression over `object`, `oldObject` and `request`. It comes first, so
     /// that other writes cost little.
     pub begins: &'static str,
@@ -31,7 +46,8 @@ pub struct Room {
     /// Whose labels `selector` speaks of: an expression with a list of metadata, any of which may match.
     pub labels: &'static str,
     /// Whether a `hold` that selects the write holds it: an expression that also has `hold`, the `way` in which it holds standing for
-    /// `{way}`, and whether its selector matches the labels of the metadata `x` for `{selects:x}`.
+    /// `{way}`, whether its selector matches the labels of the metadata `x` for `{selects:x}`, and whether it lists the option `x` in `allow`
+    /// for `{allows:x}`.
     pub holds: &'static str,
     /// What is added to a refusal, because a person who meets it would ask: an expression with a text.
     pub adds: &'static str,
@@ -76,6 +92,8 @@ pub enum Nudge {
         group: &'static str,
         /// The resource.
         resource: &'static str,
+        /// The annotation: some controllers look again at whatever changes, others ask for one of their own.
+        annotation: &'static str,
     },
     /// Nothing can be touched; the reason, and what to do.
     None(&'static str),

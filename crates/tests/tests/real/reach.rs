@@ -1,16 +1,20 @@
 //! Does the server itself hold what others own, by gates and its own clock, and nothing else?
 //!
 //! RCH-1 to RCH-3, RCH-5, RCH-10 to RCH-14, GATE-15, with the definitions and policies as they are shipped and nothing of ours running. The
-//! status of gates is written here as their controller would. Rules about single writes are shown on both servers; what the deployment
-//! controller does when it is refused is shown with the real one. kured is played by its own write: an annotation of its `DaemonSet`.
+//! status of gates is written here as their controller would. Rules about single writes are shown on both servers; what the stock
+//! controllers of workloads and Helm do when they are refused is shown with the real ones. kured and Argo CD are played by their own writes.
 
 mod definitions;
 mod forged;
 mod freezes;
 mod kept;
 mod leaving;
+mod probes;
+mod releases;
 mod rollouts;
 mod rows;
+mod syncs;
+mod workloads;
 mod world;
 
 use rig::{Controllers, suite};
@@ -79,6 +83,65 @@ fn real_server_refuses_what_a_room_does_not_know() {
 #[test]
 fn embedded_server_refuses_what_a_room_does_not_know() {
     on_embedded(async |world| definitions::refuse_what_a_room_does_not_know(world).await);
+}
+
+/// RCH-3, RCH-10, RCH-12
+#[test]
+fn real_server_refuses_templates_of_stateful_and_daemon_sets_and_nothing_else_of_them() {
+    suite::on_real("reach-templates", Controllers::Absent, async |cluster| {
+        workloads::are_judged(&World::install(&writers::of_real(cluster).await).await).await;
+    });
+}
+
+#[test]
+fn embedded_server_refuses_templates_of_stateful_and_daemon_sets_and_nothing_else_of_them() {
+    on_embedded(async |world| workloads::are_judged(world).await);
+}
+
+/// RCH-5
+#[test]
+fn real_controllers_of_sets_go_on_while_their_templates_are_held() {
+    suite::on_real("reach-sets", Controllers::Rolling, async |cluster| {
+        let world = World::install(&writers::of_real(cluster).await).await;
+        workloads::go_on_across_an_opening_and_a_closing(&world).await;
+    });
+}
+
+/// RCH-3, RCH-5, RCH-11, RCH-12
+#[test]
+fn real_server_refuses_releases_of_helm_that_become_pending_and_no_others() {
+    suite::on_real("reach-records", Controllers::Absent, async |cluster| {
+        releases::are_judged(&World::install(&writers::of_real(cluster).await).await).await;
+    });
+}
+
+#[test]
+fn embedded_server_refuses_releases_of_helm_that_become_pending_and_no_others() {
+    on_embedded(async |world| releases::are_judged(world).await);
+}
+
+/// RCH-3, RCH-11
+#[test]
+fn real_helm_touches_nothing_while_its_gate_is_shut() {
+    suite::with_helm("reach-helm", |helm| {
+        suite::on_real("reach-helm", Controllers::Absent, async |cluster| {
+            let world = World::install(&writers::of_real(cluster).await).await;
+            releases::of_helm_wait_for_their_gate(helm, cluster, &world).await;
+        });
+    });
+}
+
+/// RCH-3, RCH-5, RCH-12
+#[test]
+fn real_server_refuses_syncs_of_argo_cd_and_lets_them_end() {
+    suite::on_real("reach-syncs", Controllers::Absent, async |cluster| {
+        syncs::are_judged(&World::install(&writers::of_real(cluster).await).await).await;
+    });
+}
+
+#[test]
+fn embedded_server_refuses_syncs_of_argo_cd_and_lets_them_end() {
+    on_embedded(async |world| syncs::are_judged(world).await);
 }
 
 /// OVR-1, OVR-5, GATE-15

@@ -8,8 +8,8 @@
 use api::machine::names::IMPOSSIBLE_CONFIG;
 
 use super::{
-    Action, Parameter, Policy, called_in_chart, exempt, head, here, names_of, not_by_hand, rules,
-    with_selects,
+    Action, Parameter, Policy, called_in_chart, exempt, head, here, looked_at, names_of,
+    not_by_hand, rules, with_allows, with_selects,
 };
 use crate::reach::{
     fresh,
@@ -20,7 +20,9 @@ use crate::reach::{
 pub(super) fn policy(room: &Room, parameter: Parameter) -> Policy {
     let name = room.name_of();
     let way = format!("'{}'", room.first_way());
+    // OVR-1: whatever a gate would let pass, a freeze does not.
     let holds = with_selects(&room.holds.replace("{way}", &way));
+    let holds = with_allows(&holds, |_| "false".to_owned());
     let mut variables = vec![
         ("name", room.name.to_owned()),
         ("labelled", room.labels.to_owned()),
@@ -44,7 +46,7 @@ pub(super) fn policy(room: &Room, parameter: Parameter) -> Policy {
         suffix: format!("{}-{}", parameter.slug(), room.slug),
         parameter,
         action: Action::Deny,
-        rules: rules(room.writes),
+        rules: looked_at(room),
         conditions: vec![
             ("begins", room.begins.to_owned()),
             ("not-by-hand", not_by_hand()),

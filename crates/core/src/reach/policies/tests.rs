@@ -13,6 +13,30 @@ fn each_room_has_policies_for_each_kind_of_gate_and_of_freeze() {
             "cluster-gate-deployments-warn",
             "freeze-deployments",
             "cluster-freeze-deployments",
+            "gate-statefulsets",
+            "gate-statefulsets-warn",
+            "cluster-gate-statefulsets",
+            "cluster-gate-statefulsets-warn",
+            "freeze-statefulsets",
+            "cluster-freeze-statefulsets",
+            "gate-daemonsets",
+            "gate-daemonsets-warn",
+            "cluster-gate-daemonsets",
+            "cluster-gate-daemonsets-warn",
+            "freeze-daemonsets",
+            "cluster-freeze-daemonsets",
+            "gate-helm-releases",
+            "gate-helm-releases-warn",
+            "cluster-gate-helm-releases",
+            "cluster-gate-helm-releases-warn",
+            "freeze-helm-releases",
+            "cluster-freeze-helm-releases",
+            "gate-applications",
+            "gate-applications-warn",
+            "cluster-gate-applications",
+            "cluster-gate-applications-warn",
+            "freeze-applications",
+            "cluster-freeze-applications",
             "gate-kured-lock",
             "gate-kured-lock-warn",
             "cluster-gate-kured-lock",
@@ -63,7 +87,7 @@ fn a_mark_is_to_a_freeze_what_it_is_to_permits() {
 #[test]
 fn template_has_no_place_left_open() {
     let text = template() + &freezes::template_of_nodes();
-    for mark in ["{way}", "{selects", "  \\"] {
+    for mark in ["{way}", "{selects", "{allows", "  \\"] {
         assert!(!text.contains(mark), "{mark}");
     }
     let includes = text.matches("{{").count();

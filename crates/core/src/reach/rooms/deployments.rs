@@ -22,6 +22,7 @@ pub(super) const ROOM: Room = Room {
         Write { group: "apps", resources: &["replicasets"], operations: &["CREATE"] },
         Write { group: "apps", resources: &["deployments"], operations: &["UPDATE"] },
     ],
+    marked: None,
     begins: "request.resource.resource == 'replicasets' ? \
              has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(owner, owner.kind == 'Deployment' && has(owner.controller) && owner.controller) && \
              !(has(object.metadata.annotations) && 'deployment.kubernetes.io/revision' in object.metadata.annotations && \
@@ -45,7 +46,11 @@ pub(super) const ROOM: Room = Room {
            object.spec.strategy.type == 'Recreate' ? '; with strategy Recreate a change cannot wait, because all pods would be gone meanwhile: send it again then' : \
            '; send it again then'",
     system: SystemNamespaces::LeftAlone,
-    nudge: Nudge::Touch { group: "apps", resource: "deployments" },
+    nudge: Nudge::Touch {
+        group: "apps",
+        resource: "deployments",
+        annotation: "changemanagement.openshift.io/nudged-at",
+    },
     not_held: &[
         "Scaling, by hand, by the subresource `scale` or by an autoscaler.",
         "Healing: pods that were lost, evicted or deleted come back as they were.",

@@ -6,7 +6,24 @@
 
 use api::reach::What;
 
-use super::{Nudge, Room, SystemNamespaces, Write};
+use super::{
+    Nudge, Room, SystemNamespaces, Write,
+    leaving::{leaves, relabels},
+};
+
+/// Whether a node takes the lock.
+macro_rules! locks {
+    () => {
+        "(has(object.metadata.annotations) && 'weave.works/kured-node-lock' in object.metadata.annotations && \
+             (oldObject == null || !has(oldObject.metadata.annotations) || !('weave.works/kured-node-lock' in oldObject.metadata.annotations) ? true : \
+             object.metadata.annotations['weave.works/kured-node-lock'] != oldObject.metadata.annotations['weave.works/kured-node-lock'] && \
+             (object.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":') ? \
+             object.metadata.annotations['weave.works/kured-node-lock'].split('\"nodeID\":').exists(lock, lock.contains('\"TTL\"') ? \
+             !oldObject.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":' + lock.split('\"TTL\"')[0]) : \
+             !object.metadata.annotations['weave.works/kured-node-lock'].startsWith(lock)) : \
+             !oldObject.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":'))))"
+    };
+}
 
 pub(super) const ROOM: Room = Room {
     what: What::KuredLock,
@@ -17,17 +34,11 @@ pub(super) const ROOM: Room = Room {
         resources: &["daemonsets", "daemonsets/status"],
         operations: &["CREATE", "UPDATE"],
     }],
-    begins: "has(object.metadata.annotations) && 'weave.works/kured-node-lock' in object.metadata.annotations && \
-             (oldObject == null || !has(oldObject.metadata.annotations) || !('weave.works/kured-node-lock' in oldObject.metadata.annotations) ? true : \
-             object.metadata.annotations['weave.works/kured-node-lock'] != oldObject.metadata.annotations['weave.works/kured-node-lock'] && \
-             (object.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":') ? \
-             object.metadata.annotations['weave.works/kured-node-lock'].split('\"nodeID\":').exists(lock, lock.contains('\"TTL\"') ? \
-             !oldObject.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":' + lock.split('\"TTL\"')[0]) : \
-             !object.metadata.annotations['weave.works/kured-node-lock'].startsWith(lock)) : \
-             !oldObject.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":')))",
+    marked: None,
+    begins: concat!(locks!(), " || (oldObject != null && ", relabels!(), ")"),
     name: "object.metadata.name",
     labels: "[object.metadata] + (oldObject == null ? [] : [oldObject.metadata])",
-    holds: "true",
+    holds: concat!(locks!(), " || (oldObject != null && ", leaves!(), ")"),
     adds: "''",
     system: SystemNamespaces::Held,
     nudge: Nudge::None(

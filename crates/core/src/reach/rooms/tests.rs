@@ -1,6 +1,6 @@
 use api::{
     crds, kinds,
-    reach::{PendingChange, Way},
+    reach::{Allow, PendingChange, Way},
 };
 use serde_json::json;
 
@@ -22,6 +22,11 @@ fn table_and_definition_know_the_same_rooms() {
             assert!(known["how"]["enum"].as_array().unwrap().contains(&json!(name)));
             assert_eq!(serde_json::to_value(way).unwrap(), json!(name));
             assert_ne!(*way, Way::Unknown);
+        }
+        for (allow, name) in OFFERS.iter().flat_map(|offer| offer.allows) {
+            assert!(known["allow"]["items"]["enum"].as_array().unwrap().contains(&json!(name)));
+            assert_eq!(serde_json::to_value(allow).unwrap(), json!(name));
+            assert_ne!(*allow, Allow::Unknown);
         }
     }
 }
@@ -92,4 +97,48 @@ fn a_template_that_no_set_has_waits() {
     let mut paused = deployment("app:2");
     paused["spec"]["paused"] = json!(true);
     check(&paused, &[set("1", "app:1", "u")], None);
+}
+
+#[test]
+fn what_an_automatic_sync_would_bring_waits() {
+    #[track_caller]
+    fn check(target: &Value, change: Option<Option<&str>>) {
+        let room = room(What::Applications).unwrap();
+        let found = (room.pending)(&Documents { target, made: &[] });
+        let expected = change.map(|change| PendingChange {
+            kind: "Application".into(),
+            namespace: Some("argocd".into()),
+            name: "web".into(),
+            since: Some("2026-11-15T21:07:56Z".into()),
+            change: change.map(str::to_owned),
+        });
+        assert_eq!(found, expected, "{target}");
+    }
+    let waits = json!({
+        "metadata": {"name": "web", "namespace": "argocd"},
+        "spec": {"syncPolicy": {"automated": {}}},
+        "status": {
+            "sync": {"status": "OutOfSync", "revision": "b"},
+            "history": [{"revision": "z"}, {"revision": "a"}],
+            "conditions": [{"type": "SyncError", "lastTransitionTime": "2026-11-15T21:07:56Z"}],
+        },
+    });
+    check(&waits, Some(Some("a -> b")));
+    let with = |path: &str, value: Value| {
+        let mut changed = waits.clone();
+        *changed.pointer_mut(path).unwrap() = value;
+        changed
+    };
+    check(&with("/status/history", json!([])), Some(Some("b")));
+    check(&with("/status/history/1/revision", json!("b")), Some(Some("drift from b")));
+    check(&with("/status/sync", json!({"status": "OutOfSync"})), Some(None));
+    let several = json!({"status": "OutOfSync", "revisions": ["c", "d"]});
+    check(&with("/status/sync", several), Some(Some("a -> c")));
+    check(&with("/status/sync/status", json!("Synced")), None);
+    check(&with("/spec/syncPolicy", json!({})), None);
+    check(&with("/spec/syncPolicy/automated", json!({"enabled": false})), None);
+    check(&with("/spec/syncPolicy/automated", Value::Null), None);
+    let mut asked = waits.clone();
+    asked["operation"] = json!({"sync": {}});
+    check(&asked, None);
 }

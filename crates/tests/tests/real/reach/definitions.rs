@@ -32,6 +32,37 @@ pub(super) async fn refuse_what_a_room_does_not_know(world: &World) {
             hold(json!({"what": "Deployments", "how": "Refuse", "names": ["web"], "selector": {}})),
             "",
         ),
+        (hold(json!({"what": "StatefulSets"})), ""),
+        (hold(json!({"what": "DaemonSets", "how": "Refuse"})), ""),
+        (
+            hold(json!({"what": "StatefulSets", "how": "Queue"})),
+            "how must be Refuse for StatefulSets",
+        ),
+        (hold(json!({"what": "DaemonSets", "how": "Queue"})), "how must be Refuse for DaemonSets"),
+        (hold(json!({"what": "HelmReleases", "allow": ["Rollback", "FirstInstall"]})), ""),
+        (hold(json!({"what": "HelmReleases", "allow": ["Uninstall"]})), "Unsupported value"),
+        (hold(json!({"what": "HelmReleases", "allow": []})), "should have at least 1 items"),
+        (
+            hold(json!({"what": "HelmReleases", "allow": ["Rollback", "Rollback"]})),
+            "Duplicate value",
+        ),
+        (
+            hold(json!({"what": "HelmReleases", "how": "Queue"})),
+            "how must be Refuse for HelmReleases",
+        ),
+        (hold(json!({"what": "Applications", "names": ["web"]})), ""),
+        (
+            hold(json!({"what": "Applications", "how": "Refuse"})),
+            "how must be Queue for Applications",
+        ),
+        (
+            hold(json!({"what": "Applications", "allow": ["Rollback"]})),
+            "this room lets nothing pass by allow: leave it out",
+        ),
+        (
+            hold(json!({"what": "Deployments", "allow": ["FirstInstall"]})),
+            "this room lets nothing pass by allow: leave it out",
+        ),
         (hold(json!({"what": "KuredLock", "how": "Queue"})), ""),
         (hold(json!({"what": "KuredLock", "how": "Refuse"})), "how must be Queue for KuredLock"),
         (hold(json!({"what": "Deployments", "how": "Pause"})), "Unsupported value"),

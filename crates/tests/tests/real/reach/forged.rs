@@ -8,12 +8,16 @@ use jiff::{Timestamp, ToSpan as _};
 use serde_json::{Value, json};
 use tidegate_core::reach::rooms;
 
-use super::world::{LOCK, World, daemon_set, gate_path, lock, open_tomorrow, replica_set};
+use super::{
+    releases, workloads,
+    world::{LOCK, World, daemon_set, gate_path, lock, open_tomorrow, replica_set},
+};
 use crate::rollout::writers::until;
 
 const SETS: &str = "replicasets";
 const DAEMONS: &str = "daemonsets/kured";
 const DEPLOYMENT: &str = "deployments/web";
+const STATEFUL: &str = "statefulsets/db";
 const LONG_AGO: &str = "2026-01-01T00:00:00Z";
 const MANAGER: &str = "forger";
 
@@ -23,13 +27,15 @@ pub(super) async fn pass_nowhere(world: &World, tries: u64) {
     let (mut judged, mut others) = (0_u64, Vec::new());
     for turn in 0..tries {
         let forged = entries(&mut chance);
-        let answer = match chance.below(6) {
+        let answer = match chance.below(8) {
             0 => create_set(world, &forged).await,
             1 => replace_lock(world, &forged, "").await,
             2 => replace_lock(world, &forged, "/status").await,
             3 => merge_lock(world, &forged, turn).await,
             4 => apply_lock(world, turn).await,
-            _ => replace_template(world, &forged, turn).await,
+            5 => replace_template(world, DEPLOYMENT, &forged, turn).await,
+            6 => replace_template(world, STATEFUL, &forged, turn).await,
+            _ => store_release(world, &forged).await,
         };
         match answer {
             // The status of a custom kind carries no metadata: what was sent of it was dropped.
@@ -64,7 +70,11 @@ async fn prepare(world: &World) {
         },
     });
     world.post(&at(world, "deployments"), &deployment).await.unwrap();
-    let holds = json!([{"what": "Deployments"}, {"what": "KuredLock"}]);
+    workloads::create(world, "statefulsets", "shop", "db").await;
+    let holds: Value = ["Deployments", "StatefulSets", "HelmReleases", "KuredLock"]
+        .iter()
+        .map(|what| json!({"what": what}))
+        .collect();
     world.gate("shop", "shut", json!({"holds": holds})).await;
     world.open(&gate_path("shop", "shut"), &[open_tomorrow()]).await;
     until("it is shut until tomorrow", async || {
@@ -87,12 +97,23 @@ async fn replace_lock(world: &World, forged: &Value, subresource: &str) -> Resul
     put(world, &format!("{DAEMONS}{subresource}"), &daemon).await
 }
 
-async fn replace_template(world: &World, forged: &Value, turn: u64) -> Result<Value, String> {
-    let mut deployment = world.admin.get(&at(world, DEPLOYMENT)).await;
-    deployment["spec"]["template"]["spec"]["containers"][0]["image"] =
-        json!(format!("app:{turn}x"));
-    forge(&mut deployment, forged);
-    put(world, DEPLOYMENT, &deployment).await
+async fn replace_template(
+    world: &World,
+    path: &str,
+    forged: &Value,
+    turn: u64,
+) -> Result<Value, String> {
+    let mut workload = world.admin.get(&at(world, path)).await;
+    workload["spec"]["template"]["spec"]["containers"][0]["image"] = json!(format!("app:{turn}x"));
+    forge(&mut workload, forged);
+    put(world, path, &workload).await
+}
+
+async fn store_release(world: &World, forged: &Value) -> Result<Value, String> {
+    let mut record = releases::record("secrets", "pending-upgrade", "2");
+    forge(&mut record, forged);
+    let path = format!("/api/v1/namespaces/shop/secrets?fieldManager={MANAGER}&dryRun=All");
+    world.post(&path, &record).await
 }
 
 async fn merge_lock(world: &World, forged: &Value, turn: u64) -> Result<Value, String> {

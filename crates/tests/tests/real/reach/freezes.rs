@@ -301,7 +301,9 @@ pub(super) async fn are_refused_where_they_say_nothing_useful(world: &World) {
 
 /// What the guide shows is what the server takes.
 async fn the_guide_is_taken(world: &World) {
-    world.namespace("shop", &json!({})).await;
+    for namespace in ["shop", "argocd"] {
+        world.namespace(namespace, &json!({})).await;
+    }
     let guide = Tree::top().join("docs/guides/hold-what-you-have.md");
     let guide = std::fs::read_to_string(guide).unwrap();
     let shown = guide.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());

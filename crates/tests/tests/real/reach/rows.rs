@@ -382,6 +382,16 @@ async fn locks_are_taken_in_windows(world: &World) {
     passes(rolls(world, "shop", "web").await);
     world.remove_cluster_gate("reboots").await;
     until("it is gone", async || note("kured", "", first.clone()).await.is_ok()).await;
+    // RCH-12: nobody leaves by taking the label away first.
+    let hold = json!({"what": "KuredLock", "selector": {"matchLabels": {"app": "kured"}}});
+    world.cluster_gate("reboots", json!({"holds": [hold]})).await;
+    until("it holds", async || note("kured", "", first.clone()).await.is_err()).await;
+    let relabel = json!({"metadata": {"labels": {"app": "other"}}});
+    let relabelled = |set: &str| format!("{sets}/{set}?dryRun=All");
+    held(world.writer.merge(&relabelled("kured"), &relabel).await, "ClusterChangeGate reboots");
+    passes(world.writer.merge(&relabelled("held"), &relabel).await);
+    world.remove_cluster_gate("reboots").await;
+    until("it is gone", async || note("kured", "", first.clone()).await.is_ok()).await;
 }
 
 /// RCH-4: open at the second at which a window begins, shut at the second at which it ends, with nothing of ours alive.

@@ -6,6 +6,7 @@ use kube::Client;
 use serde_json::{Value, json};
 use tidy::{Tree, permits};
 
+use super::{probes, syncs};
 use crate::rollout::writers::{INITIATORS, RIGHTS, Writer, until};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -41,7 +42,7 @@ impl World {
         let shipped = std::fs::read_to_string(shipped).unwrap();
         let definitions: Vec<Value> = serde_saphyr::from_multiple(&shipped).unwrap();
         let definitions = definitions.into_iter().filter(|document| !document.is_null());
-        for definition in definitions.chain(stand_ins) {
+        for definition in definitions.chain(stand_ins).chain([syncs::definition()]) {
             world.admin.create(DEFINITIONS, &definition).await;
         }
         for served in [
@@ -49,8 +50,10 @@ impl World {
             format!("{GROUP}/clusterchangegates"),
             format!("{GROUP}/changefreezes"),
             format!("{GROUP}/clusterchangefreezes"),
+            "/apis/argoproj.io/v1alpha1/applications".to_owned(),
             format!("{}/replicasets", world.apps),
             format!("{}/deployments", world.apps),
+            format!("{}/statefulsets", world.apps),
             format!("{}/daemonsets", world.apps),
         ] {
             until(&served, async || {
@@ -69,30 +72,7 @@ impl World {
             }
             world.admin.create(collection, &document).await;
         }
-        world.namespace("probe", &json!({"probe": "yes"})).await;
-        let room = |what: &str| json!({"what": what});
-        let holds = json!([room("Deployments"), room("KuredLock")]);
-        world.gate("probe", "probe", json!({"holds": holds})).await;
-        for policy in ["gate-deployments", "gate-kured-lock"] {
-            until(policy, async || world.is_refused_in_probe(policy).await).await;
-        }
-        world.remove_gate("probe", "probe").await;
-        let here = json!({"matchLabels": {"probe": "yes"}});
-        world.cluster_gate("probe", json!({"holds": holds, "namespaceSelector": here})).await;
-        for policy in ["cluster-gate-deployments", "cluster-gate-kured-lock"] {
-            until(policy, async || world.is_refused_in_probe(policy).await).await;
-        }
-        world.remove_cluster_gate("probe").await;
-        world.freeze("probe", "probe", json!({"reason": "probe"})).await;
-        for policy in ["freeze-deployments", "freeze-kured-lock"] {
-            until(policy, async || world.is_refused_in_probe(policy).await).await;
-        }
-        world.thaw("probe", "probe").await;
-        world.cluster_freeze("probe", json!({"reason": "probe", "namespaceSelector": here})).await;
-        for policy in ["cluster-freeze-deployments", "cluster-freeze-kured-lock"] {
-            until(policy, async || world.is_refused_in_probe(policy).await).await;
-        }
-        world.thaw_cluster("probe").await;
+        probes::meet_every_policy(&world).await;
         let past = json!({"reason": "probe", "until": "2020-01-01T00:00:00Z"});
         let past = freeze(names::CLUSTER_CHANGE_FREEZE, "past", &past);
         let freezes = format!("{GROUP}/clusterchangefreezes?dryRun=All");
@@ -106,7 +86,7 @@ impl World {
         if self.admin.send("GET", "/apis/apps/v1/replicasets", "", &Value::Null).await.is_ok() {
             return Vec::new();
         }
-        let kinds = ["ReplicaSet", "Deployment", "DaemonSet"];
+        let kinds = ["ReplicaSet", "Deployment", "StatefulSet", "DaemonSet"];
         let stand_in = |kind: &str| {
             let plural = names::plural(kind);
             json!({
@@ -123,17 +103,6 @@ impl World {
             })
         };
         kinds.map(stand_in).into()
-    }
-
-    async fn is_refused_in_probe(&self, policy: &str) -> bool {
-        let (sets, body) = if policy.contains("kured") {
-            ("daemonsets", daemon_set("probe", &json!({LOCK: "x"})))
-        } else {
-            ("replicasets", replica_set("probe", "2", &json!({"app": "probe"})))
-        };
-        let path = format!("{}/namespaces/probe/{sets}?dryRun=All", self.apps);
-        let answer = self.post(&path, &body).await;
-        answer.is_err_and(|said| said.contains(&format!("'tidegate-{policy}'")))
     }
 
     pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
