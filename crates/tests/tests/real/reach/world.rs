@@ -49,6 +49,8 @@ impl World {
             format!("{GROUP}/clusterchangegates"),
             format!("{GROUP}/changefreezes"),
             format!("{GROUP}/clusterchangefreezes"),
+            format!("{GROUP}/changeoverrides"),
+            format!("{GROUP}/clusterchangeoverrides"),
             format!("{}/replicasets", world.apps),
             format!("{}/deployments", world.apps),
             format!("{}/daemonsets", world.apps),
