@@ -26,8 +26,8 @@ fn object(row: &Row, namespace: Option<&str>, name: &str, spec: &Value) -> Value
 /// An override of the cluster, or of a namespace.
 fn opened(namespace: Option<&str>, target: &Value, more: Value) -> (&'static Row, Value) {
     let mut spec = json!({"target": target, "until": UNTIL, "reason": "CVE-2026-1"});
-    for (field, value) in more.as_object().unwrap() {
-        spec[field] = value.clone();
+    if let (Some(spec), Value::Object(more)) = (spec.as_object_mut(), more) {
+        spec.extend(more);
     }
     let row = match namespace {
         Some(_) => &kinds::CHANGE_OVERRIDE,
