@@ -54,7 +54,7 @@ pub fn definition(kind: &Kind) -> Value {
 fn subresources(kind: &Kind) -> Value {
     match kind.role {
         Role::Freeze => json!({}),
-        Role::Policy | Role::Gated { .. } | Role::Part => json!({"status": {}}),
+        Role::Policy | Role::Gated { .. } | Role::Part | Role::Override => json!({"status": {}}),
     }
 }
 
@@ -66,9 +66,12 @@ fn columns(kind: &Kind) -> Value {
     if kind.role == Role::Freeze {
         return freeze_columns();
     }
+    if kind.role == Role::Override {
+        return override_columns(kind.scope);
+    }
     let (strategy, named, behavior, condition) = match kind.role {
         Role::Policy => (".spec.strategy", None, ".status.behavior", "Ready"),
-        Role::Gated { .. } | Role::Part | Role::Freeze => (
+        Role::Gated { .. } | Role::Part | Role::Freeze | Role::Override => (
             ".spec.changeManagement.strategy",
             Some(".spec.changeManagement.byPolicy.name"),
             ".status.changeManagement.behavior",
@@ -89,7 +92,7 @@ fn columns(kind: &Kind) -> Value {
         column("Next", &format!("{behavior}.next.state"), "What comes then"),
         match kind.role {
             Role::Policy => column("Ready", &holds, "Whether the policy has been understood"),
-            Role::Gated { .. } | Role::Part | Role::Freeze => {
+            Role::Gated { .. } | Role::Part | Role::Freeze | Role::Override => {
                 column("Pending", &holds, "Whether a change waits")
             }
         },
@@ -157,6 +160,46 @@ fn freeze_columns() -> Value {
     columns.into()
 }
 
+/// What is open, until when, why, and who says so.
+fn override_columns(scope: Scope) -> Value {
+    let ready = ".status.conditions[?(@.type==\"Ready\")]";
+    let mut columns = vec![column("Opens", ".spec.target.kind", "The kind of what it opens")];
+    if scope == Scope::Cluster {
+        let namespace = "The namespace of what it opens; none, if that is in none";
+        columns.push(column("In", ".spec.target.namespace", namespace));
+    }
+    columns.extend([
+        column("Target", ".spec.target.name", "What it opens"),
+        column("Until", ".spec.until", "When it ends"),
+        column(
+            "Ready",
+            &format!("{ready}.status"),
+            "Whether it is understood, and its target exists",
+        ),
+        column("Reason", ".spec.reason", "Why it was opened"),
+        column("By", ".spec.by", "Who opened; unsigned, if empty"),
+        json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+               "description": "When it was created"}),
+    ]);
+    let mut further = vec![
+        ("Approved By", ".spec.approvedBy".to_owned(), "Who approved it; nobody, if empty"),
+        ("Ticket", ".spec.ticket".to_owned(), "Where it was asked for"),
+        ("Said", format!("{ready}.message"), "What is wrong with it, if anything is"),
+    ];
+    if scope == Scope::Cluster {
+        let only = "The rendered configuration that may start; any, if empty";
+        further.insert(0, ("Only", ".spec.only.renderedConfig".to_owned(), only));
+        let release = "The release that may start; any, if empty";
+        further.insert(1, ("Only Release", ".spec.only.release".to_owned(), release));
+    }
+    for (name, path, description) in further {
+        let mut column = column(name, &path, description);
+        column["priority"] = 1.into();
+        columns.push(column);
+    }
+    columns.into()
+}
+
 fn is_gate(kind: &Kind) -> bool {
     GATES.contains(kind)
 }
@@ -170,7 +213,7 @@ fn keeping_unknown(kind: &Kind) -> Value {
     let mut schema = structural(kind.schema());
     let judged = match kind.role {
         Role::Gated { .. } if is_gate(kind) => "/properties/spec",
-        Role::Policy => "/properties/spec",
+        Role::Policy | Role::Override => "/properties/spec",
         // Nobody judges them there. Whatever is left of a freeze without a mistyped field holds more, or longer, and kubectl names the field.
         Role::Freeze => return schema,
         Role::Gated { .. } | Role::Part => "/properties/spec/properties/changeManagement",

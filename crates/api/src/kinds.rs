@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     freeze, gated,
     machine::{self, disruption},
-    names, policy, reach,
+    names, overrides, policy, reach,
     schema::{Kind, Role, Scope, System, schema_of},
 };
 
@@ -192,6 +192,28 @@ pub const CLUSTER_CHANGE_FREEZE: Kind = Kind {
     schema: || &CLUSTER_CHANGE_FREEZE_SCHEMA,
 };
 
+/// What a team opens in its namespace.
+pub const CHANGE_OVERRIDE: Kind = Kind {
+    rank: 0,
+    name: names::CHANGE_OVERRIDE,
+    api_version: names::API_VERSION,
+    scope: Scope::Namespaced,
+    short_name: "cov",
+    role: Role::Override,
+    schema: || &CHANGE_OVERRIDE_SCHEMA,
+};
+
+/// What the platform opens.
+pub const CLUSTER_CHANGE_OVERRIDE: Kind = Kind {
+    rank: 1,
+    name: names::CLUSTER_CHANGE_OVERRIDE,
+    api_version: names::API_VERSION,
+    scope: Scope::Cluster,
+    short_name: "ccov",
+    role: Role::Override,
+    schema: || &CLUSTER_CHANGE_OVERRIDE_SCHEMA,
+};
+
 // Made once and when first asked for: a file may hold thousands of policies, and most verbs need one kind.
 static CHANGE_MANAGEMENT_POLICY_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<policy::ChangeManagementPolicy>);
@@ -212,6 +234,10 @@ static CLUSTER_CHANGE_GATE_SCHEMA: LazyLock<Value> =
 static CHANGE_FREEZE_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<freeze::ChangeFreeze>);
 static CLUSTER_CHANGE_FREEZE_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<freeze::ClusterChangeFreeze>);
+static CHANGE_OVERRIDE_SCHEMA: LazyLock<Value> =
+    LazyLock::new(schema_of::<overrides::ChangeOverride>);
+static CLUSTER_CHANGE_OVERRIDE_SCHEMA: LazyLock<Value> =
+    LazyLock::new(schema_of::<overrides::ClusterChangeOverride>);
 // Built into every server, which judges it better than anybody else.
 static NODE_SCHEMA: LazyLock<Value> = LazyLock::new(anything);
 static NAMESPACE_SCHEMA: LazyLock<Value> = LazyLock::new(anything);

@@ -12,6 +12,7 @@ pub mod machine;
 pub mod meta;
 pub mod metrics;
 pub mod names;
+pub mod overrides;
 pub mod policy;
 pub mod reach;
 pub mod schema;

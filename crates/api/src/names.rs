@@ -54,6 +54,12 @@ pub const CHANGE_FREEZE: &str = "ChangeFreeze";
 /// What the platform lets nothing start by (OVR-1).
 pub const CLUSTER_CHANGE_FREEZE: &str = "ClusterChangeFreeze";
 
+/// What a team opens a gate of its namespace by (OVR-2).
+pub const CHANGE_OVERRIDE: &str = "ChangeOverride";
+
+/// What the platform opens a gate by (OVR-2).
+pub const CLUSTER_CHANGE_OVERRIDE: &str = "ClusterChangeOverride";
+
 /// The group whose members pass every gate (GATE-15).
 pub const INITIATORS: &str = "tidegate:initiators";
 
@@ -85,6 +91,15 @@ pub const FROZEN: &str = "Frozen";
 /// Reason of [`CHANGES_PAUSED`] when nobody can tell what a freeze holds, or when: it cannot be used, or the namespaces that it chooses are
 /// not known (POL-8, GATE-12).
 pub const FREEZE_UNCLEAR: &str = "FreezeUnclear";
+
+/// Reason of [`CHANGES_PAUSED`] while an override opens a gate that is shut otherwise (OVR-2).
+pub const OVERRIDDEN: &str = "Overridden";
+
+/// Reason of [`READY`] of an override whose target does not exist: it opens nothing.
+pub const TARGET_NOT_FOUND: &str = "TargetNotFound";
+
+/// Reason of [`READY`] of an override whose target goes by the gate of another object: it opens nothing (CV-2).
+pub const TARGET_FOLLOWS: &str = "TargetFollows";
 
 /// Reason of [`CHANGES_PENDING`] when nothing waits.
 pub const NOTHING_PENDING: &str = "NothingPending";

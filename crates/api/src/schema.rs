@@ -36,6 +36,8 @@ pub enum Role {
     Part,
     /// It lets nothing start while it lasts, whatever policies say (OVR-1).
     Freeze,
+    /// It opens one gate while it lasts, whatever policies say (OVR-2).
+    Override,
 }
 
 /// Half of a cluster: the label `system` of the metrics.
@@ -119,7 +121,8 @@ impl Kind {
             Role::Policy => 0,
             Role::Gated { .. } => 1,
             Role::Freeze => 2,
-            Role::Part => 3,
+            Role::Override => 3,
+            Role::Part => 4,
         };
         (role, self.rank, self.name, self.group())
     }
@@ -180,6 +183,9 @@ pub const GATES: &[Kind] = &[kinds::CHANGE_GATE, kinds::CLUSTER_CHANGE_GATE];
 /// What lets nothing start while it lasts (OVR-1).
 pub const FREEZES: &[Kind] = &[kinds::CHANGE_FREEZE, kinds::CLUSTER_CHANGE_FREEZE];
 
+/// What opens one gate while it lasts (OVR-2).
+pub const OVERRIDES: &[Kind] = &[kinds::CHANGE_OVERRIDE, kinds::CLUSTER_CHANGE_OVERRIDE];
+
 /// Where what lives in namespaces lives: their labels say which of them a freeze chooses.
 pub const NAMESPACES: &[Kind] = &[kinds::NAMESPACE];
 
@@ -194,6 +200,11 @@ pub fn gated_named(name: &str) -> Option<&'static Kind> {
 /// The kind of freeze of this name, if there is one.
 pub fn freeze_named(name: &str) -> Option<&'static Kind> {
     FREEZES.iter().find(|kind| kind.name == name)
+}
+
+/// The kind of override of this name, if there is one.
+pub fn override_named(name: &str) -> Option<&'static Kind> {
+    OVERRIDES.iter().find(|kind| kind.name == name)
 }
 
 /// The kind of policy of this name, if there is one.

@@ -3,7 +3,7 @@
 //! - GATE-1: no stanza is always. GATE-2: a policy that is missing, unusable, unready or lagging is never.
 //! - GATE-3: the plain strategies are always and never. GATE-4: the until strategies hand over to the policy's set.
 //! - GATE-7: a [`Permit`] is made here and nowhere else.
-//! - GATE-15: while a freeze lasts it is never, whatever stanza and policy say.
+//! - GATE-15: while a freeze lasts it is never, whatever stanza and policy say; while an override lasts that no freeze beats it is always.
 //!
 //! Doubt closes the gate and is remembered, so that "cannot tell" never looks like "paused for ever".
 
@@ -17,8 +17,8 @@ use crate::{
         key::Key,
         problem::{FieldPath, Problem, problem_text},
     },
+    gate::change::ChangeId,
     policy::{
-        freeze::{SeenFreeze, Selects},
         lower::Lowered,
         seen::SeenPolicy,
         stanza::{Form, Gating, SeenStanza, StanzaReading, form},
@@ -31,6 +31,7 @@ pub mod action;
 pub mod change;
 pub mod enforced;
 pub mod explain;
+mod layers;
 pub mod note;
 pub mod pending;
 pub mod permit;
@@ -39,6 +40,8 @@ pub mod refusal;
 mod what_if;
 pub mod words;
 
+pub(crate) use layers::TeamFreezes;
+use layers::{Frozen, Opening};
 pub(crate) use permit::Proof;
 pub use permit::{Basis, Hold, Permit};
 pub use what_if::{Real, Supposed, WhatIf};
@@ -75,23 +78,20 @@ pub use what_if::{Real, Supposed, WhatIf};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Gate<R = Real> {
+    /// With everything that lies above the stanza (GATE-15).
     set: TimeSet,
-    /// The same without freezes, if there are any.
-    own: Option<TimeSet>,
+    /// The same without freezes.
+    own: TimeSet,
+    /// What the stanza says, with its policy.
+    stanza: TimeSet,
     form: Form,
     policy: Option<Arc<SeenPolicy>>,
     doubt: Option<Doubt>,
     origin: Option<Origin>,
     freezes: Vec<Frozen>,
+    openings: Vec<Opening>,
+    team_freezes: TeamFreezes,
     right: PhantomData<R>,
-}
-
-/// A freeze that shuts a gate.
-#[derive(Clone, Debug)]
-struct Frozen {
-    freeze: Arc<SeenFreeze>,
-    /// Why nobody can tell what it holds, if nobody can.
-    doubt: Option<Doubt>,
 }
 
 /// Whose stanza a gate was made from, which is not always that of the object that it is the gate of (CV-2).
@@ -186,53 +186,21 @@ fn standing<'a>(named: &Key, policy: Option<&'a Arc<SeenPolicy>>) -> NamedPolicy
     }
 }
 
-/// Why nobody can tell what a freeze holds, if nobody can.
-fn unclear(freeze: &SeenFreeze, selects: Selects, namespace: Option<&str>) -> Option<Doubt> {
-    let key = &freeze.key;
-    let message = if !freeze.is_usable() {
-        let wrong = problem_text(&freeze.problems);
-        format!("{key} cannot be used: {wrong}, so it holds until somebody mends it")
-    } else if selects == Selects::CannotTell {
-        let namespace = namespace.unwrap_or_default();
-        format!(
-            "{key} chooses namespaces by their labels, and those of Namespace/{namespace} are not known, so changes are held"
-        )
-    } else {
-        return None;
-    };
-    Some(Doubt { reason: names::FREEZE_UNCLEAR, message })
-}
-
 impl Gate {
     fn plain(set: TimeSet, form: Form) -> Self {
         Self {
-            set,
-            own: None,
+            set: set.clone(),
+            own: set.clone(),
+            stanza: set,
             form,
             policy: None,
             doubt: None,
             origin: None,
             freezes: Vec::new(),
+            openings: Vec::new(),
+            team_freezes: TeamFreezes::Kept,
             right: PhantomData,
         }
-    }
-
-    /// The gate of something in a namespace, or in none, while these freezes last too: nothing passes them (GATE-15).
-    pub(crate) fn frozen(
-        self,
-        freezes: Vec<(Arc<SeenFreeze>, Selects)>,
-        namespace: Option<&str>,
-    ) -> Self {
-        if freezes.is_empty() {
-            return self;
-        }
-        let spans = TimeSet::ranges(freezes.iter().map(|(freeze, _)| freeze.span()));
-        let freezes = freezes.into_iter().map(|(freeze, selects)| {
-            let doubt = unclear(&freeze, selects, namespace);
-            Frozen { freeze, doubt }
-        });
-        let (set, own) = (self.set.clone().difference(spans), Some(self.set));
-        Self { set, own, freezes: freezes.collect(), ..self }
     }
 
     fn unusable(problems: &[Problem]) -> Self {
@@ -254,41 +222,15 @@ impl<R> Gate<R> {
         &self.set
     }
 
-    /// When the stanza itself, with its policy, lets changes be initiated, whatever freezes say: the API server reads those by itself, and
-    /// lets pass whom they exempt (OVR-5).
+    /// When the stanza with its policy and the overrides that name it let changes be initiated, whatever freezes say: the API server reads
+    /// those by itself, and lets pass whom they exempt (OVR-5).
     pub fn own_set(&self) -> &TimeSet {
-        self.own.as_ref().unwrap_or(&self.set)
+        &self.own
     }
 
-    /// Every freeze that selects what it is the gate of, over or not.
-    pub fn freezes(&self) -> impl Iterator<Item = &Arc<SeenFreeze>> {
-        self.freezes.iter().map(|frozen| &frozen.freeze)
-    }
-
-    /// Every freeze that is in force at an instant, with why nobody can tell what it holds, if nobody can.
-    pub(crate) fn frozen_at(
-        &self,
-        at: Instant,
-    ) -> impl Iterator<Item = (&SeenFreeze, Option<&Doubt>)> {
-        let in_force = self.freezes.iter().filter(move |frozen| frozen.freeze.is_in_force(at));
-        in_force.map(|frozen| (&*frozen.freeze, frozen.doubt.as_ref()))
-    }
-
-    /// The freeze that is in force at an instant; the one that lasts longest, if there are several.
-    pub fn freeze_at(&self, at: Instant) -> Option<&Arc<SeenFreeze>> {
-        let in_force = self.freezes().filter(|freeze| freeze.is_in_force(at));
-        in_force.max_by_key(|freeze| (freeze.until.is_none(), freeze.until))
-    }
-
-    /// Whether nothing may be initiated by whoever asks at an instant, not even what bypasses the gate or an administrator consented to
-    /// (GATE-15).
-    pub(crate) fn is_frozen(&self, at: Instant) -> bool {
-        self.freezes().any(|freeze| freeze.holds(at))
-    }
-
-    /// The first instant after another at which a freeze begins or ends.
-    pub fn next_freeze_edge(&self, after: Instant) -> Option<Instant> {
-        self.freezes().filter_map(|freeze| freeze.next_edge(after)).min()
+    /// When the stanza itself, with its policy, lets changes be initiated, whatever lies above it.
+    pub fn stanza_set(&self) -> &TimeSet {
+        &self.stanza
     }
 
     /// How the stanza decides.
@@ -332,6 +274,9 @@ impl<R> Gate<R> {
         if self.freeze_at(at).is_some() {
             return Strategy::Restrictive;
         }
+        if self.override_at(at).is_some() {
+            return Strategy::Permissive;
+        }
         let policy = |without: Strategy| match (self.lowered(), &self.doubt) {
             (Some(lowered), _) => lowered.strategy,
             (None, Some(_)) => Strategy::Restrictive,
@@ -349,13 +294,20 @@ impl<R> Gate<R> {
 
     /// Why the verdict at an instant rests on doubt, if it does. Where nobody can tell what comes after a freeze, its end is not promised.
     pub fn doubt_at(&self, at: Instant) -> Option<&Doubt> {
-        let in_force = self.freezes.iter().filter(|frozen| frozen.freeze.is_in_force(at));
-        let mut unclear = in_force.filter_map(|frozen| frozen.doubt.as_ref());
+        let mut unclear = self.frozen_at(at).filter_map(|(_, doubt)| doubt);
         unclear.next().or_else(|| self.own_doubt_at(at))
     }
 
-    /// The same without freezes.
+    /// The same without freezes. An override that opens it leaves no doubt.
     pub(crate) fn own_doubt_at(&self, at: Instant) -> Option<&Doubt> {
+        if self.own.contains(at) && !self.stanza.contains(at) {
+            return None;
+        }
+        self.stanza_doubt_at(at)
+    }
+
+    /// The same of the stanza, whatever lies above it.
+    pub(crate) fn stanza_doubt_at(&self, at: Instant) -> Option<&Doubt> {
         match self.form {
             Form::NoStanza | Form::Permissive | Form::Restrictive => None,
             // Permitted until then whatever the policy is.
@@ -383,6 +335,9 @@ impl<R> Gate<R> {
         }
         if self.freeze_at(at).is_some() {
             return names::FROZEN;
+        }
+        if self.override_at(at).is_some() {
+            return names::OVERRIDDEN;
         }
         match self.form {
             Form::NoStanza => names::NO_STANZA,

@@ -11,6 +11,8 @@ pub mod forecast;
 pub mod freeze;
 pub mod freezing;
 pub mod lower;
+pub mod opening;
+pub mod overrides;
 pub mod part;
 pub mod read;
 pub mod seen;

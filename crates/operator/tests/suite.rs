@@ -13,6 +13,7 @@ mod suite {
     mod freezes;
     mod kinds;
     mod leaders;
+    mod overrides;
     mod poison;
     mod proof;
     mod rollout;

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use api::{
     crds, kinds, machine,
-    schema::{FREEZES, GATED, KINDS},
+    schema::{FREEZES, GATED, KINDS, OVERRIDES},
 };
 use apiserver::Server;
 use kube::Client;
@@ -102,7 +102,7 @@ impl Sandbox {
         let clock = SetClock::starting_at(at);
         clock.speed(0);
         let server = Server::new(ServerClock(clock.clone()), settings);
-        let ours = KINDS.iter().chain(GATED).chain(FREEZES).map(crds::definition);
+        let ours = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).map(crds::definition);
         for definition in ours.chain(machine::definitions::definitions()) {
             let path = DEFINITION.collection(None);
             let body = definition.to_string();

@@ -383,7 +383,7 @@ fn known(root: &Node, name: &str, reads: Reads) -> Option<&'static Row> {
     let mut called = kinds::ALL.iter().copied().filter(|row| row.name == name);
     called.find(|row| match row.role {
         Role::Policy => true,
-        Role::Gated { .. } | Role::Freeze => ours(row),
+        Role::Gated { .. } | Role::Freeze | Role::Override => ours(row),
         // Its labels say whether a freeze chooses it.
         Role::Part if row.kind == kinds::NAMESPACE.kind => {
             matches!(reads, Reads::Machines | Reads::Cluster) && ours(row)

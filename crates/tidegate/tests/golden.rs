@@ -287,3 +287,17 @@ fn freezes() {
     check("frozen-status", &["status", "-f", file, now]);
     check("frozen-validate", &["validate", "-f", "crates/tidegate/tests/inputs/bad-freezes.yaml"]);
 }
+
+/// OVR-2, GATE-15: what an override opens tells of it, in the order in which things count, and what is wrong with one is told with its place.
+#[test]
+fn overrides() {
+    let file = "crates/tidegate/tests/inputs/overridden.yaml";
+    let now = "--at=2026-11-18T11:00:00Z";
+    check("overridden-explain", &["explain", "mcp/worker", "-f", file, now]);
+    check("overridden-explain-only", &["explain", "mcp/infra", "-f", file, now]);
+    let frozen = "--at=2026-11-18T12:00:00Z";
+    check("overridden-explain-frozen", &["explain", "mcp/worker", "-f", file, frozen]);
+    check("overridden-status", &["status", "-f", file, now]);
+    let bad = "crates/tidegate/tests/inputs/bad-overrides.yaml";
+    check("overridden-validate", &["validate", "-f", bad]);
+}

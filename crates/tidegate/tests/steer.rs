@@ -316,3 +316,83 @@ fn what_cannot_be_frozen_says_why() {
     let found = sandbox.object("GET", FREEZES, &Value::Null);
     assert_eq!(found["items"], json!([]));
 }
+
+const OVERRIDES: &str = "/apis/changemanagement.openshift.io/v1alpha1/clusterchangeoverrides";
+
+/// OVR-4: an override is written as it is told, opens, and is ended by the way back; a dry run writes nothing.
+#[test]
+fn overrides_are_written_as_they_are_told_and_ended_by_the_way_back() {
+    let sandbox = Sandbox::start(&["--empty", "--at", "2026-11-16T12:00:00Z", "--speed", "0"]);
+    let pool = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+        "metadata": {"name": "worker"}, "spec": {"changeManagement": {"strategy": "Restrictive"}}});
+    sandbox.object("POST", POOLS, &pool);
+    let standing = || sandbox.object("GET", OVERRIDES, &Value::Null)["items"].clone();
+    let open = [
+        "override",
+        "mcp/worker",
+        "--open-for",
+        "2h",
+        "--reason",
+        "CVE-2026-1",
+        "--ticket",
+        "OPS-7",
+        "--name",
+        "cve",
+    ];
+    let told = done(&sandbox, &[open.as_slice(), &["--dry-run"]].concat());
+    assert!(told.starts_with("nothing was changed; with this object changes may start at MachineConfigPool/worker until 2026-11-16T14:00:"), "{told}");
+    assert_eq!(standing(), json!([]));
+    let told = done(&sandbox, &open);
+    assert!(told.ends_with("undo:\n  tidegate override mcp/worker --end cve\n"), "{told}");
+    assert_eq!(
+        standing()[0]["spec"]["target"],
+        json!({"kind": "MachineConfigPool", "name": "worker"})
+    );
+    assert_eq!(standing()[0]["spec"]["ticket"], "OPS-7");
+    let explained = done(&sandbox, &["explain", "mcp/worker"]);
+    assert!(explained.contains("opened by ClusterChangeOverride/cve until "), "{explained}");
+    // What beats it is said before it is written.
+    done(&sandbox, &["freeze", "stop", "--cluster", "--reason", "a storm"]);
+    let other = ["override", "mcp/worker", "--open-until", "+1h", "--reason", "x", "--dry-run"];
+    let told = done(&sandbox, &other);
+    assert!(
+        told.contains("it stays shut all the same: frozen by ClusterChangeFreeze/stop"),
+        "{told}"
+    );
+    let ended = done(&sandbox, &["override", "mcp/worker", "--end", "cve", "-o", "json"]);
+    let ended: Value = serde_json::from_str(&ended).unwrap();
+    assert_eq!(ended["object"]["spec"]["reason"], "CVE-2026-1");
+    assert_eq!(standing(), json!([]));
+}
+
+/// What cannot be opened says which field is wrong, and nothing is written.
+#[test]
+fn what_cannot_be_opened_says_why() {
+    let sandbox = Sandbox::start(&["--at", "2026-11-16T12:00:00Z"]);
+    let worker = ["override", "mcp/worker", "--reason", "x"];
+    let with = |more: &[&'static str]| [worker.as_slice(), more].concat();
+    for (arguments, expected) in [
+        (vec!["override", "mcp/worker", "--open-for", "2h"], "--reason"),
+        (with(&["--open-until", "2020-01-01"]), "spec.until: 2020-01-01T00:00:00Z is over already"),
+        (with(&["--open-for", "32d"]), "an override lasts 31 days at most"),
+        (with(&["--open-for", "2h", "--by", "somebody"]), "spec.by"),
+        (with(&["--permissive", "--only", "x"]), "--only goes with --open-for"),
+        (
+            vec!["override", "mcp/gone", "--open-for", "2h", "--reason", "x"],
+            "there is no MachineConfigPool/gone",
+        ),
+        (
+            vec!["override", "mcp/master", "--open-for", "2h", "--reason", "x"],
+            "follows ClusterVersion/version",
+        ),
+        (
+            vec!["override", "mcp/worker", "--end", "gone"],
+            "there is no override gone of MachineConfigPool/worker",
+        ),
+    ] {
+        let said = refused(&sandbox, &arguments);
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+    let found = sandbox.object("GET", OVERRIDES, &Value::Null);
+    assert_eq!(found["items"], json!([]));
+}

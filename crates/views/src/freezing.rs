@@ -62,25 +62,8 @@ pub fn skip_next(
 
 /// Ends a freeze before its time.
 pub fn thaw(object: Key, found: &Value) -> Writing {
-    let uid = found.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
-    let mut document = json!({
-        "apiVersion": object.kind().api_version,
-        "kind": object.kind().name,
-        "metadata": {"name": &*object.name},
-        "spec": found.get("spec").cloned().unwrap_or_default(),
-    });
-    if let (Some(namespace), Some(metadata)) =
-        (&object.namespace, document.get_mut("metadata").and_then(Value::as_object_mut))
-    {
-        metadata.insert("namespace".to_owned(), json!(&**namespace));
-    }
-    Writing {
-        meaning: format!("{object} ends now, and what gates permit may start"),
-        document,
-        deed: Deed::Deleted { uid: uid.to_owned() },
-        way_back: "kubectl create -f -, with the object above".to_owned(),
-        object,
-    }
+    let meaning = format!("{object} ends now, and what gates permit may start");
+    Writing::deleted(object, found, meaning)
 }
 
 /// The freeze of a name, in a namespace or of the cluster.

@@ -13,6 +13,7 @@ pub mod freezing;
 pub mod heading;
 pub mod items;
 pub mod object;
+pub mod opening;
 pub mod pool;
 pub mod proposal;
 pub mod prune;

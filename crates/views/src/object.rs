@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tidegate_core::document::key::Key;
 
 use crate::{
@@ -49,6 +49,29 @@ pub struct Report<'a> {
 }
 
 impl Writing {
+    /// An object that was found, taken away: what its author wrote can be written again.
+    pub(crate) fn deleted(object: Key, found: &Value, meaning: String) -> Self {
+        let uid = found.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
+        let mut document = json!({
+            "apiVersion": object.kind().api_version,
+            "kind": object.kind().name,
+            "metadata": {"name": &*object.name},
+            "spec": found.get("spec").cloned().unwrap_or_default(),
+        });
+        if let (Some(namespace), Some(metadata)) =
+            (&object.namespace, document.get_mut("metadata").and_then(Value::as_object_mut))
+        {
+            metadata.insert("namespace".to_owned(), json!(&**namespace));
+        }
+        Self {
+            meaning,
+            document,
+            deed: Deed::Deleted { uid: uid.to_owned() },
+            way_back: "kubectl create -f -, with the object above".to_owned(),
+            object,
+        }
+    }
+
     /// What is written, for programs.
     pub fn report(&self, stage: Stage) -> Report<'_> {
         Report {

@@ -188,6 +188,9 @@ fn by(row: &Row) -> String {
     if let Some(freeze) = &row.frozen {
         return format!("freeze {}", freeze.name);
     }
+    if let Some(overriding) = &row.opened {
+        return format!("override {}", overriding.name);
+    }
     let strategy = row.strategy.unwrap_or(match row.verdict {
         Verdict::CannotTell => "unusable",
         Verdict::Permitted | Verdict::Held => "no stanza",

@@ -1,7 +1,7 @@
 //! What the definitions must hold; that servers take them and refuse by them is shown on servers.
 
 use super::*;
-use crate::schema::{FREEZES, GATED, KINDS, STANZAS};
+use crate::schema::{FREEZES, GATED, KINDS, OVERRIDES, STANZAS};
 
 /// Every schema below a definition, with the path to it.
 fn schemas(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
@@ -19,7 +19,7 @@ fn schemas(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
 
 fn all() -> Vec<(String, Value)> {
     let mut found = Vec::new();
-    for kind in KINDS.iter().chain(GATED).chain(FREEZES) {
+    for kind in KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES) {
         let definition = definition(kind);
         let schema = definition.pointer("/spec/versions/0/schema/openAPIV3Schema").unwrap();
         schemas(schema, kind.name, &mut found);
@@ -73,11 +73,13 @@ fn fields_of_others_survive_and_unknown_fields_are_kept_where_they_are_judged() 
         let kept = schema["x-kubernetes-preserve-unknown-fields"] == true;
         let judged = path.contains("ChangeManagementPolicy.spec")
             || path.contains("ChangeGate.spec")
+            || path.contains("ChangeOverride.spec")
             || path.contains(".spec.changeManagement");
         let ours = path.contains("ChangeManagementPolicy")
             || path.contains("ChangeGate.")
             // Whatever a typo leaves of a freeze holds more, or longer.
             || path.contains("ChangeFreeze")
+            || path.contains("ChangeOverride")
             || path.contains(".changeManagement")
             || path.contains(".machineConfig.");
         let root = !path.contains('.') || path.ends_with(".metadata");

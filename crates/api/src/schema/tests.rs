@@ -22,7 +22,7 @@ fn without_description(path: &str, schema: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn every_field_of_every_kind_has_a_description() {
-    for kind in KINDS.iter().chain(GATED).chain(FREEZES) {
+    for kind in KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES) {
         let mut found = Vec::new();
         without_description(kind.name, kind.schema(), &mut found);
         assert_eq!(found, Vec::<String>::new());
@@ -48,7 +48,7 @@ fn limits_of_time_4_to_time_6_are_in_the_schema() {
 
 #[test]
 fn unknown_variants_are_for_reading_only_and_never_in_the_schema() {
-    for kind in KINDS.iter().chain(GATED).chain(FREEZES) {
+    for kind in KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES) {
         let text = kind.schema().to_string();
         assert!(!text.contains("newer than this build"), "{text}");
         assert!(!text.contains("\"$ref\"") && !text.contains("Of\""), "{text}");

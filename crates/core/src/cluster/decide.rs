@@ -17,7 +17,7 @@ pub mod outside;
 mod writes;
 
 use crate::{
-    cluster::seen::SeenGated,
+    cluster::{seen::SeenGated, snapshot::Snapshot},
     document::{
         conditions::Conditions,
         identity::Identity,
@@ -36,6 +36,7 @@ use crate::{
         behavior::{Before, recorded},
         explain,
         freeze::SeenFreeze,
+        overrides::SeenOverride,
         seen::SeenPolicy,
         stanza::Form,
         strategy,
@@ -120,13 +121,52 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
 /// What is to be done about a freeze: it goes a day after its end (OVR-6).
 pub fn freeze(identity: &Identity, freeze: &SeenFreeze, now: Instant) -> Plan {
     match freeze.goes_at() {
-        Some(goes) if goes <= now => {
-            let (uid, version) = (identity.uid.clone(), identity.resource_version.clone());
-            let delete = Action::upkeep(identity.key.clone(), Write::Delete { uid, version });
-            Plan { actions: vec![delete], ..Plan::default() }
-        }
+        Some(goes) if goes <= now => gone(identity),
         goes => Plan { wake: goes, ..Plan::default() },
     }
+}
+
+/// What is to be done about an override: whether it is understood, and what it opens is there, is told; and it goes a day after its end
+/// (OVR-2, OVR-6).
+pub fn overriding(
+    identity: &Identity,
+    seen: &SeenOverride,
+    snapshot: &Snapshot,
+    now: Instant,
+) -> Plan {
+    if seen.goes_at().is_some_and(|goes| goes <= now) {
+        return gone(identity);
+    }
+    let target = seen.target.as_ref();
+    let missing = target.filter(|target| snapshot.resource(target).is_none());
+    let followed = target.and_then(|target| {
+        let decides = &snapshot.decides(snapshot.resource(target)?).identity.key;
+        (decides != target).then(|| format!("{target} follows {decides}: override that instead"))
+    });
+    let said = match missing {
+        _ if !seen.is_usable() => {
+            (ConditionStatus::False, names::INVALID_SPEC, Some(problem_text(&seen.problems)))
+        }
+        Some(target) => {
+            let message = format!("{target} does not exist, so nothing is opened");
+            (ConditionStatus::False, names::TARGET_NOT_FOUND, Some(message))
+        }
+        // CV-2
+        None if followed.is_some() => (ConditionStatus::False, names::TARGET_FOLLOWS, followed),
+        None => {
+            let message = "the override is understood".to_owned();
+            (ConditionStatus::True, names::AS_EXPECTED, Some(message))
+        }
+    };
+    let ready = made(names::READY, said, Some(identity.generation), seen.conditions.ours(), now);
+    let status = part_of_status(identity, &seen.conditions, Vec::new(), &[ready]);
+    Plan { status, wake: seen.goes_at(), ..Plan::default() }
+}
+
+fn gone(identity: &Identity) -> Plan {
+    let (uid, version) = (identity.uid.clone(), identity.resource_version.clone());
+    let delete = Action::upkeep(identity.key.clone(), Write::Delete { uid, version });
+    Plan { actions: vec![delete], ..Plan::default() }
 }
 
 /// What is to be done about a resource under change management (GATE-1 to GATE-6), given what is known of who keeps its gate
@@ -219,14 +259,14 @@ fn about(
     };
     let status = part_of_status(&seen.identity, &seen.conditions, fields, &conditions);
     let wake = gate::explain::explain(&seen.identity.key, gate, now).holds_until();
-    // A freeze that begins while the gate is shut anyway changes what is said of it, and so does the end of a stanza's own span within a
+    // A freeze or an override that begins while nothing changes by it changes what is said of it, and so does the end of a stanza's own span within a
     // window.
     let said = match gate.form() {
         Form::PermissiveUntil(until) | Form::RestrictiveUntil(until) => Some(until),
         _ => None,
     };
     let said = said.filter(|until| *until > now);
-    let edges = wake.into_iter().chain(again).chain(said).chain(gate.next_freeze_edge(now));
+    let edges = wake.into_iter().chain(again).chain(said).chain(gate.next_edge_above(now));
     let wake = edges.min();
     Plan { status, notes, wake, ..Plan::default() }
 }
@@ -368,9 +408,10 @@ fn strategy_of_reason(condition: Option<&Condition>) -> Strategy {
     let named = strategy::STRATEGIES.iter().find(|row| row.name == reason);
     match (named, reason) {
         (Some(row), _) => row.strategy,
-        (None, names::NO_STANZA | names::STANZA_REMOVED | "PermissiveUntil") => {
-            Strategy::Permissive
-        }
+        (
+            None,
+            names::NO_STANZA | names::STANZA_REMOVED | names::OVERRIDDEN | "PermissiveUntil",
+        ) => Strategy::Permissive,
         (None, _) => Strategy::Restrictive,
     }
 }

@@ -28,8 +28,10 @@ use crate::{
 mod change_freeze;
 mod change_gate;
 mod change_management_policy;
+mod change_override;
 mod cluster_change_freeze;
 mod cluster_change_gate;
+mod cluster_change_override;
 mod cluster_version;
 mod hosted_change_management_policy;
 mod hosted_cluster;
@@ -45,8 +47,10 @@ mod surroundings;
 pub use change_freeze::CHANGE_FREEZE;
 pub use change_gate::CHANGE_GATE;
 pub use change_management_policy::CHANGE_MANAGEMENT_POLICY;
+pub use change_override::CHANGE_OVERRIDE;
 pub use cluster_change_freeze::CLUSTER_CHANGE_FREEZE;
 pub use cluster_change_gate::CLUSTER_CHANGE_GATE;
+pub use cluster_change_override::CLUSTER_CHANGE_OVERRIDE;
 pub use cluster_version::CLUSTER_VERSION;
 pub use hosted_change_management_policy::HOSTED_CHANGE_MANAGEMENT_POLICY;
 pub use hosted_cluster::HOSTED_CLUSTER;
@@ -70,6 +74,8 @@ pub static ALL: &[&Row] = &[
     &CLUSTER_CHANGE_GATE,
     &CHANGE_FREEZE,
     &CLUSTER_CHANGE_FREEZE,
+    &CHANGE_OVERRIDE,
+    &CLUSTER_CHANGE_OVERRIDE,
     &MACHINE_CONFIG,
     &NODE,
     &MACHINE_CONFIGURATION,
@@ -155,17 +161,24 @@ impl Duty {
         Self { reads: &[], concerns: Concerns::All, decide, rests_on: |_, _| Vec::new() }
     }
 
-    /// To decide so about what belongs to the whole cluster, which freezes of the platform may hold (OVR-1).
+    /// To decide so about what belongs to the whole cluster, which freezes of the platform may hold and overrides of it open (OVR-1,
+    /// OVR-2).
     const fn of_cluster(decide: Decide) -> Self {
-        const READS: &[&Row] = &[&CLUSTER_CHANGE_FREEZE];
-        Self { reads: READS, ..Self::to(decide) }
+        static READS: [&Row; 2] = [&CLUSTER_CHANGE_FREEZE, &CLUSTER_CHANGE_OVERRIDE];
+        Self { reads: &READS, ..Self::to(decide) }
     }
 
-    /// To decide so about what lives in a namespace, which freezes of both kinds may hold; those of the platform choose namespaces by their
-    /// labels.
+    /// To decide so about what lives in a namespace, which freezes of both kinds may hold and overrides of both kinds open; freezes of the
+    /// platform choose namespaces by their labels.
     const fn in_namespace(decide: Decide) -> Self {
-        const READS: &[&Row] = &[&CHANGE_FREEZE, &CLUSTER_CHANGE_FREEZE, &NAMESPACE];
-        Self { reads: READS, ..Self::to(decide) }
+        static READS: [&Row; 5] = [
+            &CHANGE_FREEZE,
+            &CLUSTER_CHANGE_FREEZE,
+            &CHANGE_OVERRIDE,
+            &CLUSTER_CHANGE_OVERRIDE,
+            &NAMESPACE,
+        ];
+        Self { reads: &READS, ..Self::to(decide) }
     }
 }
 
@@ -220,6 +233,23 @@ impl Row {
                 .map_or_else(Plan::default, |freeze| decide::freeze(&part.identity, freeze, now)),
             Seen::Policy(_) | Seen::Gated(_) => Plan::default(),
         });
+        Self { watched: Some(duty), managed: Some(duty), ..Self::part(kind, read) }
+    }
+
+    /// A row of a kind that opens one gate while it lasts: whether that is there is told, and one that has been over for a day is deleted
+    /// (OVR-2, OVR-6).
+    const fn overriding(
+        kind: Kind,
+        targets: &'static [&'static Row],
+        read: fn(&Value) -> Part,
+    ) -> Self {
+        let duty = Duty::to(|seen, around, now| match seen {
+            Seen::Part(part) => part.overriding().map_or_else(Plan::default, |overriding| {
+                decide::overriding(&part.identity, overriding, around.snapshot, now)
+            }),
+            Seen::Policy(_) | Seen::Gated(_) => Plan::default(),
+        });
+        let duty = Duty { reads: targets, ..duty };
         Self { watched: Some(duty), managed: Some(duty), ..Self::part(kind, read) }
     }
 

@@ -28,6 +28,8 @@ pub struct Row {
     pub overridden: Overridden,
     /// The freeze that holds it, whatever it says itself; of several the one that lasts longest.
     pub frozen: Option<Key>,
+    /// The override without which it would be shut; of several the one that lasts longest.
+    pub opened: Option<Key>,
     /// The present state and the next one.
     pub behavior: Behavior,
     /// What would be initiated; nothing for a policy.
@@ -59,6 +61,7 @@ pub fn resource(snapshot: &Snapshot, seen: &SeenGated, at: Instant) -> Row {
         policy: gate.named().cloned(),
         overridden: if gate.overrides(at) { Overridden::Yes } else { Overridden::No },
         frozen: gate.freeze_at(at).map(|freeze| freeze.key.clone()),
+        opened: gate.override_at(at).map(|overriding| overriding.key.clone()),
         behavior,
         pending: seen.pending.clone(),
         enforced: seen.enforcement(),
@@ -94,6 +97,7 @@ pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
         policy: None,
         overridden: Overridden::No,
         frozen: None,
+        opened: None,
         behavior,
         pending: Pending::default(),
         enforced: None,

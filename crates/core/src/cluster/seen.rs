@@ -32,6 +32,7 @@ use crate::{
     node::disruption::{self, WantedPolicies},
     policy::{
         freeze::{Labels, SeenFreeze},
+        overrides::SeenOverride,
         seen::SeenPolicy,
         stanza::{Gating, SeenStanza, StanzaReading},
     },
@@ -63,7 +64,7 @@ pub struct SeenPart {
     pub part: Part,
 }
 
-/// What decisions about others read: what pools are made of, freezes, and where those hold.
+/// What decisions about others read: what pools are made of, freezes and overrides, and where those hold.
 #[derive(Clone, Debug)]
 pub enum Part {
     /// A configuration, written or rendered.
@@ -74,6 +75,8 @@ pub enum Part {
     Disruption(Box<SeenDisruption>),
     /// What lets nothing start while it lasts (OVR-1).
     Freeze(Arc<SeenFreeze>),
+    /// What opens one gate while it lasts (OVR-2).
+    Override(Arc<SeenOverride>),
     /// A namespace, by its labels.
     Namespace(Arc<Labels>),
 }
@@ -149,12 +152,14 @@ impl Seen {
                 node == before.node && drain == before.drain
             }
             (Part::Freeze(after), Part::Freeze(before)) => after == before,
+            (Part::Override(after), Part::Override(before)) => after == before,
             (Part::Namespace(after), Part::Namespace(before)) => after == before,
             (
                 Part::Config(_)
                 | Part::Node(_)
                 | Part::Disruption(_)
                 | Part::Freeze(_)
+                | Part::Override(_)
                 | Part::Namespace(_),
                 _,
             ) => false,
@@ -166,9 +171,11 @@ impl Seen {
         match self {
             Self::Part(part) => match &part.part {
                 Part::Node(machine) => *change == ChangeId::rendered(&machine.node.desired),
-                Part::Config(_) | Part::Disruption(_) | Part::Freeze(_) | Part::Namespace(_) => {
-                    false
-                }
+                Part::Config(_)
+                | Part::Disruption(_)
+                | Part::Freeze(_)
+                | Part::Override(_)
+                | Part::Namespace(_) => false,
             },
             Self::Policy(_) | Self::Gated(_) => false,
         }
@@ -189,7 +196,23 @@ impl SeenPart {
     pub fn freeze(&self) -> Option<&Arc<SeenFreeze>> {
         match &self.part {
             Part::Freeze(freeze) => Some(freeze),
-            Part::Config(_) | Part::Node(_) | Part::Disruption(_) | Part::Namespace(_) => None,
+            Part::Config(_)
+            | Part::Node(_)
+            | Part::Disruption(_)
+            | Part::Override(_)
+            | Part::Namespace(_) => None,
+        }
+    }
+
+    /// The override, if it is one.
+    pub fn overriding(&self) -> Option<&Arc<SeenOverride>> {
+        match &self.part {
+            Part::Override(overriding) => Some(overriding),
+            Part::Config(_)
+            | Part::Node(_)
+            | Part::Disruption(_)
+            | Part::Freeze(_)
+            | Part::Namespace(_) => None,
         }
     }
 
@@ -280,7 +303,12 @@ impl SeenGated {
     /// who keeps its gate, and no freeze takes that away.
     pub fn never_had_a_stanza(&self) -> bool {
         let told = self.conditions.get(api::names::CHANGES_PAUSED);
-        let words = [api::names::FROZEN, api::names::FREEZE_UNCLEAR, api::names::NO_STANZA];
+        let words = [
+            api::names::FROZEN,
+            api::names::FREEZE_UNCLEAR,
+            api::names::OVERRIDDEN,
+            api::names::NO_STANZA,
+        ];
         let tells_of_freezes = told.is_some_and(|told| words.contains(&told.reason.as_str()));
         tells_of_freezes && self.conditions.get(api::names::ENFORCED).is_none()
     }

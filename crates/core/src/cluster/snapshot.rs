@@ -12,7 +12,7 @@ use std::{
 
 use api::{
     kinds,
-    schema::{FREEZES, Kind},
+    schema::{FREEZES, Kind, OVERRIDES},
 };
 
 use crate::{
@@ -20,6 +20,7 @@ use crate::{
     document::key::Key,
     policy::{
         freeze::{Labels, SeenFreeze},
+        overrides::SeenOverride,
         seen::SeenPolicy,
     },
     pool::{
@@ -143,11 +144,24 @@ impl Snapshot {
         })
     }
 
+    /// Every override, by kind and name.
+    pub fn overrides(&self) -> impl Iterator<Item = &Arc<SeenOverride>> {
+        let all = OVERRIDES.iter().flat_map(|kind| self.of_kind(kind));
+        all.filter_map(|(_, seen)| match seen {
+            Seen::Part(part) => part.overriding(),
+            Seen::Policy(_) | Seen::Gated(_) => None,
+        })
+    }
+
     /// The labels of a namespace, if it was seen.
     pub fn namespace(&self, name: &str) -> Option<&Labels> {
         match part(self.seen.get(&Key::new(&kinds::NAMESPACE, None, name))?)? {
             Part::Namespace(labels) => Some(labels),
-            Part::Config(_) | Part::Node(_) | Part::Disruption(_) | Part::Freeze(_) => None,
+            Part::Config(_)
+            | Part::Node(_)
+            | Part::Disruption(_)
+            | Part::Freeze(_)
+            | Part::Override(_) => None,
         }
     }
 
@@ -191,7 +205,11 @@ impl Snapshot {
     fn configs(&self) -> impl Iterator<Item = &SeenConfig> {
         self.of_kind(&kinds::MACHINE_CONFIG).filter_map(|(_, seen)| match part(seen)? {
             Part::Config(config) => Some(&**config),
-            Part::Node(_) | Part::Disruption(_) | Part::Freeze(_) | Part::Namespace(_) => None,
+            Part::Node(_)
+            | Part::Disruption(_)
+            | Part::Freeze(_)
+            | Part::Override(_)
+            | Part::Namespace(_) => None,
         })
     }
 }
@@ -230,7 +248,11 @@ fn part(seen: &Seen) -> Option<&Part> {
 fn machine(seen: &Seen) -> Option<&SeenMachine> {
     match part(seen)? {
         Part::Node(machine) => Some(machine),
-        Part::Config(_) | Part::Disruption(_) | Part::Freeze(_) | Part::Namespace(_) => None,
+        Part::Config(_)
+        | Part::Disruption(_)
+        | Part::Freeze(_)
+        | Part::Override(_)
+        | Part::Namespace(_) => None,
     }
 }
 

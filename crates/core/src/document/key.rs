@@ -111,14 +111,15 @@ pub fn kind_called(text: &str) -> Option<&'static Kind> {
 mod tests {
     use api::{
         kinds,
-        schema::{FREEZES, MACHINES, NAMESPACES},
+        schema::{FREEZES, MACHINES, NAMESPACES, OVERRIDES},
     };
 
     use super::*;
 
     #[test]
     fn keys_are_in_the_order_of_the_lists_of_kinds() {
-        let lists = KINDS.iter().chain(GATED).chain(FREEZES).chain(MACHINES).chain(NAMESPACES);
+        let lists = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES);
+        let lists = lists.chain(MACHINES).chain(NAMESPACES);
         let keys: Vec<Key> = lists.map(|kind| Key::new(kind, Some("z"), "z")).collect();
         assert!(keys.is_sorted());
         assert!(

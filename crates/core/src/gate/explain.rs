@@ -8,12 +8,13 @@ use crate::{
     policy::{
         explain::{Fact, Reason, node, sentence as policy_sentence, strategy_node},
         freeze::SeenFreeze,
+        overrides::SeenOverride,
         stanza::Form,
         verdict::Verdict,
     },
 };
 
-/// The tree of reasons of a resource at an instant, in the order in which they count (GATE-15): freezes, then the stanza. Where the stanza of
+/// The tree of reasons of a resource at an instant, in the order in which they count (GATE-15): freezes, overrides, then the stanza. Where the stanza of
 /// another object decides, that object stands between (CV-2).
 pub fn explain(own: &Key, gate: &Gate, at: Instant) -> Reason {
     let resource = |key: &Key| Fact::Resource(key.object());
@@ -23,15 +24,16 @@ pub fn explain(own: &Key, gate: &Gate, at: Instant) -> Reason {
         None => stanza,
     };
     let freezes = gate.frozen_at(at).map(|(freeze, doubt)| freeze_node(freeze, doubt));
-    let because = freezes.chain([below]).collect();
+    let overrides = gate.named_by(at).map(|(one, idle)| override_node(one, idle, at));
+    let because = freezes.chain(overrides).chain([below]).collect();
     // Where there is doubt, not even the end of it is known (GATE-12).
     Reason { verdict: gate.verdict(at), ..node(resource(own), gate.set(), at, because) }
 }
 
-/// A reason that says what the gate says, freezes aside (GATE-12).
+/// A reason that says what the gate says, freezes and overrides aside (GATE-12).
 fn decided(fact: Fact, gate: &Gate, at: Instant, because: Vec<Reason>) -> Reason {
-    let said = node(fact, gate.own_set(), at, because);
-    match gate.own_doubt_at(at) {
+    let said = node(fact, gate.stanza_set(), at, because);
+    match gate.stanza_doubt_at(at) {
         Some(_) => Reason { verdict: Verdict::CannotTell, ..said },
         None => said,
     }
@@ -44,6 +46,17 @@ fn freeze_node(freeze: &SeenFreeze, doubt: Option<&Doubt>) -> Reason {
     }
     let fact = Fact::Freeze(freeze.sentence());
     Reason { verdict: Verdict::Held, fact, until: freeze.span().end, because: vec![] }
+}
+
+/// An override opens, or says why it does not.
+fn override_node(overriding: &SeenOverride, idle: Option<&str>, at: Instant) -> Reason {
+    let (verdict, said) = match idle {
+        None if overriding.is_in_force(at) => (Verdict::Permitted, overriding.sentence()),
+        None => (Verdict::Held, overriding.sentence()),
+        Some(why) => (Verdict::Held, why.to_owned()),
+    };
+    let until = overriding.next_edge(at);
+    Reason { verdict, fact: Fact::Override(said), until, because: vec![] }
 }
 
 fn stanza_node(gate: &Gate, at: Instant) -> Reason {
@@ -87,6 +100,9 @@ pub fn sentence<R>(gate: &Gate<R>, at: Instant) -> String {
     }
     if let Some(freeze) = gate.freeze_at(at) {
         return freeze.sentence();
+    }
+    if let Some(overriding) = gate.override_at(at) {
+        return overriding.sentence();
     }
     let said = said(gate).map_or_else(String::new, |said| format!(": {said}"));
     let by_policy = || match (gate.lowered(), gate.named()) {

@@ -55,6 +55,8 @@ pub enum Basis {
     Window,
     /// The stanza permits until an instant.
     Until,
+    /// This override opens the gate, which would be shut otherwise (OVR-2).
+    Override(Arc<str>),
     /// This change has begun, and all of it is one change (CV-2).
     AlreadyInitiated(ChangeId),
     /// This `MachineConfig` bypasses change management (POOL-5).
@@ -82,16 +84,23 @@ impl<R> Gate<R> {
     /// Asks the gate. A freeze that began with its creation is in force because it is there, whatever the clock says that `at` was read
     /// from.
     pub fn permit(&self, at: Instant) -> Result<Permit<R>, Hold> {
-        let frozen = self.freezes().filter(|freeze| freeze.holds(at));
+        let frozen = self.freezes().filter(|freeze| freeze.holds(at) && !self.passes(freeze, at));
         let frozen = frozen.filter_map(|freeze| freeze.span().start).fold(at, Instant::max);
         let state = self.set.stretch(frozen);
         if !state.inside {
             return Err(Hold { reason: self.reason(frozen), until: state.end });
         }
+        let (opened, expires) = (state.start, state.end);
+        if let Some(one) = self.override_at(at) {
+            // No later than the override itself says, whatever window comes then.
+            let expires = expires.into_iter().chain(one.until).min();
+            let basis = Basis::Override(one.key.to_string().into());
+            return Ok(Permit { basis, issued: at, opened, expires, right: PhantomData });
+        }
         let basis = match self.form {
             Form::NoStanza => Basis::NoStanza,
             Form::PermissiveUntil(until) if at < until => Basis::Until,
-            _ if self.own_set().is_always() => Basis::Strategy,
+            _ if self.stanza_set().is_always() => Basis::Strategy,
             Form::Unusable
             | Form::ByPolicy
             | Form::Permissive
@@ -99,7 +108,6 @@ impl<R> Gate<R> {
             | Form::PermissiveUntil(_)
             | Form::RestrictiveUntil(_) => Basis::Window,
         };
-        let (opened, expires) = (state.start, state.end);
         Ok(Permit { basis, issued: at, opened, expires, right: PhantomData })
     }
 }
@@ -154,6 +162,9 @@ impl Basis {
             let change = release.unwrap_or_else(|| ChangeId::rendered(change));
             return Some(Self::AlreadyInitiated(change));
         }
+        if let Some(key) = words.strip_prefix(OVERRIDE) {
+            return Some(Self::Override(key.into()));
+        }
         let bypass = words.strip_prefix(BYPASS).map(|source| Self::Bypass(source.into()));
         bypass.or_else(|| words.strip_prefix(CONSENT).map(|node| Self::Consent(node.into())))
     }
@@ -162,7 +173,9 @@ impl Basis {
     /// that followed from it (GATE-10).
     pub(crate) fn is_of_change(words: &str, config: &str) -> bool {
         match Self::read(words) {
-            Some(Self::NoStanza | Self::Strategy | Self::Window | Self::Until) => true,
+            Some(
+                Self::NoStanza | Self::Strategy | Self::Window | Self::Until | Self::Override(_),
+            ) => true,
             Some(Self::AlreadyInitiated(change)) => change == ChangeId::rendered(config),
             Some(Self::Bypass(_) | Self::Consent(_)) | None => false,
         }
@@ -174,6 +187,8 @@ impl Basis {
     }
 }
 
+/// How a basis begins that is an override (OVR-2).
+const OVERRIDE: &str = "override: ";
 /// How a basis begins that is a change which has begun (CV-2).
 const ALREADY_INITIATED: &str = "already initiated: ";
 /// How a basis begins that is a bypass (POOL-5).
@@ -188,6 +203,7 @@ impl fmt::Display for Basis {
             Self::Strategy => f.write_str("strategy"),
             Self::Window => f.write_str("window"),
             Self::Until => f.write_str("until"),
+            Self::Override(key) => write!(f, "{OVERRIDE}{key}"),
             Self::Bypass(source) => write!(f, "{BYPASS}{source}"),
             Self::AlreadyInitiated(change) => write!(f, "{ALREADY_INITIATED}{change}"),
             Self::Consent(node) => write!(f, "{CONSENT}{node}"),

@@ -472,6 +472,7 @@ fn a_basis_that_was_written_down_is_read_back() {
         Basis::Strategy,
         Basis::Window,
         Basis::Until,
+        Basis::Override("ClusterChangeOverride/cve".into()),
         Basis::AlreadyInitiated(ChangeId::release("4.21.3")),
         Basis::AlreadyInitiated(ChangeId::rendered("rendered-master-b")),
         Basis::Bypass("90-urgent".into()),
@@ -479,7 +480,10 @@ fn a_basis_that_was_written_down_is_read_back() {
     ];
     for basis in bases {
         assert_eq!(Basis::read(&basis.to_string()), Some(basis.clone()), "{basis}");
-        let own = matches!(basis, Basis::NoStanza | Basis::Strategy | Basis::Window | Basis::Until);
+        let own = matches!(
+            basis,
+            Basis::NoStanza | Basis::Strategy | Basis::Window | Basis::Until | Basis::Override(_)
+        );
         let followed = basis == Basis::AlreadyInitiated(ChangeId::rendered("rendered-master-b"));
         let of_change = Basis::is_of_change(&basis.to_string(), "rendered-master-b");
         assert_eq!(of_change, own || followed, "{basis}");

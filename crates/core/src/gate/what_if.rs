@@ -65,7 +65,31 @@ impl WhatIf {
 impl Gate {
     /// The same gate, to suppose with.
     pub fn suppose(&self) -> WhatIf {
-        let Self { set, own, form, policy, doubt, origin, freezes, right: _ } = self.clone();
-        Gate { set, own, form, policy, doubt, origin, freezes, right: PhantomData }
+        let Self {
+            set,
+            own,
+            stanza,
+            form,
+            policy,
+            doubt,
+            origin,
+            freezes,
+            openings,
+            team_freezes,
+            right: _,
+        } = self.clone();
+        Gate {
+            set,
+            own,
+            stanza,
+            form,
+            policy,
+            doubt,
+            origin,
+            freezes,
+            openings,
+            team_freezes,
+            right: PhantomData,
+        }
     }
 }

@@ -61,6 +61,8 @@ pub enum Fact {
     },
     /// A freeze is in force: which, until when, who signed it, and why (OVR-1).
     Freeze(String),
+    /// An override names the resource: what it opens, until when, who signed it, and why; or why it opens nothing (OVR-2).
+    Override(String),
     /// It cannot be known, so changes are held (GATE-2).
     Doubt(String),
     /// The policy as a whole.
@@ -224,7 +226,9 @@ impl Reason {
             Fact::Policy(object) | Fact::Resource(object) => object.to_string(),
             Fact::NoStanza { field } => format!("no {field}: changes are always permitted"),
             Fact::Stanza { field, form, said } => stanza_text(field, *form, said.as_deref(), zone),
-            Fact::Doubt(message) | Fact::Freeze(message) => message.clone(),
+            Fact::Doubt(message) | Fact::Freeze(message) | Fact::Override(message) => {
+                message.clone()
+            }
             Fact::Strategy(strategy) => match strategy::row(*strategy) {
                 Some(row) => format!("strategy {}: {}", row.name, row.meaning),
                 None => "the strategy is not known, so changes are not permitted".into(),

@@ -6,7 +6,10 @@
 
 use api::{
     policy::{ChangeManagementPolicy, PolicySpec},
-    schema::{FREEZES, GATED, KINDS, Kind, Role, Scope, freeze_named, gated_named},
+    schema::{
+        FREEZES, GATED, KINDS, Kind, OVERRIDES, Role, Scope, freeze_named, gated_named,
+        override_named,
+    },
 };
 use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
@@ -21,8 +24,10 @@ use crate::{
 };
 
 mod freeze;
+mod overrides;
 
 pub use freeze::freeze;
+pub use overrides::overriding;
 
 /// A policy that can be used.
 #[derive(Clone, Debug)]
@@ -46,24 +51,34 @@ pub struct Judged {
     pub problems: Vec<Problem>,
 }
 
-/// Judges one document, a policy, a resource under change management or a freeze.
+/// Judges one document, a policy, a resource under change management, a freeze or an override.
 pub fn document(document: &Value) -> Judged {
     let name = document.get("kind").and_then(Value::as_str);
     if name.and_then(freeze_named).is_some() {
-        let problems = match kind_of(document, FREEZES) {
-            Err(problem) => vec![*problem],
-            Ok(kind) => {
-                let mut problems = shape::check(kind.schema(), document);
-                problems.retain(|problem| !FieldPath::of("spec").holds(&problem.field));
-                problems.extend(freeze(kind, document));
-                problems
-            }
-        };
-        judged(document, problems)
+        judged(document, of_kind(document, FREEZES, freeze))
+    } else if name.and_then(override_named).is_some() {
+        judged(document, of_kind(document, OVERRIDES, overriding))
     } else if name.and_then(gated_named).is_some() {
         resource(document)
     } else {
         policy(document)
+    }
+}
+
+/// What is wrong with an object of one of these kinds, whose specification is judged so.
+fn of_kind(
+    document: &Value,
+    kinds: &'static [Kind],
+    spec: fn(&'static Kind, &Value) -> Vec<Problem>,
+) -> Vec<Problem> {
+    match kind_of(document, kinds) {
+        Err(problem) => vec![*problem],
+        Ok(kind) => {
+            let mut problems = shape::check(kind.schema(), document);
+            problems.retain(|problem| !FieldPath::of("spec").holds(&problem.field));
+            problems.extend(spec(kind, document));
+            problems
+        }
     }
 }
 
@@ -232,7 +247,9 @@ fn scope_problem(kind: &Kind, document: &Value) -> Option<Problem> {
             )
             .hint(match kind.role {
                 Role::Policy => "remove the namespace, or use HostedChangeManagementPolicy",
-                Role::Gated { .. } | Role::Part | Role::Freeze => "remove the namespace",
+                Role::Gated { .. } | Role::Part | Role::Freeze | Role::Override => {
+                    "remove the namespace"
+                }
             }),
         ),
         // A manifest without a namespace is legal: it lands in the one it is applied to.

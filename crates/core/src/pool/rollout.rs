@@ -25,7 +25,7 @@ use super::{
     target::{Shelf, Target},
     update::Covering,
 };
-use crate::gate::{Basis, Gate, Hold, Permit};
+use crate::gate::{Basis, Gate, Hold, Permit, change::ChangeId};
 
 /// A node that is to get its desired configuration now.
 #[derive(Clone, Debug)]
@@ -90,6 +90,8 @@ impl<'a, R: Clone> Ways<'a, R> {
         });
         let change = BegunChange::of(view, shelf);
         let frozen = gate.is_frozen(now);
+        // An override may be for another configuration than the one that nodes would get here (OVR-2).
+        let gate = gate.clone().going_to(&ChangeId::rendered(&target.config.name));
         Self { target, gate: gate.permit(now), change, update, lacking, frozen, now }
     }
 

@@ -17,6 +17,7 @@ use super::{
 };
 
 pub mod freezes;
+mod overrides;
 
 /// A kind of object that policies take as their parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +137,8 @@ pub fn template() -> String {
     text.push_str(&policies.join("---\n"));
     text.push_str("---\n");
     text.push_str(&freezes::signed());
+    text.push_str("---\n");
+    text.push_str(&overrides::signed());
     text.push_str("---\n");
     text.push_str(&guard());
     text.push_str("{{- end }}\n");

@@ -102,6 +102,6 @@ async fn a_quiet_cluster_is_asked_for_versions_and_not_for_objects() {
     let before = operator.view.telemetry.calls(runtime::call::Verb::List);
     pass(Duration::from_mins(10)).await;
     let looks = operator.view.telemetry.calls(runtime::call::Verb::List) - before;
-    // Ten kinds, each three times a minute at most, namespaces once, and the look whether the store went back.
-    assert!((80..=340).contains(&looks), "{looks}");
+    // Twelve kinds, each three times a minute at most, namespaces once, and the look whether the store went back.
+    assert!((80..=400).contains(&looks), "{looks}");
 }

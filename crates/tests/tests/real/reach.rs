@@ -9,6 +9,7 @@ mod forged;
 mod freezes;
 mod kept;
 mod leaving;
+mod overrides;
 mod probes;
 mod releases;
 mod rollouts;
@@ -175,6 +176,26 @@ fn real_server_refuses_freezes_that_say_nothing_useful() {
 #[test]
 fn embedded_server_refuses_freezes_that_say_nothing_useful() {
     on_embedded(async |world| freezes::are_refused_where_they_say_nothing_useful(world).await);
+}
+
+/// OVR-2, OVR-3
+#[test]
+fn real_server_keeps_overrides_as_they_were_written_and_signed() {
+    suite::on_real("reach-overrides", Controllers::Absent, async |cluster| {
+        let world = World::install(&writers::of_real(cluster).await).await;
+        overrides::are_judged(&world).await;
+        overrides::are_refused_where_they_open_nothing_or_too_much(&world).await;
+        overrides::stay_as_they_were_written(&world).await;
+    });
+}
+
+#[test]
+fn embedded_server_keeps_overrides_as_they_were_written_and_signed() {
+    on_embedded(async |world| {
+        overrides::are_judged(world).await;
+        overrides::are_refused_where_they_open_nothing_or_too_much(world).await;
+        overrides::stay_as_they_were_written(world).await;
+    });
 }
 
 /// RCH-14, GATE-11

@@ -1,8 +1,8 @@
 //! What does a team hold in its namespace? (RCH-1)
 
 use super::{
-    CHANGE_FREEZE, CLUSTER_CHANGE_FREEZE, Duty, Gated, HOSTED_CHANGE_MANAGEMENT_POLICY, NAMESPACE,
-    Row, Surroundings, gate_told,
+    CHANGE_FREEZE, CHANGE_OVERRIDE, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, Duty, Gated,
+    HOSTED_CHANGE_MANAGEMENT_POLICY, NAMESPACE, Row, Surroundings, gate_told,
 };
 use crate::{
     cluster::seen::{Own, Seen},
@@ -21,9 +21,11 @@ pub static CHANGE_GATE: Row = Row::gated(
             &HOSTED_CHANGE_MANAGEMENT_POLICY,
             &CHANGE_FREEZE,
             &CLUSTER_CHANGE_FREEZE,
+            &CHANGE_OVERRIDE,
+            &CLUSTER_CHANGE_OVERRIDE,
             &NAMESPACE,
         ],
-        ..DUTY
+        ..duty()
     },
 );
 
@@ -35,7 +37,9 @@ pub(super) const READ: Gated = Gated {
 };
 
 /// What is decided about any of them.
-pub(super) const DUTY: Duty = Duty::of_cluster(decide);
+pub(super) const fn duty() -> Duty {
+    Duty::of_cluster(decide)
+}
 
 fn decide(seen: &Seen, around: &Surroundings<'_>, now: schedule::Instant) -> Plan {
     // The server keeps these gates if its admission policies stand, which nobody here has tried (GATE-13).

@@ -2,8 +2,8 @@
 
 use super::{
     Row,
-    change_gate::{DUTY, READ},
+    change_gate::{READ, duty},
 };
 
 /// A gate of the platform on what others own.
-pub static CLUSTER_CHANGE_GATE: Row = Row::gated(api::kinds::CLUSTER_CHANGE_GATE, READ, DUTY);
+pub static CLUSTER_CHANGE_GATE: Row = Row::gated(api::kinds::CLUSTER_CHANGE_GATE, READ, duty());

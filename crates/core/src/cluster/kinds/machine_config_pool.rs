@@ -10,8 +10,8 @@ use schedule::Instant;
 use serde_json::Value;
 
 use super::{
-    CLUSTER_CHANGE_FREEZE, CLUSTER_VERSION, Concerns, Duty, Gated, MACHINE_CONFIG, NODE, Row,
-    Surroundings, advisory,
+    CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, CLUSTER_VERSION, Concerns, Duty, Gated,
+    MACHINE_CONFIG, NODE, Row, Surroundings, advisory,
 };
 use crate::{
     cluster::{
@@ -33,13 +33,14 @@ use crate::{
 /// A pool of nodes with one configuration.
 pub static MACHINE_CONFIG_POOL: Row = Row {
     managed: Some(Duty {
-        // What the control plane does decides about its nodes, and pools wait for each other; a freeze stops them all.
+        // What the control plane does decides about its nodes, and pools wait for each other; a freeze stops them all, and an override opens one.
         reads: &[
             &MACHINE_CONFIG,
             &NODE,
             &CLUSTER_VERSION,
             &MACHINE_CONFIG_POOL,
             &CLUSTER_CHANGE_FREEZE,
+            &CLUSTER_CHANGE_OVERRIDE,
         ],
         concerns: Concerns::Told,
         decide: rolled_out,
@@ -55,7 +56,7 @@ pub static MACHINE_CONFIG_POOL: Row = Row {
         },
         // What the control plane may do, its nodes may (CV-2).
         Duty {
-            reads: &[&CLUSTER_VERSION, &CLUSTER_CHANGE_FREEZE],
+            reads: &[&CLUSTER_VERSION, &CLUSTER_CHANGE_FREEZE, &CLUSTER_CHANGE_OVERRIDE],
             concerns: Concerns::Told,
             ..Duty::to(advisory)
         },

@@ -63,6 +63,14 @@ impl Snapshot {
                     let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);
                     freeze.selects(&key, None, None) != Selects::No
                 }),
+                // CV-2: what opens the control plane opens its nodes.
+                Part::Override(overriding) => self.add_pools(&mut found, |pool| {
+                    overriding.target.as_ref().is_some_and(|target| {
+                        let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);
+                        let followed = *target.kind() == kinds::CLUSTER_VERSION;
+                        *target == key || followed && pool.name == MASTER
+                    })
+                }),
             },
         }
         found.remove(key);

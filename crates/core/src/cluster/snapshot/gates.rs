@@ -3,6 +3,8 @@
 //! GATE-15: a freeze that selects the object shuts its gate, whatever lies below. Where it stops nodes that we roll out, the gate rests on
 //! there being no other: they are listed again, because one that is not known yet has no name to be read by.
 //!
+//! OVR-2: an override that names the object, or what decides in its stead, opens it, where no freeze of the platform holds.
+//!
 //! CV-2: the master pool follows `ClusterVersion`. Wherever that was seen its stanza decides for the masters, whatever their pool has.
 
 use std::sync::Arc;
@@ -21,10 +23,14 @@ use crate::{
     cluster::seen::{Seen, SeenGated},
     document::key::Key,
     gate::{
-        self, Gate,
+        self, Gate, TeamFreezes,
         action::{Action, Write},
+        change::ChangeId,
+        pending::Waiting,
     },
-    policy::{behavior, explain::Reason, freeze::Selects, stanza::StanzaReading},
+    policy::{
+        behavior, explain::Reason, freeze::Selects, overrides::SeenOverride, stanza::StanzaReading,
+    },
     pool::{master, seen::SeenPool, update::SeenUpdate},
 };
 
@@ -40,7 +46,20 @@ impl Snapshot {
             let selects = freeze.selects(key, seen.gate.as_deref(), labels);
             (selects != Selects::No).then(|| (Arc::clone(freeze), selects))
         });
+        let named = self.overrides_of(seen).cloned().collect();
+        let server_keeps =
+            if seen.gate.is_some() { TeamFreezes::Kept } else { TeamFreezes::Passed };
+        let gate = gate.opened(named, wanted(seen).as_ref(), server_keeps);
         gate.frozen(selecting.collect(), key.namespace.as_deref())
+    }
+
+    /// Every override that names the object whose stanza decides about an object (OVR-2, CV-2).
+    fn overrides_of<'a>(
+        &'a self,
+        seen: &'a SeenGated,
+    ) -> impl Iterator<Item = &'a Arc<SeenOverride>> {
+        let key = &self.decides(seen).identity.key;
+        self.overrides().filter(move |one| one.target.as_ref() == Some(key))
     }
 
     /// The object whose stanza decides about an object (CV-2): nearly always itself.
@@ -66,8 +85,8 @@ impl Snapshot {
         naming.into_iter().flatten().chain(masters)
     }
 
-    /// The objects that the gate of an object rests on: the object, what decides in its stead, the policy that is asked, and every freeze
-    /// of the cluster (GATE-11). What decides about masters is one of them even where it was not seen: it may have come since. A policy that is named and set aside
+    /// The objects that the gate of an object rests on: the object, what decides in its stead, the policy that is asked, every freeze
+    /// of the cluster, and every override that is known to name it: one that is not known opens nothing (GATE-11). What decides about masters is one of them even where it was not seen: it may have come since. A policy that is named and set aside
     /// (GATE-3) is none of them: who sets one aside that cannot be read does not wait for it.
     pub fn rests_on(&self, seen: &Seen) -> Vec<Key> {
         let Some(gated) = gated(seen) else { return Vec::new() };
@@ -76,7 +95,9 @@ impl Snapshot {
         let decides = self.decides(gated);
         let policy = decides.policy().filter(|_| decides.stanza.asks_its_policy());
         let freezes = Key::all(&kinds::CLUSTER_CHANGE_FREEZE);
-        [own].into_iter().chain(version).chain(policy).chain([freezes]).collect()
+        let overrides = self.overrides_of(gated).map(|one| one.key.clone());
+        let all = [own].into_iter().chain(version).chain(policy).chain([freezes]);
+        all.chain(overrides).collect()
     }
 
     /// What the control plane says, if it was seen.
@@ -130,6 +151,17 @@ impl Snapshot {
         let reason = |at| gate::explain::sentence(&gate, at);
         behavior::as_recorded(gate.set(), &reason, seen.behavior.as_ref(), gate.strategy(at), at)
     }
+}
+
+/// What an object would change to, where one change can be told from others: an override may be for one alone.
+fn wanted(seen: &SeenGated) -> Option<ChangeId> {
+    if let Some(pool) = seen.pool.as_deref() {
+        return pool.goal().map(ChangeId::rendered);
+    }
+    seen.pending.waiting.iter().find_map(|waiting| match waiting {
+        Waiting::Release { to, .. } => Some(ChangeId::release(to)),
+        Waiting::Machines { .. } | Waiting::Pinned { .. } | Waiting::Hosted { .. } => None,
+    })
 }
 
 /// What decides about the masters.

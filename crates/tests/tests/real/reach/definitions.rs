@@ -1,10 +1,14 @@
 //! What does the definition refuse, what does kubectl show, and what may a team do with its gates?
 
 use api::names;
+use jiff::ToSpan as _;
 use rig::Cluster;
 use serde_json::{Value, json};
 
-use super::world::{GROUP, World, gate, gate_path, open_tomorrow};
+use super::{
+    overrides::overriding,
+    world::{GROUP, World, gate, gate_path, now, open_tomorrow},
+};
 use crate::{
     admin::kubectl,
     rollout::writers::{Writer, until},
@@ -238,6 +242,21 @@ pub(super) async fn let_teams_add_gates_and_nothing_more(world: &World) {
         let said = answer.expect_err(what);
         assert!(said.contains("forbidden"), "{what}: {said}");
     }
+    // She opens what is in her namespace, and nothing of the platform's (OVR-2).
+    let spec = json!({"target": {"kind": "ChangeGate", "name": "own"},
+        "until": (now() + 1.hour()).to_string(), "reason": "a hotfix"});
+    let opened = overriding(names::CHANGE_OVERRIDE, "mine", &spec);
+    make(&format!("{GROUP}/namespaces/team/changeoverrides"), &opened).await.unwrap();
+    let wide = overriding(
+        names::CLUSTER_CHANGE_OVERRIDE,
+        "wide",
+        &json!({
+        "target": {"kind": "ClusterVersion", "name": "version"}, "until": spec["until"], "reason": "x"}),
+    );
+    let said = make(&format!("{GROUP}/clusterchangeoverrides"), &wide).await.unwrap_err();
+    assert!(said.contains("forbidden"), "{said}");
+    let said = make(&format!("{GROUP}/namespaces/default/changeoverrides"), &opened).await;
+    assert!(said.unwrap_err().contains("forbidden"));
     // She sees what the platform holds, and takes back what she made.
     tess.send("GET", &format!("{GROUP}/clusterchangegates"), "", &Value::Null).await.unwrap();
     tess.send("DELETE", &own, "", &Value::Null).await.unwrap();

@@ -308,8 +308,12 @@ async fn the_guide_is_taken(world: &World) {
     let guide = std::fs::read_to_string(guide).unwrap();
     let shown = guide.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let shown: Vec<Value> = shown.map(|text| serde_saphyr::from_str(text).unwrap()).collect();
-    assert!(shown.len() >= 5, "{shown:?}");
-    for object in shown {
+    assert!(shown.len() >= 7, "{shown:?}");
+    for mut object in shown {
+        // An override lasts a month at most, and a guide for years.
+        if object["kind"].as_str().is_some_and(|kind| kind.ends_with("Override")) {
+            object["spec"]["until"] = json!((now() + 1.hour()).to_string());
+        }
         let plural = names::plural(object["kind"].as_str().unwrap());
         let path = match object["metadata"]["namespace"].as_str() {
             Some(namespace) => format!("{GROUP}/namespaces/{namespace}/{plural}?dryRun=All"),

@@ -3,11 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use api::{crds, names, schema::KINDS};
+use jiff::ToSpan as _;
 use operator::{Operator, Settings};
 use runtime::{clock::SystemClock, tempo::Tempo};
 use serde_json::{Value, json};
 
-use super::world::{GROUP, World, cluster_gate_path, gate_path, replica_set};
+use super::{
+    overrides::overriding,
+    world::{GROUP, World, cluster_gate_path, gate_path, replica_set},
+};
 use crate::rollout::writers::until;
 
 const POLICY: &str = "/apis/changemanagement.openshift.io/v1alpha1/changemanagementpolicies";
@@ -82,6 +86,8 @@ pub(super) async fn by_the_operator(world: &World) {
     world.admin.merge(&gate, &json!({"spec": {"holds": [{"what": "Deployments"}]}})).await.unwrap();
     answers(world, "").await;
 
+    opens_by_an_override(world, &gate).await;
+
     // Nothing is written while nothing happens, and without the operator the server goes on by what was written.
     let version = async || world.admin.get(&gate).await["metadata"]["resourceVersion"].clone();
     says(world, &gate, "Ready", "True AsExpected").await;
@@ -95,6 +101,59 @@ pub(super) async fn by_the_operator(world: &World) {
     answers(world, "").await;
     world.admin.merge(&gate, &json!({"spec": {"nudge": false}})).await.unwrap();
     answers(world, "its status is older than its specification").await;
+}
+
+/// OVR-2, GATE-15: an override is a window of the gate that it names, of no other, passes no freeze, and ends on its second.
+async fn opens_by_an_override(world: &World, gate: &str) {
+    let policy = format!("{POLICY}/agreed");
+    let edit = async |strategy: &str| {
+        world.admin.merge(&policy, &json!({"spec": {"strategy": strategy}})).await.unwrap();
+    };
+    edit("Restrictive").await;
+    let shut = "held by ChangeGate shop/rollouts, for which no opening is known";
+    answers(world, shut).await;
+    let path = format!("{GROUP}/namespaces/shop/changeoverrides");
+    let open = async |name: &str, seconds: i64| {
+        let end = world.server_time().await + seconds.seconds();
+        let spec = json!({"target": {"kind": "ChangeGate", "name": "rollouts"},
+            "until": end.to_string(), "reason": "a hotfix"});
+        world.admin.create(&path, &overriding(names::CHANGE_OVERRIDE, name, &spec)).await;
+        end
+    };
+    open("long", 3_600).await;
+    answers(world, "").await;
+    says(world, gate, "ChangesPaused", "False Overridden").await;
+    says(world, &format!("{path}/long"), "Ready", "True AsExpected").await;
+    world.cluster_gate("platform", json!({"holds": [{"what": "Deployments"}]})).await;
+    answers(world, "held by ClusterChangeGate platform, for which no opening is known").await;
+    world.remove_cluster_gate("platform").await;
+    answers(world, "").await;
+    world.freeze("shop", "stop", json!({"reason": "a storm"})).await;
+    answers(world, "held by ChangeFreeze shop/stop").await;
+    world.thaw("shop", "stop").await;
+    answers(world, "").await;
+    world.admin.send("DELETE", &format!("{path}/long"), "", &Value::Null).await.unwrap();
+    answers(world, shut).await;
+    let end = open("short", 5).await;
+    answers(world, "").await;
+    let set = replica_set("web", "2", &json!({"app": "web"}));
+    let rollouts = format!("{}/namespaces/shop/replicasets?dryRun=All", world.apps);
+    loop {
+        let before = world.server_time().await;
+        match world.post(&rollouts, &set).await {
+            Ok(_) => assert!(before < end, "open at {before}, which is after {end}"),
+            Err(said) => {
+                assert!(said.contains("held by ChangeGate shop/rollouts"), "{said}");
+                assert!(world.server_time().await >= end);
+                break;
+            }
+        }
+    }
+    answers(world, shut).await;
+    says(world, gate, "ChangesPaused", "True Restrictive").await;
+    edit("Permissive").await;
+    answers(world, "").await;
+    says(world, gate, "ChangesPaused", "False Permissive").await;
 }
 
 /// What comes of a rollout: these words, or nothing against it.

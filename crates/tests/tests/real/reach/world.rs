@@ -51,6 +51,8 @@ impl World {
             format!("{GROUP}/changefreezes"),
             format!("{GROUP}/clusterchangefreezes"),
             "/apis/argoproj.io/v1alpha1/applications".to_owned(),
+            format!("{GROUP}/changeoverrides"),
+            format!("{GROUP}/clusterchangeoverrides"),
             format!("{}/replicasets", world.apps),
             format!("{}/deployments", world.apps),
             format!("{}/statefulsets", world.apps),
