@@ -360,7 +360,8 @@ async fn a_machine_that_is_refused_keeps_neither_the_others_nor_the_status_waiti
     );
     pass(Duration::from_millis(3_600_100)).await;
     assert_eq!(marked(&world), ["n2"]);
-    assert_eq!(blocked(&world.get(&format!("{POOLS}/worker"))).len(), 1, "told at once");
+    let told_at_once = blocked(&world.get(&format!("{POOLS}/worker")));
+    assert_eq!(told_at_once[0]["status"], "True", "{told_at_once:?}");
     pass(Duration::from_mins(3)).await;
     assert_eq!(marked(&world), ["n2"]);
     let pool = world.get(&format!("{POOLS}/worker"));
