@@ -173,7 +173,7 @@ async fn an_override_says_whether_it_opens_anything_and_goes_a_day_after_its_end
     let left = || world.get(OVERRIDES)["items"].as_array().unwrap().len();
     pass(Duration::from_secs(24 * 3_600 - 30)).await;
     assert_eq!(left(), 1);
-    pass(Duration::from_secs(60)).await;
+    pass(Duration::from_mins(1)).await;
     assert_eq!(left(), 0);
 }
 
