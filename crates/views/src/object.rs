@@ -49,14 +49,18 @@ pub struct Report<'a> {
 }
 
 impl Writing {
-    /// An object that was found, taken away: what its author wrote can be written again.
+    /// An object that was found, taken away: what its author wrote can be written again, but for names that only their bearers sign (OVR-3).
     pub(crate) fn deleted(object: Key, found: &Value, meaning: String) -> Self {
         let uid = found.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
+        let mut spec = found.get("spec").cloned().unwrap_or_default();
+        if let Some(fields) = spec.as_object_mut() {
+            fields.retain(|field, _| field != "by" && field != "approvedBy");
+        }
         let mut document = json!({
             "apiVersion": object.kind().api_version,
             "kind": object.kind().name,
             "metadata": {"name": &*object.name},
-            "spec": found.get("spec").cloned().unwrap_or_default(),
+            "spec": spec,
         });
         if let (Some(namespace), Some(metadata)) =
             (&object.namespace, document.get_mut("metadata").and_then(Value::as_object_mut))

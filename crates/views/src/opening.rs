@@ -51,8 +51,18 @@ fn stays_shut(
 /// Ends an override of an object before its time.
 pub fn end(snapshot: &Snapshot, target: &Key, name: &str) -> Result<Key, String> {
     let named = || snapshot.overrides().filter(|one| one.target.as_ref() == Some(target));
-    if let Some(found) = named().find(|one| &*one.key.name == name) {
-        return Ok(found.key.clone());
+    let called: Vec<&Key> =
+        named().filter(|one| &*one.key.name == name).map(|one| &one.key).collect();
+    match called.as_slice() {
+        [] => {}
+        [one] => return Ok((*one).clone()),
+        several => {
+            let several: Vec<String> = several.iter().map(ToString::to_string).collect();
+            return Err(format!(
+                "{} both open {target}\n  hint: delete the one that you mean with kubectl delete",
+                several.join(" and ")
+            ));
+        }
     }
     let others: Vec<String> = named().map(|one| one.key.name.to_string()).collect();
     let hint = match others.as_slice() {
@@ -64,7 +74,9 @@ pub fn end(snapshot: &Snapshot, target: &Key, name: &str) -> Result<Key, String>
 
 /// What the end of an override comes to.
 pub fn ended(object: Key, found: &Value) -> Writing {
-    let meaning = format!("{object} ends now, and windows decide again; what has begun finishes");
+    let meaning = format!(
+        "{object} goes, and as soon as the operator sees that, windows decide again; what has begun finishes"
+    );
     Writing::deleted(object, found, meaning)
 }
 

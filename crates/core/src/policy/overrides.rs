@@ -86,7 +86,10 @@ impl SeenOverride {
             key: Key::new(kind, own, text("/metadata/name").unwrap_or_default()),
             target: target(),
             from: instant("/metadata/creationTimestamp"),
-            until: instant("/spec/until"),
+            // Who deletes it ends it, whatever keeps the object there.
+            until: instant("/spec/until").map(|until| {
+                instant("/metadata/deletionTimestamp").map_or(until, |deleted| deleted.min(until))
+            }),
             only: only(),
             reason: text("/spec/reason").unwrap_or_default().to_owned(),
             ticket: owned("/spec/ticket"),

@@ -54,10 +54,7 @@ impl Reconciler {
                     self.progress.pruned(&key, false);
                     self.troubles.remove(&key);
                     self.settled(&key);
-                    // What was done beside the status may lead to more, and nobody else will tell.
-                    if again == Again::Now {
-                        self.queue.hurry(key.clone());
-                    }
+                    self.go_on(&key, again);
                     ReconcileOutcome::Written
                 }
             }
@@ -65,9 +62,7 @@ impl Reconciler {
                 self.reports.say(&key, before.identity(), notes, self.clock.exact());
                 self.troubles.remove(&key);
                 self.queue.release(&key);
-                if again == Again::Now {
-                    self.queue.hurry(key.clone());
-                }
+                self.go_on(&key, again);
                 ReconcileOutcome::Written
             }
             Step::Stopped { before, notes } => {
@@ -137,6 +132,13 @@ impl Reconciler {
             self.fail(key, at_most, error.retry_after());
         }
         verdict
+    }
+
+    /// What was done may lead to more, and nobody else will tell.
+    fn go_on(&mut self, key: &Key, again: Again) {
+        if again == Again::Now {
+            self.queue.hurry(key.clone());
+        }
     }
 
     /// An object is looked at again: at once if nothing was wrong with it before, after a while otherwise.

@@ -95,6 +95,25 @@ fn verdicts(cluster: &Snapshot, at: Instant) -> String {
     each.collect()
 }
 
+/// GATE-11: who deletes an override ends it, even if a finalizer keeps the object there.
+#[test]
+fn an_override_that_was_deleted_opens_nothing() {
+    let target = json!({"kind": "MachineConfigPool", "name": "worker"});
+    for (deleted, expected) in [
+        ("2026-11-16T11:30:00Z", "xxxxxxx."),
+        (NOW, "xxxxxxx."),
+        ("2026-11-16T12:00:01Z", "xx.xxxx."),
+        ("2026-11-17T12:00:00Z", "xx.xxxx."),
+    ] {
+        let mut cluster = cluster(&json!({"strategy": "Restrictive"}));
+        let (row, mut object) = opened(None, &target, json!({}));
+        object["metadata"]["deletionTimestamp"] = json!(deleted);
+        cluster.add(row, &object);
+        assert_eq!(verdicts(&cluster, at(NOW)), expected, "{deleted}");
+        assert_eq!(verdicts(&cluster, at(UNTIL)), "xxxxxxx.", "{deleted}");
+    }
+}
+
 /// GATE-15: freeze, override, layer and stanza, in rows.
 #[test]
 fn what_an_override_opens() {

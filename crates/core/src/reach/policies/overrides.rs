@@ -29,6 +29,15 @@ pub(super) fn signed() -> String {
             "spec.approvedBy: who approves signs with their own name".to_owned(),
         ),
         (
+            // The definition compares the fields that it knows; what it does not know is kept, and is judged (GATE-14).
+            "request.operation != 'UPDATE' || (object.spec.all(field, field in ['until', 'approvedBy'] || \
+             (field in oldObject.spec && object.spec[field] == oldObject.spec[field])) && \
+             oldObject.spec.all(field, field in ['until', 'approvedBy'] || field in object.spec))"
+                .to_owned(),
+            None,
+            "spec: an override stays as it was written, but for an earlier until and one approvedBy; hint: delete it and write another".to_owned(),
+        ),
+        (
             "request.operation != 'CREATE' || timestamp(object.spec.until) > timestamp(object.metadata.creationTimestamp)".to_owned(),
             None,
             "spec.until: it is over already, so nothing would be opened; hint: write a later instant".to_owned(),

@@ -5,7 +5,8 @@
 //!
 //! Not with strategy `Recreate`: there the controller first takes every pod away and then creates the set, so refusing the set would leave
 //! nothing running. So the set of a `Recreate` is let pass, however long its old pods took to end (RCH-5), and the wish is judged instead: the
-//! change of the template, the change to `Recreate` while a template waits, and the end of a pause. A set tells by itself that it is one:
+//! change of the template, the change to `Recreate` while a template waits, and the end of a pause. Of a Deployment without pods nobody can
+//! tell whether a template waits. A set tells by itself that it is one:
 //! its controller notes how many pods are wanted and how many there may be at most, and only with nothing running, and no more allowed than
 //! wanted, does it create the set with all of them.
 
@@ -34,7 +35,7 @@ pub(super) const ROOM: Room = Room {
              object.spec.template != oldObject.spec.template || \
              (((object.spec.strategy.type == 'Recreate' && oldObject.spec.strategy.type != 'Recreate') || \
              (has(oldObject.spec.paused) && oldObject.spec.paused && !(has(object.spec.paused) && object.spec.paused))) && \
-             !(has(oldObject.status) && has(oldObject.status.observedGeneration) && oldObject.status.observedGeneration == oldObject.metadata.generation && \
+             !(oldObject.spec.replicas > 0 && has(oldObject.status) && has(oldObject.status.observedGeneration) && oldObject.status.observedGeneration == oldObject.metadata.generation && \
              (has(oldObject.status.updatedReplicas) ? oldObject.status.updatedReplicas : 0) == oldObject.spec.replicas))",
     name: "request.resource.resource == 'replicasets' ? object.metadata.ownerReferences.filter(owner, owner.kind == 'Deployment')[0].name : object.metadata.name",
     // RCH-12: by the labels of its pods. A change that takes the label away by which a Deployment is held is a change of what is held.

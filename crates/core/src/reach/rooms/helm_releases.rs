@@ -1,7 +1,8 @@
 //! How are releases of Helm held?
 //!
-//! By their record: before Helm touches any object of a chart it stores the release as pending, in a `Secret` or `ConfigMap` of the namespace of
-//! the release. Refused that, it ends at once and has changed nothing. The command and the helm-controller of Flux share this code.
+//! By their record: before Helm touches what a chart renders it stores the release as pending, in a `Secret` or `ConfigMap` of the namespace of
+//! the release. Refused that, it ends at once and has changed nothing but definitions of kinds that
+//! the chart brings in `crds/`. The command and the helm-controller of Flux share this code.
 //!
 //! Everybody writes Secrets, so the server looks only at those that bear Helm's label, by which Helm finds them again.
 //!
@@ -43,6 +44,9 @@ pub(super) const ROOM: Room = Room {
         "A namespace that `--create-namespace` makes: Helm does so before it stores the release.",
         "Releases that Helm stores elsewhere (`HELM_DRIVER=sql` or `memory`), and those of another namespace: a helm-controller with `storageNamespace` stores \
          them there.",
+        "Definitions of kinds in the folder `crds/` of a chart: Helm creates those that are missing before it stores the release, and a helm-controller with \
+         `crds: CreateReplace` replaces them, at each try.",
+        "What a helm-controller corrects because somebody changed it: it stores no release for that.",
         "The objects of a chart, when somebody changes them without Helm.",
         "A release by a client that stores another state or other labels than Helm does.",
     ],

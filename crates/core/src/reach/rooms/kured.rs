@@ -2,7 +2,8 @@
 //!
 //! By its lock: before a node is cordoned, drained and rebooted, its kured writes an annotation of kured's own `DaemonSet`. A refused kured
 //! does nothing and asks again after its `--period`. Giving the lock back always passes, else a node that is done would keep the others from
-//! ever beginning (RCH-5): an entry that was there before begins nothing. With `--concurrency` the annotation lists several nodes.
+//! ever beginning (RCH-5): an entry that was there before begins nothing. kured writes the key of an entry in one way; who writes it in
+//! another, which kured would read all the same, begins something. With `--concurrency` the annotation lists several nodes.
 
 use api::reach::What;
 
@@ -17,7 +18,9 @@ macro_rules! locks {
         "(has(object.metadata.annotations) && 'weave.works/kured-node-lock' in object.metadata.annotations && \
              (oldObject == null || !has(oldObject.metadata.annotations) || !('weave.works/kured-node-lock' in oldObject.metadata.annotations) ? true : \
              object.metadata.annotations['weave.works/kured-node-lock'] != oldObject.metadata.annotations['weave.works/kured-node-lock'] && \
-             (object.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":') ? \
+             (object.metadata.annotations['weave.works/kured-node-lock'].contains('\\\\') || \
+             object.metadata.annotations['weave.works/kured-node-lock'].lowerAscii().split('nodeid').size() != object.metadata.annotations['weave.works/kured-node-lock'].split('\"nodeID\":').size() ? true : \
+             object.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":') ? \
              object.metadata.annotations['weave.works/kured-node-lock'].split('\"nodeID\":').exists(lock, lock.contains('\"TTL\"') ? \
              !oldObject.metadata.annotations['weave.works/kured-node-lock'].contains('\"nodeID\":' + lock.split('\"TTL\"')[0]) : \
              !object.metadata.annotations['weave.works/kured-node-lock'].startsWith(lock)) : \

@@ -4,7 +4,8 @@
 //! controller that is refused it stops scaling and healing too, because it looks for its revisions before anything else.
 //!
 //! A template can also wait by itself, behind a `partition` or with `OnDelete`. Then lowering the one and leaving the other begins the rollout.
-//! `status` tells whether something waits; nobody but its controller should write that.
+//! `status` tells whether something waits, by its revisions: its counts do not, because while a set is scaled down they count pods that are
+//! about to go. Nobody but its controller should write it.
 
 use api::reach::What;
 
@@ -22,8 +23,7 @@ macro_rules! rolls {
          (has(oldObject.spec.updateStrategy) && has(oldObject.spec.updateStrategy.type) && oldObject.spec.updateStrategy.type == 'OnDelete' ? 2147483647 : \
          has(oldObject.spec.updateStrategy) && has(oldObject.spec.updateStrategy.rollingUpdate) && has(oldObject.spec.updateStrategy.rollingUpdate.partition) ? oldObject.spec.updateStrategy.rollingUpdate.partition : 0) && \
          !(has(oldObject.status) && has(oldObject.status.observedGeneration) && oldObject.status.observedGeneration == oldObject.metadata.generation && \
-         ((has(oldObject.status.updatedReplicas) ? oldObject.status.updatedReplicas : 0) == (has(oldObject.spec.replicas) ? oldObject.spec.replicas : 1) || \
-         (has(oldObject.status.currentRevision) && has(oldObject.status.updateRevision) && oldObject.status.currentRevision == oldObject.status.updateRevision))))"
+         has(oldObject.status.currentRevision) && has(oldObject.status.updateRevision) && oldObject.status.currentRevision == oldObject.status.updateRevision))"
     };
 }
 

@@ -167,6 +167,20 @@ pub(super) async fn recreate_is_refused_as_a_wish(world: &World) {
     web.runs("app:1", 3).await;
     let answer = world.admin.merge(&web.path, &recreate).await;
     assert!(answer.expect_err("a template waits").contains("shop/rollouts"));
+    // Without any pod nobody can tell whether a template waits: with Recreate the next pods would have it.
+    world
+        .admin
+        .merge(&format!("{}/scale", web.path), &json!({"spec": {"replicas": 0}}))
+        .await
+        .unwrap();
+    web.runs("app:1", 0).await;
+    until("its controller has seen that", async || {
+        let web = world.admin.get(&web.path).await;
+        web["status"]["observedGeneration"] == web["metadata"]["generation"]
+    })
+    .await;
+    let answer = world.admin.merge(&web.path, &recreate).await;
+    assert!(answer.expect_err("a template waits").contains("shop/rollouts"));
     // And by a pause: what was wanted while it stood still would begin with its end.
     world.admin.merge(&db.path, &json!({"spec": {"paused": true}})).await.unwrap();
     world.open(&gate, &[open_now()]).await;

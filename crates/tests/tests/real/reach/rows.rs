@@ -370,6 +370,16 @@ async fn locks_are_taken_in_windows(world: &World) {
     for taken in [&[n1, n2, n3][..], &[n1, n3], &[n3], &[late, n2], &[late]] {
         held(note("several", "", json!(locks(taken))).await, "reboots");
     }
+    // What kured would read as a lock is one, however it is spelt.
+    for spelt in [
+        r#"{"nodeID" :"n9","metadata":{},"created":"2026-02-01T00:00:00Z","TTL":0}"#,
+        r#"{"nodeid":"n9","metadata":{},"created":"2026-02-01T00:00:00Z","TTL":0}"#,
+        r#"{"nodeID":"n9","metadata":{},"created":"2026-02-01T00:00:00Z","TTL":0}"#,
+    ] {
+        held(note("held", "", json!(spelt)).await, "reboots");
+    }
+    let twice = lock("n1", "2026-01-01T00:00:00Z").replacen('{', r#"{"NodeID":"n9","#, 1);
+    held(note("held", "", json!(twice)).await, "reboots");
     // Everything else about the DaemonSet is free.
     let image = json!({"spec": {"template": {"spec": {"containers": [{"name": "kured", "image": "kured:2"}]}}}});
     passes(world.writer.merge(&format!("{sets}/held?dryRun=All"), &image).await);
