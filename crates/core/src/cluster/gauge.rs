@@ -35,8 +35,11 @@ pub struct Gauges {
     pub strategy: Option<Strategy>,
 }
 
+/// One of the figures.
+pub type Figure = fn(&Gauges) -> i64;
+
 /// The figures of a resource, each with the metric that it is served as. Adding one is a row here and its row in [`metrics`].
-pub const FIGURES: &[(&Metric, fn(&Gauges) -> i64)] = &[
+pub const FIGURES: &[(&Metric, Figure)] = &[
     (&metrics::CHANGE_PENDING, |gauges| gauges.change_pending),
     (&metrics::NEXT_CHANGE_ETA, |gauges| gauges.next_change_eta),
     (&metrics::PERMISSIVE_REMAINING, |gauges| gauges.permissive_remaining),

@@ -101,16 +101,29 @@ fn a_template_that_no_set_has_waits() {
 
 #[test]
 fn what_an_automatic_sync_would_bring_waits() {
+    /// Nothing waits, or something that can be named or not.
+    enum Waits<'a> {
+        Nothing,
+        Unnamed,
+        For(&'a str),
+    }
+    use Waits::{For, Nothing, Unnamed};
+
     #[track_caller]
-    fn check(target: &Value, change: Option<Option<&str>>) {
+    fn check(target: &Value, waits: &Waits<'_>) {
         let room = room(What::Applications).unwrap();
         let found = (room.pending)(&Documents { target, made: &[] });
-        let expected = change.map(|change| PendingChange {
+        let change = match waits {
+            Nothing => return assert_eq!(found, None, "{target}"),
+            Unnamed => None,
+            For(change) => Some((*change).to_owned()),
+        };
+        let expected = Some(PendingChange {
             kind: "Application".into(),
             namespace: Some("argocd".into()),
             name: "web".into(),
             since: Some("2026-11-15T21:07:56Z".into()),
-            change: change.map(str::to_owned),
+            change,
         });
         assert_eq!(found, expected, "{target}");
     }
@@ -123,22 +136,22 @@ fn what_an_automatic_sync_would_bring_waits() {
             "conditions": [{"type": "SyncError", "lastTransitionTime": "2026-11-15T21:07:56Z"}],
         },
     });
-    check(&waits, Some(Some("a -> b")));
+    check(&waits, &For("a -> b"));
     let with = |path: &str, value: Value| {
         let mut changed = waits.clone();
         *changed.pointer_mut(path).unwrap() = value;
         changed
     };
-    check(&with("/status/history", json!([])), Some(Some("b")));
-    check(&with("/status/history/1/revision", json!("b")), Some(Some("drift from b")));
-    check(&with("/status/sync", json!({"status": "OutOfSync"})), Some(None));
+    check(&with("/status/history", json!([])), &For("b"));
+    check(&with("/status/history/1/revision", json!("b")), &For("drift from b"));
+    check(&with("/status/sync", json!({"status": "OutOfSync"})), &Unnamed);
     let several = json!({"status": "OutOfSync", "revisions": ["c", "d"]});
-    check(&with("/status/sync", several), Some(Some("a -> c")));
-    check(&with("/status/sync/status", json!("Synced")), None);
-    check(&with("/spec/syncPolicy", json!({})), None);
-    check(&with("/spec/syncPolicy/automated", json!({"enabled": false})), None);
-    check(&with("/spec/syncPolicy/automated", Value::Null), None);
+    check(&with("/status/sync", several), &For("a -> c"));
+    check(&with("/status/sync/status", json!("Synced")), &Nothing);
+    check(&with("/spec/syncPolicy", json!({})), &Nothing);
+    check(&with("/spec/syncPolicy/automated", json!({"enabled": false})), &Nothing);
+    check(&with("/spec/syncPolicy/automated", Value::Null), &Nothing);
     let mut asked = waits.clone();
     asked["operation"] = json!({"sync": {}});
-    check(&asked, None);
+    check(&asked, &Nothing);
 }

@@ -14,22 +14,10 @@ use crate::{
     rollout::writers::{Writer, until},
 };
 
-/// RCH-11
-pub(super) async fn refuse_what_a_room_does_not_know(world: &World) {
-    let namespaced = format!("{GROUP}/namespaces/default/changegates?dryRun=All");
-    let wide = format!("{GROUP}/clusterchangegates?dryRun=All");
-    let of = |holds: Value| json!({"holds": holds});
+/// What each room offers, and what it does not know.
+fn what_rooms_offer() -> Vec<(Value, &'static str)> {
     let hold = |hold: Value| json!({"holds": [hold]});
-    let with = |key: &str, value: Value| {
-        let mut spec = json!({"holds": [{"what": "Deployments"}]});
-        spec[key] = value;
-        spec
-    };
-    let required = |operator: &str, values: Value| {
-        hold(json!({"what": "Deployments",
-        "selector": {"matchExpressions": [{"key": "tier", "operator": operator, "values": values}]}}))
-    };
-    for (spec, refusal) in [
+    vec![
         (hold(json!({"what": "Deployments"})), ""),
         (hold(json!({"what": "Deployments", "how": "Queue"})), ""),
         (
@@ -69,6 +57,25 @@ pub(super) async fn refuse_what_a_room_does_not_know(world: &World) {
         ),
         (hold(json!({"what": "KuredLock", "how": "Queue"})), ""),
         (hold(json!({"what": "KuredLock", "how": "Refuse"})), "how must be Queue for KuredLock"),
+    ]
+}
+
+/// RCH-11
+pub(super) async fn refuse_what_a_room_does_not_know(world: &World) {
+    let namespaced = format!("{GROUP}/namespaces/default/changegates?dryRun=All");
+    let wide = format!("{GROUP}/clusterchangegates?dryRun=All");
+    let of = |holds: Value| json!({"holds": holds});
+    let hold = |hold: Value| json!({"holds": [hold]});
+    let with = |key: &str, value: Value| {
+        let mut spec = json!({"holds": [{"what": "Deployments"}]});
+        spec[key] = value;
+        spec
+    };
+    let required = |operator: &str, values: Value| {
+        hold(json!({"what": "Deployments",
+        "selector": {"matchExpressions": [{"key": "tier", "operator": operator, "values": values}]}}))
+    };
+    let others = [
         (hold(json!({"what": "Deployments", "how": "Pause"})), "Unsupported value"),
         (hold(json!({"what": "Everything"})), "Unsupported value"),
         (hold(json!({"how": "Queue"})), "what"),
@@ -113,7 +120,8 @@ pub(super) async fn refuse_what_a_room_does_not_know(world: &World) {
             ),
             "Unsupported value",
         ),
-    ] {
+    ];
+    for (spec, refusal) in what_rooms_offer().into_iter().chain(others) {
         for (kind, path) in [(names::CHANGE_GATE, &namespaced), (names::CLUSTER_CHANGE_GATE, &wide)]
         {
             let answer = world.post(path, &gate(kind, "tried", spec.clone())).await;

@@ -91,9 +91,9 @@ impl Argo<'_> {
     }
 
     /// As the application controller writes. Not kept.
-    async fn patch(&self, patch: &Value) -> Result<Value, String> {
+    async fn patch(&self, operations: &Value) -> Result<Value, String> {
         let path = format!("{}?dryRun=All", self.path);
-        self.world.writer.send("PATCH", &path, "application/json-patch+json", patch).await
+        self.world.writer.send("PATCH", &path, "application/json-patch+json", operations).await
     }
 
     /// Kept, by whoever no gate holds.

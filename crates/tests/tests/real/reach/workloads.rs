@@ -248,21 +248,15 @@ async fn what_keeps_pods_as_they_are(set: &Set<'_>) {
     let strategy = |strategy: Value| json!({"spec": {"updateStrategy": strategy}});
     let on_delete = strategy(json!({"type": "OnDelete", "rollingUpdate": null}));
     let rolling = strategy(json!({"type": "RollingUpdate"}));
-    let (waits, settled) = match set.kind {
-        "statefulsets" => (
-            json!({"replicas": 2, "updatedReplicas": 0, "currentRevision": "a", "updateRevision": "b"}),
-            [
-                json!({"replicas": 2, "updatedReplicas": 0, "currentRevision": "b", "updateRevision": "b"}),
-                json!({"replicas": 2, "updatedReplicas": 2, "currentRevision": "a", "updateRevision": "b"}),
-            ],
-        ),
-        _ => {
-            let status = |updated: u32| {
-                json!({"currentNumberScheduled": 2, "numberMisscheduled": 0, "desiredNumberScheduled": 2, "numberReady": 0,
-                    "updatedNumberScheduled": updated})
-            };
-            (status(0), [status(2), status(2)])
-        }
+    let (waits, settled) = if set.kind == "statefulsets" {
+        let status = |updated: u32, current: &str| json!({"replicas": 2, "updatedReplicas": updated, "currentRevision": current, "updateRevision": "b"});
+        (status(0, "a"), [status(0, "b"), status(2, "a")])
+    } else {
+        let status = |updated: u32| {
+            json!({"currentNumberScheduled": 2, "numberMisscheduled": 0, "desiredNumberScheduled": 2, "numberReady": 0,
+                "updatedNumberScheduled": updated})
+        };
+        (status(0), [status(2), status(2)])
     };
     set.write("", &on_delete).await;
     set.shut(&json!({})).await;
