@@ -26,6 +26,7 @@ mod forged;
 mod frozen;
 mod initiation;
 mod masters;
+mod opened;
 mod order;
 mod status;
 mod stops;
@@ -296,11 +297,13 @@ impl Checker {
                 Kind::Pool => self.pool((at, sent), name, old.as_deref(), new),
                 Kind::Policy => self.policy(at, name, new),
                 Kind::Version => self.version(at, old.as_deref(), new),
-                Kind::Config | Kind::Freeze => {}
+                Kind::Config | Kind::Freeze | Kind::Override => {}
             }
         } else if let (Kind::Node, Some(old)) = (kind, &old) {
             self.arrive(at, name);
             self.left.push((at, pool_of(old).to_owned()));
+        } else if let (Kind::Freeze | Kind::Override, Some(old)) = (kind, &old) {
+            self.withdrawn(at, by, name, old);
         }
         let past = self.objects.entry(key).or_default();
         if kind == Kind::Node {

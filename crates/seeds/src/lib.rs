@@ -10,6 +10,7 @@
 mod cast;
 mod check;
 mod dice;
+mod hurried;
 mod intent;
 mod machines;
 mod owner;

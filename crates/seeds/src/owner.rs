@@ -71,7 +71,7 @@ impl Owner {
 
     /// Begins an update, if the gate lets it (CV-1).
     pub(crate) fn act(&mut self, stage: &Stage) {
-        let open = stage.checker().opens("master", stage.now());
+        let open = stage.checker().opens(("master", None), stage.now());
         let idle = self.update.as_ref().is_none_or(|update| update.is_stuck);
         if !open || !idle || self.dice.percent(60) {
             return;

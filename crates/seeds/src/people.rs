@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{
     check::{is_cordoned, pool_of, target},
     dice::Dice,
+    hurried::Hurried,
     intent,
     owner::Owner,
     stage::{By, Kind, Stage},
@@ -29,6 +30,8 @@ pub(crate) struct People {
     frost: Dice,
     /// How many freezes there were.
     freezes: u32,
+    /// Who opens what cannot wait.
+    hurried: Hurried,
     /// How many nodes had been begun when somebody last looked.
     seen: u64,
     pub(crate) world: World,
@@ -62,9 +65,11 @@ impl People {
             let pool = intent::pool(&mut dice, name, &policies, (now, world));
             stage.create(By::People, Kind::Pool, &pool).unwrap();
         }
-        // Dice of their own: what else people do is the same with freezes and without.
+        // Dice of their own: what else people do is the same with freezes and overrides and without.
         let frost = dice.clone().split();
-        Self { dice, pools, policies, machines: 0, owner, frost, freezes: 0, seen: 0, world }
+        let hurried = Hurried::new(frost.clone().split(), world);
+        let (machines, freezes, seen) = (0, 0, 0);
+        Self { dice, pools, policies, machines, owner, frost, freezes, hurried, seen, world }
     }
 
     /// One pool under one policy.
@@ -80,7 +85,9 @@ impl People {
         let pools = vec!["worker".to_owned()];
         let frost = dice.clone().split();
         let (owner, world) = (None, World::Any);
-        Self { dice, pools, policies, machines: 0, owner, frost, freezes: 0, seen: 0, world }
+        let hurried = Hurried::new(frost.clone().split(), world);
+        let (machines, freezes, seen) = (0, 0, 0);
+        Self { dice, pools, policies, machines, owner, frost, freezes, hurried, seen, world }
     }
 
     /// So many nodes join the first pool.
@@ -160,6 +167,9 @@ impl People {
         if news && self.frost.percent(self.world.freezes_what_goes()) {
             self.freeze(stage, &json!({}));
         }
+        if news {
+            self.hurried.watch(stage);
+        }
         let Some(pool) = last.filter(|_| news && self.dice.percent(self.world.stops())) else {
             return;
         };
@@ -237,6 +247,7 @@ impl People {
         if self.frost.percent(self.world.freezes()) {
             self.freeze_or_thaw(stage);
         }
+        self.hurried.act(stage, &self.pools);
         let pool = self.dice.pick(&self.pools).clone();
         let node = {
             let checker = stage.checker();
@@ -392,6 +403,7 @@ impl People {
         if let Some(owner) = &mut self.owner {
             owner.go_home();
         }
+        self.hurried.go_home(stage, &self.pools);
     }
 
     pub(crate) fn pools(&self) -> &[String] {
@@ -415,6 +427,6 @@ fn replace_policy(stage: &Stage, name: &str, spec: &Value) {
 /// How many hours the gate of a pool is open within the next day.
 fn hours(stage: &Stage, pool: &str, now: i64) -> usize {
     let checker = stage.checker();
-    let hours = (1..25).filter(|hour| checker.opens(pool, now + hour * 3_600));
+    let hours = (1..25).filter(|hour| checker.opens((pool, None), now + hour * 3_600));
     hours.count()
 }

@@ -26,8 +26,9 @@ use bends::{date_ahead, dawdle, forget_versions, insist, keep_silent, stretch_pe
 pub(crate) use decisions::duty;
 use decisions::{
     always_open, asleep, begun_by_looks, deaf, drowsy, named_for_all, newest_first, one_more,
-    open_if_unreadable, open_if_unusable, passing_over, release_covers_all, restless, some_machine,
-    without_exclusions, without_freezes, without_pin,
+    open_if_unreadable, open_if_unusable, overrides_for_all, overrides_for_ever,
+    overrides_pass_freezes, passing_over, release_covers_all, restless, some_machine,
+    without_exclusions, without_freezes, without_overrides, without_pin,
 };
 
 /// A bug, and the promise that it breaks.
@@ -87,7 +88,7 @@ impl Plot {
 
 /// Every bug that must be found.
 pub(crate) fn planted() -> Vec<Planted> {
-    let all = [marks(), choices(), records(), stops(), freezes(), doors(), drains()];
+    let all = [marks(), choices(), records(), stops(), freezes(), overrides(), doors(), drains()];
     all.into_iter().flatten().collect()
 }
 
@@ -205,6 +206,26 @@ fn freezes() -> Vec<Planted> {
             .breaks("OVR-1", "an operator overlooks freezes, and the server does too")
             .unlike(a(Frozen).decides(without_freezes))
             .unlike(a(Frozen).guarded(policies::without_freezes)),
+    ]
+}
+
+/// Overrides open one gate for one change until an instant, and no freeze lets them pass (OVR-2, GATE-15).
+fn overrides() -> Vec<Planted> {
+    use World::Hurried;
+    vec![
+        a(Hurried)
+            .decides(overrides_for_ever)
+            .breaks("OVR-2", "an operator overlooks the end of an override"),
+        a(Hurried)
+            .decides(overrides_for_all)
+            .breaks("OVR-2", "an operator lets an override for one change open for others"),
+        a(Hurried)
+            .decides(overrides_pass_freezes)
+            .guarded(policies::without_freezes)
+            .breaks("OVR-1", "an operator lets an override pass a freeze, and the server does too")
+            .unlike(a(Hurried).decides(overrides_pass_freezes))
+            .unlike(a(Hurried).guarded(policies::without_freezes)),
+        a(Hurried).decides(without_overrides).breaks("STAT-4", "an operator overlooks overrides"),
     ]
 }
 

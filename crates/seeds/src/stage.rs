@@ -32,11 +32,20 @@ pub(crate) enum Kind {
     Version,
     /// `ClusterChangeFreeze`.
     Freeze,
+    /// `ClusterChangeOverride`.
+    Override,
 }
 
 impl Kind {
-    const ALL: [Self; 6] =
-        [Self::Policy, Self::Pool, Self::Config, Self::Node, Self::Version, Self::Freeze];
+    const ALL: [Self; 7] = [
+        Self::Policy,
+        Self::Pool,
+        Self::Config,
+        Self::Node,
+        Self::Version,
+        Self::Freeze,
+        Self::Override,
+    ];
 
     pub(crate) fn path(self) -> &'static str {
         match self {
@@ -46,6 +55,7 @@ impl Kind {
             Self::Node => "/api/v1/nodes",
             Self::Version => "/apis/config.openshift.io/v1/clusterversions",
             Self::Freeze => "/apis/changemanagement.openshift.io/v1alpha1/clusterchangefreezes",
+            Self::Override => "/apis/changemanagement.openshift.io/v1alpha1/clusterchangeoverrides",
         }
     }
 

@@ -303,7 +303,8 @@ impl Story {
                     .chain(own(Kind::Version))
                     .map(|one| one["spec"]["changeManagement"].clone())
                     .collect();
-                (now, windows::edge(&policies, &stanzas, now, 4 * HOUR))
+                let edge = windows::edge(&policies, &stanzas, now, 4 * HOUR);
+                (now, checker.override_edge(now).map_or(edge, |ends| ends.min(edge)))
             };
             if edge - from < 1_800 {
                 self.live(edge + 1, None).await;
@@ -375,14 +376,16 @@ impl Checker {
         format!("to {goes}, ledger {ledger}, {machines:#?}, {said:#?}")
     }
 
-    /// Whether the gate of a pool is open at an instant, as everything stands.
-    pub(crate) fn opens(&self, pool: &str, at: i64) -> bool {
+    /// Whether the gate of a pool is open at an instant for who goes there, as everything stands.
+    pub(crate) fn opens(&self, (pool, config): (&str, Option<&str>), at: i64) -> bool {
         let (kind, name) = self.holder(pool);
         let Some(known) = self.get(kind, &name) else { return false };
         let stanza = known.pointer("/spec/changeManagement");
         let named = stanza.and_then(|stanza| stanza.pointer("/byPolicy/name"));
         let policy = self.get(Kind::Policy, named.and_then(|name| name.as_str()).unwrap_or(""));
-        windows::gate(stanza, policy.map(|policy| &**policy), at) && !self.is_frozen(pool, at)
+        let opened = || self.is_opened(pool, config, at) && windows::is_readable(stanza);
+        let open = windows::gate(stanza, policy.map(|policy| &**policy), at) || opened();
+        open && !self.is_frozen(pool, at)
     }
 
     /// Whether a pool could begin a node now: the gate is open, somebody waits, and there is room.
@@ -397,7 +400,10 @@ impl Checker {
                 && noted(node, api::machine::names::DESIRED_CONFIG) != target(known)
         });
         let idle = self.last.get(pool).is_none_or(|last| at - last > 60);
-        self.opens(pool, at) && waits && away < limit(known, members.len()) && idle
+        self.opens((pool, Some(target(known))), at)
+            && waits
+            && away < limit(known, members.len())
+            && idle
     }
 
     /// At rest, every status tells what is so.
@@ -412,7 +418,7 @@ impl Checker {
         }
         for (name, pool) in self.all(Kind::Pool) {
             let told = &pool["status"]["changeManagement"]["behavior"]["current"]["state"];
-            if !told.is_null() && *told != state(self.opens(name, at)) {
+            if !told.is_null() && *told != state(self.opens((name, Some(target(pool))), at)) {
                 wrong.push(format!("pool {name}: {}", pool["status"]["changeManagement"]));
             }
             let machines = self.members(name).count();

@@ -258,8 +258,7 @@ impl Line {
         {
             self.stage.checker().read(self.sender, name);
         }
-        let holds =
-            |kind: &Kind| matches!(kind, Kind::Policy | Kind::Pool | Kind::Version | Kind::Freeze);
+        let holds = |kind: &Kind| !matches!(kind, Kind::Config | Kind::Node);
         let remembers = matches!(self.ears, Ears::Remembering | Ears::Believing | Ears::Listing)
             && found.as_ref().is_some_and(|(kind, name)| !name.is_empty() && holds(kind));
         let now = self.stage.now();

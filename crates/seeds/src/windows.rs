@@ -42,6 +42,11 @@ pub(crate) fn is_misspelt_stanza(stanza: &Value) -> bool {
     is_misspelt(stanza, &["strategy", "byPolicy", "permissiveUntil", "restrictiveUntil"])
 }
 
+/// Whether a stanza can be read, or is not there: no override opens what nobody can read (GATE-14).
+pub(crate) fn is_readable(stanza: Option<&Value>) -> bool {
+    stanza.is_none_or(|stanza| !is_misspelt_stanza(stanza))
+}
+
 /// What a specification says at a second; none if it cannot be used.
 pub(crate) fn policy(spec: &Value, at: i64) -> Option<Reading> {
     if is_misspelt_policy(spec) {

@@ -37,6 +37,8 @@ pub(crate) enum World {
     Unguarded,
     /// A busy one in good weather, whose gates are open for some minutes more, and whose people freeze what they see going.
     Frozen,
+    /// A busy one in good weather, whose gates are shut, and whose people open them, think better of it, and freeze what they see going.
+    Hurried,
     /// A busy one with masters, in good weather, whose people stop half-way.
     Masters,
     /// A busy one whose two operators both believe that they lead, in foul weather.
@@ -73,6 +75,7 @@ impl World {
             | Self::Misspelt
             | Self::Unguarded
             | Self::Frozen
+            | Self::Hurried
             | Self::Masters
             | Self::Joining
             | Self::Stamped
@@ -193,6 +196,7 @@ impl World {
     pub(crate) fn freezes(self) -> u64 {
         match self {
             Self::Frozen => 25,
+            Self::Hurried => 15,
             Self::Any | Self::Busy | Self::Rivals | Self::Silent | Self::Late => 3,
             // There something else is sought.
             _ => 0,
@@ -203,9 +207,34 @@ impl World {
     pub(crate) fn freezes_what_goes(self) -> u64 {
         match self {
             Self::Frozen => 30,
+            Self::Hurried => 10,
             Self::Any | Self::Busy | Self::Rivals | Self::Silent | Self::Late => 2,
             _ => 0,
         }
+    }
+
+    /// How often of a hundred times people who do something open something too, or end what is opened.
+    pub(crate) fn overrides(self) -> u64 {
+        match self {
+            Self::Hurried => 40,
+            Self::Any | Self::Busy | Self::Rivals | Self::Silent | Self::Late | Self::Masters => 6,
+            // There something else is sought.
+            _ => 0,
+        }
+    }
+
+    /// How often of a hundred times somebody who sees nodes go ends an override.
+    pub(crate) fn ends_what_goes(self) -> u64 {
+        match self {
+            Self::Hurried => 20,
+            _ if self.overrides() > 0 => 10,
+            _ => 0,
+        }
+    }
+
+    /// For how many seconds an override lasts.
+    pub(crate) fn overridden_for(self, drawn: i64) -> i64 {
+        if self == Self::Hurried { drawn / 4 } else { drawn }
     }
 
     /// How often of a hundred times whoever stops them edits the policy, where the stanza names one.
@@ -247,6 +276,7 @@ impl World {
         match self {
             Self::Misspelt if drawn > 8 => 2,
             Self::Brief | Self::Throng | Self::Frozen if drawn > 4 => 3,
+            Self::Hurried if drawn > 2 => 5,
             Self::Hushed => 7,
             _ => drawn,
         }

@@ -41,7 +41,7 @@ impl Checker {
             Kind::Node => RECORDS.to_vec(),
             Kind::Pool => vec![LEDGER],
             Kind::Version => vec![BEGUN_RELEASE],
-            Kind::Policy | Kind::Freeze | Kind::Config => Vec::new(),
+            Kind::Policy | Kind::Freeze | Kind::Override | Kind::Config => Vec::new(),
         };
         if kind == Kind::Node && who != Who::Agent {
             kept.extend(REPORTS);

@@ -40,7 +40,7 @@ impl Checker {
         if !is_healthy(old) || is_cordoned(old) && !consent && !emptied {
             wrong.push(("POOL-2", format!("{name} was not ready for workloads, and was begun")));
         }
-        let open = self.is_open(&pool, (at, sent));
+        let open = self.readings((&pool, &config), (at, sent)).contains(&true);
         let began = pool == "master" && self.has_begun(sent, told(old), &config);
         self.towards(sent, (&pool, &config), began, &mut wrong);
         let paused = |pool: &Value| pool["spec"]["paused"] == true;
@@ -60,7 +60,10 @@ impl Checker {
             let what = format!(
                 "{name} was begun while the gate of {pool} was shut, with a permit until {until} ({basis})"
             );
-            wrong.push((if self.is_misspelt(&pool) { "GATE-14" } else { "GATE-7" }, what));
+            // An override that has ended, is for another change, or was never there.
+            let claimed = basis.starts_with("override: ");
+            let rule = if claimed { "OVR-2" } else { "GATE-7" };
+            wrong.push((if self.is_misspelt(&pool) { "GATE-14" } else { rule }, what));
         }
         self.budget(sent, &pool, (name, old), &mut wrong);
         let reserves = |pool: &Value| order::ledger(pool).get(name) == Some(&config);
@@ -72,12 +75,12 @@ impl Checker {
             self.accuse(at, rule, what);
         }
         if !despite {
-            self.stops((at, step), sender, &pool, name);
+            self.stops((at, step), sender, (&pool, &config), name);
         }
         // Consent and a bypass speak for nobody else (GATE-10). Where a reading of the gate is shut, nobody can tell whether the gate let a
         // node go or the bypass did, and then the change that was under way may go on too.
         if pool == "master" && open && may_not_be && !consent {
-            let readings = self.readings(&pool, (at, sent));
+            let readings = self.readings((&pool, &config), (at, sent));
             let shut = may_be_frozen || readings.into_iter().any(|open| !open);
             if !(bypass && shut) {
                 self.ends_others(at);
@@ -118,14 +121,15 @@ impl Checker {
         }
     }
 
-    /// Whether the gate of a pool was open at an instant, by any reading that was in force a moment before something was sent.
-    pub(super) fn is_open(&self, pool: &str, when: (i64, i64)) -> bool {
-        self.readings(pool, when).into_iter().any(|open| open)
-    }
-
-    /// What the gate of a pool says at an instant, by every reading that was in force a moment before something was sent.
-    pub(super) fn readings(&self, pool: &str, (at, sent): (i64, i64)) -> Vec<bool> {
+    /// What the gate of a pool says at an instant to who goes there, by every reading that was in force a moment before something was
+    /// sent. Freezes are read beside that.
+    pub(super) fn readings(
+        &self,
+        (pool, config): (&str, &str),
+        (at, sent): (i64, i64),
+    ) -> Vec<bool> {
         let mut readings = Vec::new();
+        let (may_be_opened, may_not_be) = self.opened_readings((pool, config), (at, sent));
         let (kind, name) = self.holder(pool);
         for holder in self.recent(kind, &name, sent).into_iter().flatten() {
             let stanza = holder.pointer("/spec/changeManagement");
@@ -134,7 +138,10 @@ impl Checker {
             let policies = self.recent(Kind::Policy, named, sent);
             let none = policies.is_empty().then_some(None);
             for policy in policies.into_iter().chain(none) {
-                readings.push(windows::gate(stanza, policy.map(|policy| &**policy), at));
+                let open = windows::gate(stanza, policy.map(|policy| &**policy), at);
+                let readable = windows::is_readable(stanza);
+                readings.extend((may_not_be || !readable).then_some(open));
+                readings.extend((may_be_opened && readable).then_some(true));
             }
         }
         readings

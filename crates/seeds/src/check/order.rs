@@ -38,7 +38,8 @@ impl Checker {
             .recent(Kind::Pool, name, sent)
             .iter()
             .all(|pool| pool.is_some_and(|pool| target(pool) == target(new)));
-        if !settled || !self.readings(name, (at, sent)).into_iter().all(|open| open) {
+        if !settled || !self.readings((name, target(new)), (at, sent)).into_iter().all(|open| open)
+        {
             return;
         }
         let reserved = after.iter().filter(|(node, config)| before.get(*node) != Some(config));

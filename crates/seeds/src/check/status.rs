@@ -8,7 +8,7 @@ use super::{
         stage::Kind,
         windows::{self, second},
     },
-    Checker,
+    Checker, target,
 };
 
 /// Whether a status is about this second: one that arrives after what it told has ended tells the past.
@@ -96,7 +96,11 @@ impl Checker {
             return;
         }
         let unpaused = current["state"] == "ChangesUnpaused";
-        let readings = self.readings(name, (at, sent));
+        // What it goes to is what an override may be for.
+        let pools = self.recent(Kind::Pool, name, sent).into_iter().flatten();
+        let goals = pools.map(|pool| target(pool)).chain([target(new)]);
+        let readings: Vec<bool> =
+            goals.flat_map(|goal| self.readings((name, goal), (at, sent))).collect();
         let (may_be_frozen, may_not_be) = self.frozen_readings(name, (at, sent));
         let told = if unpaused {
             may_not_be && readings.contains(&true)

@@ -29,19 +29,27 @@ impl Checker {
         past.versions.iter().rfind(|(_, of, _)| *of <= step)?.2.as_deref()
     }
 
-    /// Whether the gate of a pool, as it stood after so many commits, is open at an instant.
-    fn stood(&self, pool: &str, step: u64, at: i64) -> bool {
+    /// Whether the gate of a pool, as it stood after so many commits, is open at an instant for who goes there.
+    fn stood(&self, (pool, config): (&str, &str), step: u64, at: i64) -> bool {
         let (kind, name) = self.holder(pool);
         let Some(holder) = self.after(step, kind, &name) else { return false };
         let stanza = holder.pointer("/spec/changeManagement");
         let named = stanza.and_then(|stanza| stanza.pointer("/byPolicy/name"));
         let policy = self.after(step, Kind::Policy, named.and_then(Value::as_str).unwrap_or(""));
-        windows::gate(stanza, policy, at) && !self.was_frozen(pool, step, at)
+        let opened = || self.was_opened((pool, config), step, at) && windows::is_readable(stanza);
+        (windows::gate(stanza, policy, at) || opened()) && !self.was_frozen(pool, step, at)
     }
 
     /// After a hold is committed at most the one mark follows that was already decided: what is sent later was not asked about.
-    pub(super) fn stops(&mut self, (at, sent): (i64, u64), sender: u32, pool: &str, name: &str) {
-        if self.stood(pool, self.step, at) || self.stood(pool, sent, at) {
+    pub(super) fn stops(
+        &mut self,
+        (at, sent): (i64, u64),
+        sender: u32,
+        (pool, config): (&str, &str),
+        name: &str,
+    ) {
+        let stood = |step: u64| self.stood((pool, config), step, at);
+        if stood(self.step) || stood(sent) {
             return;
         }
         let (kind, holder) = self.holder(pool);
@@ -51,14 +59,12 @@ impl Checker {
             .filter(|((of, name), _)| (*of, name) == (kind, &holder) || *of == Kind::Policy)
             .flat_map(|(_, past)| past.versions.iter().map(|(_, step, _)| *step))
             .chain(self.freeze_edits())
+            .chain(self.override_edits())
             .filter(|step| *step <= sent)
             .collect();
         edits.sort_unstable();
         // The last edit before the mark was sent that closed what would be open now.
-        let held = edits
-            .into_iter()
-            .rev()
-            .find(|step| self.stood(pool, *step - 1, at) && !self.stood(pool, *step, at));
+        let held = edits.into_iter().rev().find(|step| stood(*step - 1) && !stood(*step));
         let Some(held) = held else { return };
         let count = self.after_hold.entry((sender, pool.to_owned(), held)).or_default();
         *count += 1;

@@ -9,7 +9,7 @@ use tidegate_core::{
     cluster::{
         decide,
         kinds::{self, Duty, Surroundings, machine_config_pool::planned},
-        seen::{Seen, SeenGated},
+        seen::{Part as SeenAs, Seen, SeenGated, SeenPart},
         snapshot::Snapshot,
     },
     document::key::Key,
@@ -20,6 +20,7 @@ use tidegate_core::{
         plan::Plan,
     },
     policy::{
+        overrides::SeenOverride,
         part::{Part, PartKind},
         seen::SeenPolicy,
         stanza::Form,
@@ -97,6 +98,55 @@ pub(super) fn without_freezes(seen: &Seen, around: &Surroundings<'_>, now: Insta
         thawed.remove(freeze);
     }
     honest(seen, &Surroundings { snapshot: &thawed, ..*around }, now)
+}
+
+/// As if overrides said something else, or were not there.
+fn with_overrides(
+    seen: &Seen,
+    around: &Surroundings<'_>,
+    now: Instant,
+    tamper: impl Fn(&mut SeenOverride) -> bool,
+) -> Plan {
+    let mut snapshot = around.snapshot.clone();
+    for one in around.snapshot.overrides() {
+        let Some(Seen::Part(known)) = snapshot.remove(&one.key) else { continue };
+        let mut one = SeenOverride::clone(one);
+        if tamper(&mut one) {
+            let part = SeenAs::Override(Arc::new(one));
+            snapshot.put(Seen::Part(Arc::new(SeenPart { part, ..SeenPart::clone(&known) })));
+        }
+    }
+    honest(seen, &Surroundings { snapshot: &snapshot, ..*around }, now)
+}
+
+/// As if those that ended had not.
+pub(super) fn overrides_for_ever(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    with_overrides(seen, around, now, |one| {
+        one.until = Some(now.saturating_add(3_600));
+        true
+    })
+}
+
+/// As if those for one change were for all.
+pub(super) fn overrides_for_all(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    with_overrides(seen, around, now, |one| {
+        one.only = None;
+        true
+    })
+}
+
+/// As if there were none.
+pub(super) fn without_overrides(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    with_overrides(seen, around, now, |_| false)
+}
+
+/// As if nobody had frozen what somebody opened.
+pub(super) fn overrides_pass_freezes(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    let Seen::Gated(gated) = seen else { return Plan::default() };
+    if around.snapshot.gate(gated).openings().any(|one| one.is_in_force(now)) {
+        return without_freezes(seen, around, now);
+    }
+    honest(seen, around, now)
 }
 
 pub(super) fn one_more(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
