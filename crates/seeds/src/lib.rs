@@ -10,7 +10,6 @@
 mod cast;
 mod check;
 mod dice;
-mod hurried;
 mod intent;
 mod machines;
 mod owner;

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use api::machine::names::{ALLOWED_CONFIG, BYPASS, CURRENT_CONFIG, DESIRED_CONFIG, STATE, ZONE};
 use serde_json::{Value, json};
 
+mod hurried;
+
+use self::hurried::Hurried;
 use super::{
     check::{is_cordoned, pool_of, target},
     dice::Dice,
-    hurried::Hurried,
     intent,
     owner::Owner,
     stage::{By, Kind, Stage},

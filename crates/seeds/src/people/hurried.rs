@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{
+use crate::{
     check::target,
     dice::Dice,
     intent::instant,
