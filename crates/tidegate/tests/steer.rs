@@ -377,6 +377,7 @@ fn what_cannot_be_opened_says_why() {
         (with(&["--open-for", "32d"]), "an override lasts 31 days at most"),
         (with(&["--open-for", "2h", "--by", "somebody"]), "spec.by"),
         (with(&["--permissive", "--only", "x"]), "--only goes with --open-for"),
+        (with(&["--end", "x", "--platform"]), "--platform goes with --open-for"),
         (
             vec!["override", "mcp/gone", "--open-for", "2h", "--reason", "x"],
             "there is no MachineConfigPool/gone",

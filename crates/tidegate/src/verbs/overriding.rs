@@ -147,6 +147,10 @@ fn wanted(args: &Override, now: Instant) -> WantedStanza {
 
 fn run(args: &Override, edge: &Edge) -> anyhow::Result<Output> {
     let object = key::named(&args.resource, args.reach.namespace()).map_err(anyhow::Error::msg)?;
+    let opens = args.open_for.is_some() || args.open_until.is_some();
+    if let Some(given) = args.opening.given().filter(|_| !opens) {
+        bail!("{given} goes with --open-for or --open-until");
+    }
     let cluster = args.reach.connect()?;
     if let Some(name) = &args.end {
         let snapshot = cluster.snapshot(Extent::Gates)?;
@@ -154,11 +158,8 @@ fn run(args: &Override, edge: &Edge) -> anyhow::Result<Output> {
         let document = cluster.read(&found)?;
         return args.manner.write(&cluster, &opening::ended(found, &document));
     }
-    if args.open_for.is_some() || args.open_until.is_some() {
+    if opens {
         return open(args, &object, &cluster, cluster.now(edge));
-    }
-    if let Some(given) = args.opening.given() {
-        bail!("{given} goes with --open-for or --open-until");
     }
     let proposed = |snapshot: &Snapshot| {
         let now = cluster.now(edge);
