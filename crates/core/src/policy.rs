@@ -19,3 +19,4 @@ pub mod seen;
 pub mod stanza;
 pub mod strategy;
 pub mod verdict;
+mod written;

@@ -106,9 +106,31 @@ impl Past {
         self.versions.iter().skip(first).map(|(.., version)| version.as_ref())
     }
 
+    /// The version that stood after so many commits.
+    fn stood(&self, step: u64) -> Option<&Value> {
+        self.versions.iter().rfind(|(_, of, _)| *of <= step)?.2.as_deref()
+    }
+
     fn changed(&self) -> i64 {
         self.versions.back().map_or(i64::MIN, |(at, ..)| *at)
     }
+}
+
+/// What several objects may have said since an instant, each by any of its versions since then: whether one may have said yes, and whether all may
+/// have said no. An object was not there before it was there.
+fn readings<'a>(
+    pasts: impl Iterator<Item = &'a Past>,
+    since: i64,
+    says: impl Fn(&Value) -> bool,
+) -> (bool, bool) {
+    pasts.fold((false, true), |(may_be, may_not_be), past| {
+        let mut said: Vec<bool> =
+            past.since(since).map(|version| version.is_some_and(|version| says(version))).collect();
+        if past.versions.front().is_some_and(|(first, ..)| *first > since) {
+            said.push(false);
+        }
+        (may_be | said.contains(&true), may_not_be & said.contains(&false))
+    })
 }
 
 /// An annotation.

@@ -2,12 +2,9 @@
 
 use api::{kinds, machine::names::MASTER, names};
 use schedule::{Instant, TimeSet};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::{
-    document::{key::Key, problem::Problem},
-    policy::read,
-};
+use crate::{document::key::Key, policy::written::written};
 
 /// What a person wants frozen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,21 +43,7 @@ impl WantedFreeze<'_> {
             ("holds", holds.clone()),
             ("by", by.map(|by| json!(by))),
         ];
-        let given = fields.into_iter().filter_map(|(field, value)| Some((field.into(), value?)));
-        let spec: Map<String, Value> = given.collect();
-        let mut metadata = json!({"name": name});
-        if let Some(namespace) = namespace {
-            metadata["namespace"] = json!(namespace);
-        }
-        let object = json!({"apiVersion": names::API_VERSION, "kind": kind.name,
-            "metadata": metadata, "spec": spec});
-        match read::document(&object).problems.into_iter().find(Problem::is_error) {
-            Some(Problem { field, detail, hint, .. }) => {
-                let hint = hint.map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
-                Err(format!("{field}: {detail}{hint}"))
-            }
-            None => Ok((Key::new(kind, *namespace, name), object)),
-        }
+        written(kind, *namespace, name, fields)
     }
 
     /// What it will mean, in a sentence without its full stop.

@@ -1,12 +1,12 @@
 //! What does somebody write who wants to open something? An override with its instants worked out (OVR-2, OVR-4).
 
-use api::{kinds, names, overrides::MOST_DAYS, schema::Scope};
+use api::{kinds, overrides::MOST_DAYS, schema::Scope};
 use schedule::Instant;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
-    document::{key::Key, problem::Problem},
-    policy::{overrides::Layer, read},
+    document::key::Key,
+    policy::{overrides::Layer, written::written},
 };
 
 /// What a person wants opened.
@@ -61,21 +61,7 @@ impl WantedOverride<'_> {
             ("only", self.only.map(|only| only_of(target, only))),
             ("by", by.map(|by| json!(by))),
         ];
-        let given = fields.into_iter().filter_map(|(field, value)| Some((field.into(), value?)));
-        let spec: Map<String, Value> = given.collect();
-        let mut metadata = json!({"name": name});
-        if let Some(namespace) = namespace {
-            metadata["namespace"] = json!(namespace);
-        }
-        let object = json!({"apiVersion": names::API_VERSION, "kind": kind.name,
-            "metadata": metadata, "spec": spec});
-        match read::document(&object).problems.into_iter().find(Problem::is_error) {
-            Some(Problem { field, detail, hint, .. }) => {
-                let hint = hint.map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
-                Err(format!("{field}: {detail}{hint}"))
-            }
-            None => Ok((Key::new(kind, namespace, name), object)),
-        }
+        written(kind, namespace, name, fields)
     }
 
     /// What it will mean, in a sentence without its full stop.

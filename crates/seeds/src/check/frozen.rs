@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     super::{stage::Kind, windows::second},
-    Checker, Past,
+    Checker, Past, readings,
 };
 
 /// Whether a freeze stops a pool at an instant. Only freezes of the cluster are written here, without exemptions.
@@ -43,31 +43,13 @@ impl Checker {
 
     /// The same, as everything stood after so many commits.
     pub(super) fn was_frozen(&self, pool: &str, step: u64, at: i64) -> bool {
-        self.freezes().any(|past| {
-            let stood = past.versions.iter().rfind(|(_, of, _)| *of <= step);
-            let freeze = stood.and_then(|(.., freeze)| freeze.as_deref());
-            freeze.is_some_and(|freeze| stops(freeze, pool, at))
-        })
+        self.freezes().filter_map(|past| past.stood(step)).any(|freeze| stops(freeze, pool, at))
     }
 
     /// What freezes say of a pool at an instant, by the readings that were in force a moment before something was sent: whether one is that
     /// it is frozen, and whether one is that it is not.
     pub(super) fn frozen_readings(&self, pool: &str, (at, sent): (i64, i64)) -> (bool, bool) {
-        let since = sent - self.slack;
-        let (mut may_be, mut may_not_be) = (false, true);
-        for past in self.freezes() {
-            let mut readings: Vec<bool> = past
-                .since(since)
-                .map(|freeze| freeze.is_some_and(|freeze| stops(freeze, pool, at)))
-                .collect();
-            // It was not there before it was there.
-            if past.versions.front().is_some_and(|(first, ..)| *first > since) {
-                readings.push(false);
-            }
-            may_be |= readings.contains(&true);
-            may_not_be &= readings.contains(&false);
-        }
-        (may_be, may_not_be)
+        readings(self.freezes(), sent - self.slack, |freeze| stops(freeze, pool, at))
     }
 
     /// The commits by which freezes came, changed or went.

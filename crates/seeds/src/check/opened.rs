@@ -8,7 +8,7 @@ use super::{
         stage::{By, Kind},
         windows::second,
     },
-    Checker, Past,
+    Checker, Past, readings,
 };
 
 /// For how long what has ended is kept (OVR-6).
@@ -53,11 +53,8 @@ impl Checker {
     /// The same, as everything stood after so many commits.
     pub(super) fn was_opened(&self, (pool, config): (&str, &str), step: u64, at: i64) -> bool {
         let (kind, name) = self.holder(pool);
-        self.overrides().any(|past| {
-            let stood = past.versions.iter().rfind(|(_, of, _)| *of <= step);
-            let one = stood.and_then(|(.., one)| one.as_deref());
-            one.is_some_and(|one| opens(one, ((kind, &name), Some(config)), at))
-        })
+        let asked = ((kind, &*name), Some(config));
+        self.overrides().filter_map(|past| past.stood(step)).any(|one| opens(one, asked, at))
     }
 
     /// What overrides say of a pool at an instant, by the readings that were in force a moment before something was sent: whether one is that
@@ -67,22 +64,9 @@ impl Checker {
         (pool, config): (&str, &str),
         (at, sent): (i64, i64),
     ) -> (bool, bool) {
-        let since = sent - self.slack;
         let (kind, name) = self.holder(pool);
-        let (mut may_be, mut may_not_be) = (false, true);
-        for past in self.overrides() {
-            let mut readings: Vec<bool> = past
-                .since(since)
-                .map(|one| one.is_some_and(|one| opens(one, ((kind, &name), Some(config)), at)))
-                .collect();
-            // It was not there before it was there.
-            if past.versions.front().is_some_and(|(first, ..)| *first > since) {
-                readings.push(false);
-            }
-            may_be |= readings.contains(&true);
-            may_not_be &= readings.contains(&false);
-        }
-        (may_be, may_not_be)
+        let asked = ((kind, &*name), Some(config));
+        readings(self.overrides(), sent - self.slack, |one| opens(one, asked, at))
     }
 
     /// The commits by which overrides came, changed or went.
