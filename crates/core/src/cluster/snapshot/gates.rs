@@ -86,8 +86,9 @@ impl Snapshot {
     }
 
     /// The objects that the gate of an object rests on: the object, what decides in its stead, the policy that is asked, every freeze
-    /// of the cluster, and every override that is known to name it: one that is not known opens nothing (GATE-11). What decides about masters is one of them even where it was not seen: it may have come since. A policy that is named and set aside
-    /// (GATE-3) is none of them: who sets one aside that cannot be read does not wait for it.
+    /// of the cluster, and every override that is known to name it: one that is not known opens nothing (GATE-11). What decides about
+    /// masters is one of them even where it was not seen: it may have come since. A policy that is named and set aside (GATE-3) is none of
+    /// them: who sets one aside that cannot be read does not wait for it.
     pub fn rests_on(&self, seen: &Seen) -> Vec<Key> {
         let Some(gated) = gated(seen) else { return Vec::new() };
         let version = gated.is_the_master_pool().then(control_plane);
