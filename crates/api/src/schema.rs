@@ -116,7 +116,7 @@ impl Kind {
 }
 
 impl Kind {
-    fn place(&self) -> (u8, u8, &str, &str) {
+    fn place(&self) -> (u8, u8, &str) {
         let role = match self.role {
             Role::Policy => 0,
             Role::Gated { .. } => 1,
@@ -124,13 +124,15 @@ impl Kind {
             Role::Override => 3,
             Role::Part => 4,
         };
-        (role, self.rank, self.name, self.group())
+        (role, self.rank, self.name)
     }
 }
 
 impl PartialEq for Kind {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other) || (self.name == other.name && self.group() == other.group())
+        // A group has to be cut out of its text, and every look at a map of objects comes here.
+        self.name == other.name
+            && (self.api_version == other.api_version || self.group() == other.group())
     }
 }
 
@@ -144,7 +146,10 @@ impl PartialOrd for Kind {
 
 impl Ord for Kind {
     fn cmp(&self, other: &Self) -> Ordering {
-        if self == other { Ordering::Equal } else { self.place().cmp(&other.place()) }
+        if self == other {
+            return Ordering::Equal;
+        }
+        self.place().cmp(&other.place()).then_with(|| self.group().cmp(other.group()))
     }
 }
 

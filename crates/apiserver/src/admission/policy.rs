@@ -10,7 +10,7 @@ use crate::{
     call::Call,
     meta,
     registry::Nature,
-    schema::cel::{compile, explain, object_to_cel, to_cel, with_scope},
+    schema::cel::{Compiled as Expression, compile, explain, object_to_cel, to_cel, with_scope},
     selector::Labels,
     server::State,
     status::{Cause, Refusal},
@@ -21,7 +21,7 @@ use crate::{
 pub(crate) struct Compiled {
     version: u64,
     policy: Value,
-    conditions: Vec<(String, Result<Program, String>)>,
+    conditions: Vec<(String, Expression)>,
     variables: Vec<Variable>,
     validations: Vec<Validation>,
     fails_open: bool,
@@ -29,16 +29,16 @@ pub(crate) struct Compiled {
 
 struct Variable {
     name: String,
-    program: Result<Program, String>,
+    program: Expression,
     /// Whether it is made of others.
     composed: bool,
 }
 
 struct Validation {
     expression: String,
-    program: Result<Program, String>,
+    program: Expression,
     message: Option<String>,
-    message_program: Option<Program>,
+    message_program: Option<Arc<Program>>,
     reason: String,
 }
 
@@ -118,13 +118,13 @@ pub(crate) fn problems(policy: &Value) -> Vec<Cause> {
 
 impl Compiled {
     fn read(policy: Value, version: u64) -> Self {
-        let named = |part: &str| -> Vec<(String, Result<Program, String>)> {
+        let named = |part: &str| -> Vec<(String, Expression)> {
             list(&policy, &["spec", part])
                 .map(|item| (text(item, "name").to_owned(), compile(text(item, "expression"))))
                 .collect()
         };
         let variables = named("variables").into_iter().map(|(name, program)| {
-            let asks = |program: &Program| program.references().has_variable("variables");
+            let asks = |program: &Arc<Program>| program.references().has_variable("variables");
             Variable { composed: program.as_ref().is_ok_and(asks), name, program }
         });
         let validations = list(&policy, &["spec", "validations"]).map(|item| Validation {
@@ -430,7 +430,7 @@ fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
     denials
 }
 
-fn run(program: &Result<Program, String>, scope: &Context<'_>) -> Result<Cel, String> {
+fn run(program: &Expression, scope: &Context<'_>) -> Result<Cel, String> {
     let program = program.as_ref().map_err(Clone::clone)?;
     program.execute(scope).map_err(|e: ExecutionError| explain(&e))
 }

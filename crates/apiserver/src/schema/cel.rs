@@ -4,7 +4,10 @@
 //! an unchanged value may stay invalid (ratcheting), and evaluation is the dearest part of a write. Transition rules, which
 //! speak of `oldSelf`, run whenever there is an old value.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
 
 use kube_cel::{
     KubeCelExt,
@@ -29,8 +32,8 @@ pub(crate) struct Rule {
     message: Option<String>,
     reason: String,
     field_path: String,
-    program: Result<Program, String>,
-    message_program: Option<Result<Program, String>>,
+    program: Compiled,
+    message_program: Option<Compiled>,
     transition: bool,
     optional_old: bool,
 }
@@ -61,7 +64,7 @@ impl Rule {
 
     /// Why the rule cannot be used on values of `schema`, if so: the field of the rule, and the fault.
     pub(crate) fn problem(&self, schema: &Schema, place: Place) -> Option<(&'static str, String)> {
-        let fault = |program: &Result<Program, String>| match program {
+        let fault = |program: &Compiled| match program {
             Err(fault) => Some(fault.clone()),
             Ok(program) => {
                 let fault = fields::unknown_word(program.expression(), schema, place)?;
@@ -82,15 +85,34 @@ impl Rule {
     }
 }
 
-/// Compiles an expression; the error is one line of text.
-pub(crate) fn compile(expression: &str) -> Result<Program, String> {
-    Program::compile(expression).map_err(|e| e.to_string().replace("\n|", "\n |"))
+/// An expression that can be run, or why it cannot: one line of text.
+pub(crate) type Compiled = Result<Arc<Program>, String>;
+
+/// How many expressions are remembered. What is shipped has some hundred; whoever sends more than this pays for compiling again.
+const REMEMBERED: usize = 4096;
+
+/// Compiles an expression. What was compiled before, by any server of the process, is remembered: the text alone decides what comes of it,
+/// and a run of tests starts hundreds of servers with the same policies.
+pub(crate) fn compile(expression: &str) -> Compiled {
+    static KNOWN: LazyLock<Mutex<HashMap<String, Compiled>>> = LazyLock::new(Mutex::default);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(compiled) = known().get(expression) {
+        return compiled.clone();
+    }
+    let compiled = Program::compile(expression).map(Arc::new);
+    let compiled = compiled.map_err(|e| e.to_string().replace("\n|", "\n |"));
+    let mut known = known();
+    if known.len() >= REMEMBERED {
+        known.clear();
+    }
+    known.insert(expression.to_owned(), compiled.clone());
+    compiled
 }
 
 thread_local! {
     static BASE: Context<'static> = Context::default().with_all();
-    static TIMESTAMP: Result<Program, String> = compile("timestamp(text)");
-    static DURATION: Result<Program, String> = compile("duration(text)");
+    static TIMESTAMP: Compiled = compile("timestamp(text)");
+    static DURATION: Compiled = compile("duration(text)");
 }
 
 /// Runs `work` with a fresh scope over the shared function library.
@@ -343,7 +365,7 @@ fn instant(text: &str) -> Cel {
 }
 
 /// Lets CEL itself parse the text; what does not parse stays a string, and format validation says so.
-fn converted(program: &'static std::thread::LocalKey<Result<Program, String>>, text: &str) -> Cel {
+fn converted(program: &'static std::thread::LocalKey<Compiled>, text: &str) -> Cel {
     let plain = || Cel::String(Arc::new(text.to_owned()));
     program.with(|program| {
         let Ok(program) = program else { return plain() };
