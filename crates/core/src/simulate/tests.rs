@@ -15,6 +15,8 @@ use crate::{
     pool::seen::{Cordon, SeenNode},
 };
 
+mod lines;
+
 fn instant(text: &str) -> Instant {
     Instant::parse(text).unwrap()
 }

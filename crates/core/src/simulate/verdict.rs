@@ -212,6 +212,7 @@ fn need(before: &Pool<'_>, settings: &Settings) -> i64 {
         node.health = Health::Healthy;
         node.cordon = Cordon::Open;
     }
+    pool.count_resting();
     pool.arrivals = vec![start];
     let settings = Settings { range: start..Instant::MAX, ..settings.clone() };
     let ended = clock::run(vec![pool], &settings);
