@@ -169,10 +169,11 @@ fn year(machines: &[(&str, usize)]) -> (Snapshot, Settings) {
     let settings = Settings {
         range: start..start.saturating_add(365 * 86_400),
         seed: 1,
-        lengths: Lengths { drain: 300, reboot: 480 },
+        lengths: Lengths { drain: 300, reboot: 480, payload: 3600 },
         machines: machines.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
         arrivals: (0..26).map(fortnight).collect(),
         pools: BTreeSet::new(),
+        updates: Vec::new(),
     };
     (cluster, settings)
 }

@@ -262,6 +262,35 @@ fn simulate() {
     );
 }
 
+/// CV-1, CV-3: updates of the control plane, and the pool that will be in their way.
+#[test]
+fn updates_of_the_control_plane() {
+    let cluster = "crates/tidegate/tests/inputs/skew";
+    let simulate = ["simulate", "-f", cluster, MONDAY];
+    let with = |more: &[&'static str]| [simulate.as_slice(), more].concat();
+    check("updates", &with(&["--update-every=120d", "--for=2y", "--exit-code"]));
+    check(
+        "updates-json",
+        &with(&["--update=4.21@2027-03-01", "--update=4.22@2027-07-01", "-o", "json"]),
+    );
+    check("updates-fine", &with(&["--update=4.21@2027-03-01", "--exit-code"]));
+    check("updates-no-date", &with(&["--update=4.21"]));
+    check("updates-unknown", &with(&["--update=six@2027-03-01"]));
+    check("updates-bad-date", &with(&["--update=4.21@2027-02-30"]));
+    check("updates-back", &with(&["--update=4.19@2027-03-01"]));
+    check("updates-skips", &with(&["--update=4.22@2027-03-01"]));
+    check("updates-past", &with(&["--update=4.21@2026-03-01"]));
+    check("updates-zero", &with(&["--update-every=0d"]));
+    check("updates-both", &with(&["--update-every=90d", "--update=4.21@2027-03-01"]));
+    let nobody = ["simulate", "-f", "examples/weekend.yaml", "--update-every=90d"];
+    check("updates-nobody", &[nobody.as_slice(), &[MONDAY]].concat());
+    check("validate-skew", &["validate", cluster, MONDAY, "--update-every=120d"]);
+    let strict = ["validate", cluster, MONDAY, "--update=4.21@2027-03-01", "--strict"];
+    check("validate-skew-none", &strict);
+    let strict = [strict.as_slice(), &["--update=4.22@2027-07-01", "-o", "json"]].concat();
+    check("validate-skew-json", &strict);
+}
+
 /// DET-1: two processes, the same bytes, in every format.
 #[test]
 fn simulation_gives_the_same_bytes_twice() {

@@ -14,6 +14,7 @@ use super::{
     Settings,
     chance::Chance,
     course::{Arrival, PoolChange, Run},
+    release::Releases,
 };
 use crate::{
     document::problem::Problem,
@@ -33,6 +34,9 @@ use crate::{
 /// After how many plans at one instant a pool counts as settled: it renders, points to what it rendered, reserves, and has no more
 /// to do. More than that would be a plan that never ends, which the laws of `decide` exclude.
 const ROUNDS: usize = 16;
+
+/// The source that a change is which nobody has made.
+pub(super) const MAKE_BELIEVE: &str = "make-believe";
 
 /// A pool under the virtual clock.
 #[derive(Clone, Debug)]
@@ -62,6 +66,8 @@ pub(super) struct Pool<'a> {
     pub(super) places: BTreeMap<String, usize>,
     /// How many nodes rest at each configuration.
     pub(super) resting: BTreeMap<String, usize>,
+    /// What releases have brought, and to whom.
+    pub(super) releases: Releases,
     /// Who waits, while nothing but the gate and its own nodes decides.
     pub(super) line: Option<Box<Line<Supposed>>>,
     /// How it finds out who goes next.
@@ -94,6 +100,10 @@ impl Pool<'_> {
             self.take_change();
             moved = true;
         }
+        while let Some(offer) = self.releases.planned.pop_if(|offer| offer.at <= now) {
+            self.take_release(offer);
+            moved = true;
+        }
         if moved || now == settings.range.start {
             self.wake = Some(now);
         }
@@ -107,7 +117,8 @@ impl Pool<'_> {
     /// The next instant after now at which something happens.
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         let end = self.ends.first().map(|(at, _)| *at);
-        let arrival = self.arrivals.last().copied();
+        let planned = self.releases.planned.last().map(|offer| offer.at);
+        let arrival = self.arrivals.last().copied().into_iter().chain(planned);
         self.wake.into_iter().chain(end).chain(arrival).filter(|at| *at > now).min()
     }
 
@@ -190,7 +201,7 @@ impl Pool<'_> {
         let stock = Stock {
             nodes: self.nodes.iter().collect(),
             rendered: self.rendered.iter().collect(),
-            sources: self.sources.clone(),
+            sources: self.sources.iter().copied().chain(&self.releases.sources).collect(),
         };
         PoolView {
             waits_for: self.waits_for,
@@ -270,6 +281,9 @@ impl Pool<'_> {
     fn set_configuration(&mut self, now: Instant) {
         let Some(fresh) = &self.rendering.config else { return };
         self.seen.newest = Some(fresh.name.clone());
+        if let Some(brought) = self.releases.newest() {
+            self.releases.brings.insert(fresh.name.clone(), brought);
+        }
         let before = self.changes.last_mut().filter(|change| change.finished.is_none());
         if let Some(before) = before {
             before.superseded = Some(now);
@@ -325,9 +339,11 @@ impl Pool<'_> {
             Some(count) => *count += 1,
             None => *self.resting.entry(node.current.clone()).or_default() += 1,
         }
+        let name = node.name.clone();
+        self.note_release(place);
         if let Some(line) = &mut self.line {
             // As a decision would find: it is where it was told to go.
-            self.seen.ledger.release(&node.name);
+            self.seen.ledger.release(&name);
             let age = |name: &str| {
                 let known = self.rendered.iter().find(|config| config.name == name);
                 known.and_then(|config| config.created).unwrap_or(Instant::MIN)
@@ -356,7 +372,7 @@ impl Pool<'_> {
             change.finished = Some(at);
         }
         // The masters are the last part of an update of the control plane (CV-1).
-        if let Some(update) = &mut self.update {
+        if let Some(update) = self.update.as_mut().filter(|_| !self.releases.is_awaited) {
             update.release = None;
         }
     }
@@ -372,14 +388,13 @@ impl Pool<'_> {
         };
         let mut fresh = as_rendered(known);
         fresh.name = format!("rendered-{}-change-{}", self.seen.name, self.arrived);
-        let mark = "make-believe";
-        fresh.sources.retain(|(name, _)| name != mark);
-        fresh.sources.push((mark.to_owned(), self.arrived.to_string()));
+        fresh.sources.retain(|(name, _)| name != MAKE_BELIEVE);
+        fresh.sources.push((MAKE_BELIEVE.to_owned(), self.arrived.to_string()));
         self.rendering = Rendering { config: Some(fresh), problems: Vec::new() };
     }
 
     /// Forgets configurations that nothing names (POOL-9).
-    fn forget_old_configs(&mut self) {
+    pub(super) fn forget_old_configs(&mut self) {
         let Self { nodes, seen, rendered, .. } = self;
         rendered.retain(|config| {
             let named = |name: &Option<String>| name.as_ref() == Some(&config.name);

@@ -11,7 +11,9 @@ use schedule::Instant;
 use super::{
     Settings,
     course::{Arrival, PoolChange},
+    path,
     pool::{Look, Pool, as_rendered},
+    release::Releases,
 };
 use crate::{
     cluster::{seen::SeenGated, snapshot::Snapshot},
@@ -55,6 +57,7 @@ fn pool<'a>(
     let mut pool = Pool {
         places: nodes.iter().enumerate().map(named).collect(),
         resting: BTreeMap::new(),
+        releases: Releases::default(),
         line: None,
         look: Look::AtLine,
         gate: cluster.gate(gated).suppose(),
@@ -75,6 +78,7 @@ fn pool<'a>(
     };
     pool.believe_the_silent();
     pool.count_resting();
+    pool.count_releases(path::current(cluster).ok(), settings.range.start);
     pool.take_over(settings);
     let wanted = settings.pools.is_empty() || settings.pools.contains(&pool.seen.name);
     if wanted && !pool.nodes.is_empty() {

@@ -52,6 +52,11 @@ impl Plane {
         }
     }
 
+    /// The oldest kubelet that it supports.
+    pub fn oldest(self) -> Kubernetes {
+        Kubernetes::new(self.kubernetes().minor().saturating_sub(self.limit()))
+    }
+
     /// Whether it supports a kubelet.
     pub fn supports(self, kubelet: Kubernetes) -> bool {
         (0..=i32::from(self.limit())).contains(&kubelet.behind(self.kubernetes()))
@@ -78,6 +83,7 @@ mod tests {
         let check = |plane: Plane, oldest: u16, newest: u16| {
             let supported = |minor: u16| plane.supports(Kubernetes::new(minor));
             assert!(supported(oldest) && supported(newest), "{plane}");
+            assert_eq!(plane.oldest(), Kubernetes::new(oldest), "{plane}");
             assert!(!supported(oldest - 1) && !supported(newest + 1), "{plane}");
         };
         let four = |minor| Plane::OpenShift(Release::four(minor));

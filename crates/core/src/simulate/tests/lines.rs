@@ -11,12 +11,12 @@ fn line_that_is_kept_goes_as_one_that_is_looked_at_each_time() {
     for seed in 0..60 {
         let (cluster, settings) = drawn(seed);
         let pools = start::pools(&cluster, &settings);
-        let lines = clock::run(pools.clone(), &settings);
+        let (lines, _) = clock::run(pools.clone(), None, &settings);
         let looking = pools.into_iter().map(|mut pool| {
             pool.look = Look::AtAll;
             pool
         });
-        let looks = clock::run(looking.collect(), &settings);
+        let (looks, _) = clock::run(looking.collect(), None, &settings);
         for (line, looks) in lines.iter().zip(&looks) {
             assert_eq!(line.changes, looks.changes, "seed {seed}: {}", line.seen.name);
             assert_eq!(line.nodes, looks.nodes, "seed {seed}: {}", line.seen.name);
