@@ -126,24 +126,32 @@ pub fn simulate(cluster: &Snapshot, settings: &Settings) -> Forecast {
     let (ended, plane) = clock::run(pools.clone(), plane, settings);
     let pools =
         pools.iter().zip(&ended).map(|(before, after)| verdict::course(before, after, settings));
-    Forecast {
-        skew: cluster.skew(),
-        updates: plane.map(Plane::updates),
-        pools: pools.collect(),
-        others: cluster
-            .gated()
-            .filter(|gated| gated.pool.is_none() && !gated.pending.is_empty())
-            .map(|gated| single(gated, &cluster.gate(gated), settings))
-            .collect(),
-    }
+    let pools = pools.collect();
+    let updates = plane.map(Plane::updates);
+    let others = cluster
+        .gated()
+        .filter(|gated| gated.pool.is_none() && !gated.pending.is_empty())
+        .map(|gated| single(gated, &cluster.gate(gated), (updates.as_ref(), settings)));
+    Forecast { others: others.collect(), skew: cluster.skew(), pools, updates }
 }
 
-fn single(gated: &SeenGated, gate: &Gate, settings: &Settings) -> Single {
+fn single(
+    gated: &SeenGated,
+    gate: &Gate,
+    (updates, settings): (Option<&Updates>, &Settings),
+) -> Single {
     let start = settings.range.start;
     let open = gate.set().state(start);
-    let starts = if open.inside { Some(start) } else { open.until };
+    let object = gated.identity.key.object();
+    let hop = updates.filter(|updates| updates.object == object).and_then(|all| all.hops.first());
+    let starts = match hop {
+        // More than its gate is in the way of an update.
+        Some(hop) => hop.started,
+        None if open.inside => Some(start),
+        None => open.until,
+    };
     Single {
-        object: gated.identity.key.object(),
+        object,
         waiting: gate::words::each(&gated.pending.waiting),
         starts: starts.filter(|starts| *starts < settings.range.end),
         reason: gate::explain::sentence(gate, start),

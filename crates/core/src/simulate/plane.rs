@@ -98,7 +98,8 @@ impl Plane {
             let name = hop.update.name.as_str();
             if hop.started.is_none() {
                 let gate = self.gate.clone().going_to(&ChangeId::release(name));
-                if hop.update.at > now || gate.permit(now).is_err() {
+                let is_updating = pools.iter().any(Pool::is_updating);
+                if hop.update.at > now || is_updating || gate.permit(now).is_err() {
                     return;
                 }
                 hop.due.get_or_insert(now);

@@ -288,7 +288,8 @@ impl Pool<'_> {
         if let Some(before) = before {
             before.superseded = Some(now);
         }
-        let arrival = if self.arrived == 0 { Arrival::Pending } else { Arrival::At(now) };
+        let is_known = self.arrived == 0 && self.releases.has_nothing_new();
+        let arrival = if is_known { Arrival::Pending } else { Arrival::At(now) };
         self.changes.push(PoolChange::new(&fresh.name, arrival));
         self.note_finished(now);
     }

@@ -56,6 +56,11 @@ pub(super) struct Releases {
 }
 
 impl Releases {
+    /// Whether no release has come since the period began.
+    pub(super) fn has_nothing_new(&self) -> bool {
+        self.offered.len() < 2
+    }
+
     pub(super) fn newest(&self) -> Option<Brought> {
         self.offered.last().map(|offer| offer.brought)
     }
@@ -100,8 +105,10 @@ impl Pool<'_> {
     pub(super) fn take_release(&mut self, offer: Offer) {
         let (name, now) = (offer.name.clone(), offer.at);
         self.releases.offered.push(offer);
+        if self.nodes.is_empty() {
+            return;
+        }
         self.releases.is_awaited = false;
-        self.arrived += 1;
         self.line = None;
         self.forget_old_configs();
         self.wake = Some(now);
@@ -123,6 +130,12 @@ impl Pool<'_> {
             self.releases.sources.retain(|source| source.name != RELEASE);
             self.releases.sources.push(source(RELEASE, &name, Some(&name)));
         }
+    }
+
+    /// Whether an update is on its way through these nodes that began before, or that something else joined.
+    pub(super) fn is_updating(&self) -> bool {
+        let is_told = self.update.as_ref().is_some_and(|update| update.release.is_some());
+        is_told && self.changes.last().is_some_and(|change| change.finished.is_none())
     }
 
     /// Whether all nodes have what an update of the path brings.

@@ -1,12 +1,14 @@
 //! Updates of the control plane: when they start and end, what follows for nodes, and who will be in their way.
 
 use super::*;
-use crate::simulate::{
-    foresight::{Rescue, sentence},
-    path::{self, BadPath},
-    plane::{Hop, Updates},
+use crate::{
+    simulate::{
+        foresight::{Rescue, sentence},
+        path::{self, BadPath},
+        plane::{Hop, Updates},
+    },
+    skew::Release,
 };
-use crate::skew::Release;
 
 /// A cluster at a release: masters and workers with its kubelets, the control plane and each pool with a stanza of its own.
 fn at_release(version: &str, (kubelet, plane, workers): (&str, &Value, &Value)) -> Snapshot {
@@ -225,6 +227,17 @@ fn last_window_that_helps_is_told_of_a_pool_that_somebody_stopped() {
     let (_, hint) = sentence(hop, block);
     let begin = "spec.paused is true; the last window of ChangeManagementPolicy/nights that still helps opens at 2026-11-24T22:00:00Z";
     assert!(hint.starts_with(begin), "{hint}");
+}
+
+/// CV-1: a pool without nodes has nothing to follow with.
+#[test]
+fn release_is_no_change_of_a_pool_without_nodes() {
+    let mut cluster = at_release("4.20.8", ("v1.33.2", &open(), &open()));
+    add_pool(&mut cluster, "gpu", 0, &json!({}));
+    let forecast = simulate(&cluster, &asked(&cluster, &[("4.21", 1)], 30));
+    assert!(forecast.updates.unwrap().hops[0].finished.is_some());
+    let changes = |course: &Course| course.changes.len();
+    assert_eq!(forecast.pools.iter().map(changes).collect::<Vec<_>>(), [0, 1, 1]);
 }
 
 /// CV-3
