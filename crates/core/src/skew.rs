@@ -1,7 +1,7 @@
 //! How far may kubelets be behind their API server, and how far are they? (CV-3)
 //!
-//! Kubernetes lets kubelets be some minors behind, OpenShift fewer, depending on the release, and it is the next minor update of the control
-//! plane that finds out. What is judged here is judged as the operator of OpenShift's API server does, with its classes and reasons.
+//! Kubernetes lets kubelets be some minors behind, `OpenShift` fewer, depending on the release, and it is the next minor update of the control
+//! plane that finds out. What is judged here is judged as the operator of `OpenShift`'s API server does, with its classes and reasons.
 //! When the day comes that a pool stands in the way is foreseen by a forecast (`simulate::foresight`).
 
 pub mod limit;

@@ -1,6 +1,6 @@
 //! Which kubelets does a control plane support? What it is decides by whose rule.
 //!
-//! Kubernetes supports kubelets that are three minors behind, two before 1.28. OpenShift supports fewer ([`Release::limit`]). The nodes of
+//! Kubernetes supports kubelets that are three minors behind, two before 1.28. `OpenShift` supports fewer ([`Release::limit`]). The nodes of
 //! a hosted cluster may be three minors behind, which its controller knows of nodes and nobody asks when the control plane is updated.
 
 use std::fmt;
@@ -16,7 +16,7 @@ const WIDER_SINCE: u16 = 28;
 /// What a control plane is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plane {
-    /// OpenShift, with an operator that keeps the rule.
+    /// `OpenShift`, with an operator that keeps the rule.
     OpenShift(Release),
     /// The control plane of a hosted cluster.
     Hosted(Release),

@@ -1,6 +1,6 @@
 //! May the control plane be updated to the next minor, as its kubelets stand today? One class for each node, and the worst speaks (CV-3).
 //!
-//! Classes, reasons and their order are those of the operator of OpenShift's API server, so whoever knows its condition
+//! Classes, reasons and their order are those of the operator of `OpenShift`'s API server, so whoever knows its condition
 //! `KubeletMinorVersionUpgradeable` reads the same here. It stops updates to a higher minor; patch releases pass.
 
 use super::{

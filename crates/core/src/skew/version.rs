@@ -1,17 +1,17 @@
-//! Which minor is a version of? Of Kubernetes as kubelets report it, of OpenShift as `ClusterVersion` names it.
+//! Which minor is a version of? Of Kubernetes as kubelets report it, of `OpenShift` as `ClusterVersion` names it.
 //!
 //! Total: a text that is no version is told as such, and nothing here panics on a number that nobody has released yet.
 
 use std::{fmt, str::FromStr};
 
-/// The last minor of OpenShift 4, after which 5.0 comes.
+/// The last minor of `OpenShift` 4, after which 5.0 comes.
 const LAST_OF_FOUR: u16 = 23;
 
 /// A minor of Kubernetes: the 34 of 1.34.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kubernetes(u16);
 
-/// A minor of OpenShift, such as 4.21. Patch releases have the kubelets of their minor, so they count as it.
+/// A minor of `OpenShift`, such as 4.21. Patch releases have the kubelets of their minor, so they count as it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Release {
     major: Major,

@@ -65,7 +65,7 @@ fn drawn(seed: u64) -> (Snapshot, Settings) {
                         node.state = NodeState::Degraded;
                         node.cordon = Cordon::Emptied;
                     }
-                    3 if seed % 5 == 0 => node.allowed = Some(new.clone()),
+                    3 if seed.is_multiple_of(5) => node.allowed = Some(new.clone()),
                     4 => {
                         node.current.clone_from(&new);
                         node.desired.clone_from(&new);
