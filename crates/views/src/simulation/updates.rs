@@ -76,8 +76,7 @@ fn block_item(hop: &Hop, block: &Block) -> BlockItem {
     let (reason, hint) = sentence(hop, block);
     let (takes, window) = match block.rescue {
         Rescue::Window { start, begin_by, takes } => (takes, Some((start, begin_by))),
-        Rescue::TooShort { takes, .. } => (takes, None),
-        Rescue::NoWindow { takes, .. } => (takes, None),
+        Rescue::TooShort { takes, .. } | Rescue::NoWindow { takes, .. } => (takes, None),
     };
     let (last_window, begin_by) =
         window.map(|(start, begin_by)| (start.to_string(), begin_by.to_string())).unzip();
