@@ -26,14 +26,12 @@ use crate::{
 pub mod chance;
 mod clock;
 mod course;
-pub mod foresight;
 pub mod path;
-pub mod plane;
 mod pool;
-mod release;
 mod start;
 pub mod verdict;
 
+pub use clock::{foresight, plane};
 pub use course::{Arrival, PoolChange, Run};
 pub use foresight::foresee;
 use path::Update;

@@ -3,8 +3,14 @@
 
 use api::machine::names::{ARBITER, MASTER};
 
-use super::{Settings, plane::Plane, pool::Pool};
+use super::{Settings, pool::Pool};
 use crate::pool::{master, seen::SeenNode};
+
+mod block;
+pub mod foresight;
+pub mod plane;
+
+use plane::Plane;
 
 /// Lets the period go by. Pools come back in the order they were given.
 pub(super) fn run<'a>(

@@ -14,7 +14,6 @@ use super::{
     Settings,
     chance::Chance,
     course::{Arrival, PoolChange, Run},
-    release::Releases,
 };
 use crate::{
     document::problem::Problem,
@@ -30,6 +29,10 @@ use crate::{
         update::SeenUpdate,
     },
 };
+
+mod release;
+
+pub(super) use release::{Brought, Offer, Releases};
 
 /// After how many plans at one instant a pool counts as settled: it renders, points to what it rendered, reserves, and has no more
 /// to do. More than that would be a plan that never ends, which the laws of `decide` exclude.

@@ -12,8 +12,7 @@ use super::{
     Settings,
     course::{Arrival, PoolChange},
     path,
-    pool::{Look, Pool, as_rendered},
-    release::Releases,
+    pool::{Look, Pool, Releases, as_rendered},
 };
 use crate::{
     cluster::{seen::SeenGated, snapshot::Snapshot},

@@ -2,8 +2,8 @@
 
 use crate::{
     document::format::duration_text,
-    simulate::{
-        foresight::{Block, Rescue},
+    simulate::clock::{
+        block::{Block, Rescue},
         plane::Hop,
     },
 };

@@ -9,18 +9,17 @@ use std::collections::VecDeque;
 use api::machine::names::MASTER;
 use schedule::Instant;
 
-use super::{
-    Settings,
-    chance::Chance,
-    foresight::{self, Block},
-    path::{self, Update},
-    pool::Pool,
-    release::{Brought, Offer},
-};
+use super::block::{self, Block};
 use crate::{
     cluster::snapshot::Snapshot,
     document::problem::Object,
     gate::{WhatIf, change::ChangeId},
+    simulate::{
+        Settings,
+        chance::Chance,
+        path::{self, Update},
+        pool::{Brought, Offer, Pool},
+    },
     skew::{self, Release},
 };
 
@@ -53,7 +52,7 @@ pub struct Hop {
 }
 
 /// The control plane under the virtual clock.
-pub(super) struct Plane {
+pub(in crate::simulate) struct Plane {
     object: Object,
     gate: WhatIf,
     from: Release,
@@ -65,7 +64,7 @@ pub(super) struct Plane {
 
 impl Plane {
     /// The control plane when the period begins; none if nothing is asked of it, or if nobody can tell which release it has.
-    pub(super) fn new(cluster: &Snapshot, settings: &Settings) -> Option<Self> {
+    pub(in crate::simulate) fn new(cluster: &Snapshot, settings: &Settings) -> Option<Self> {
         let version = cluster.control_plane()?;
         let from = path::current(cluster).ok()?;
         if settings.updates.is_empty() {
@@ -91,7 +90,12 @@ impl Plane {
     }
 
     /// What happens at an instant, once nodes that are back have been counted.
-    pub(super) fn step(&mut self, pools: &mut [Pool<'_>], now: Instant, settings: &Settings) {
+    pub(in crate::simulate) fn step(
+        &mut self,
+        pools: &mut [Pool<'_>],
+        now: Instant,
+        settings: &Settings,
+    ) {
         loop {
             let place = self.over.len() + 1;
             let Some(hop) = self.hops.front_mut() else { return };
@@ -107,7 +111,7 @@ impl Plane {
                 let is_minor = hop.update.release > self.current;
                 if is_minor && pools.iter().any(|pool| pool.is_behind(hop.plane())) {
                     if hop.blocks.is_empty() {
-                        hop.blocks = foresight::blocks(hop.plane(), pools, (now, settings));
+                        hop.blocks = block::blocks(hop.plane(), pools, (now, settings));
                     }
                     return;
                 }
@@ -142,7 +146,7 @@ impl Plane {
     }
 
     /// The next instant after now at which something happens to it by itself.
-    pub(super) fn next(&self, now: Instant) -> Option<Instant> {
+    pub(in crate::simulate) fn next(&self, now: Instant) -> Option<Instant> {
         let hop = self.hops.front()?;
         if hop.started.is_some() {
             return self.applied.filter(|at| *at > now);
@@ -154,7 +158,7 @@ impl Plane {
     }
 
     /// What came of it.
-    pub(super) fn updates(self) -> Updates {
+    pub(in crate::simulate) fn updates(self) -> Updates {
         let hops = self.over.into_iter().chain(self.hops).collect();
         Updates { object: self.object, from: self.from, hops }
     }

@@ -9,7 +9,7 @@ use api::machine::{MachineConfigSpec, names::MASTER};
 use schedule::Instant;
 use serde_json::json;
 
-use super::pool::{MAKE_BELIEVE, Pool, as_rendered};
+use super::{MAKE_BELIEVE, Pool, as_rendered};
 use crate::{
     pool::{render::Rendering, source::Source, update::SeenUpdate},
     skew::{Kubernetes, Plane, Release},
@@ -20,55 +20,55 @@ const RELEASE: &str = "make-believe release";
 
 /// What configurations bring that are rendered from some instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Brought {
+pub(in crate::simulate) struct Brought {
     /// Which update of the path it belongs to, counted from one; none is what was there.
-    pub(super) hop: usize,
+    pub(in crate::simulate) hop: usize,
     /// The kubelet in it; none if nobody knows.
-    pub(super) kubelet: Option<Kubernetes>,
+    pub(in crate::simulate) kubelet: Option<Kubernetes>,
 }
 
 /// A release that comes to a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Offer {
+pub(in crate::simulate) struct Offer {
     /// When.
-    pub(super) at: Instant,
+    pub(in crate::simulate) at: Instant,
     /// Its name; empty for what was there when the period began.
-    pub(super) name: String,
+    pub(in crate::simulate) name: String,
     /// What it brings.
-    pub(super) brought: Brought,
+    pub(in crate::simulate) brought: Brought,
 }
 
 /// What a pool has of releases.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Releases {
+pub(in crate::simulate) struct Releases {
     /// What each node has reached, by its place.
-    pub(super) reached: Vec<Brought>,
+    pub(in crate::simulate) reached: Vec<Brought>,
     /// Those that have come, the newest last: what is rendered now brings that.
-    pub(super) offered: Vec<Offer>,
+    pub(in crate::simulate) offered: Vec<Offer>,
     /// Those that will come by themselves, the next one last.
-    pub(super) planned: Vec<Offer>,
+    pub(in crate::simulate) planned: Vec<Offer>,
     /// What each configuration brings.
-    pub(super) brings: BTreeMap<String, Brought>,
+    pub(in crate::simulate) brings: BTreeMap<String, Brought>,
     /// Sources that are there because an update is.
-    pub(super) sources: Vec<Source>,
+    pub(in crate::simulate) sources: Vec<Source>,
     /// Whether an update has begun that has brought nothing yet.
-    pub(super) is_awaited: bool,
+    pub(in crate::simulate) is_awaited: bool,
 }
 
 impl Releases {
     /// Whether no release has come since the period began.
-    pub(super) fn has_nothing_new(&self) -> bool {
+    pub(in crate::simulate) fn has_nothing_new(&self) -> bool {
         self.offered.len() < 2
     }
 
-    pub(super) fn newest(&self) -> Option<Brought> {
+    pub(in crate::simulate) fn newest(&self) -> Option<Brought> {
         self.offered.last().map(|offer| offer.brought)
     }
 }
 
 impl Pool<'_> {
     /// Where nodes stand when the period begins: who does not say is taken to be where the control plane is.
-    pub(super) fn count_releases(&mut self, current: Option<Release>, start: Instant) {
+    pub(in crate::simulate) fn count_releases(&mut self, current: Option<Release>, start: Instant) {
         let there = Brought { hop: 0, kubelet: current.map(Release::kubernetes) };
         let own = self
             .nodes
@@ -82,7 +82,7 @@ impl Pool<'_> {
     }
 
     /// An update of the control plane begins. The masters are told as `ClusterVersion` would tell.
-    pub(super) fn begin_update(&mut self, release: &str, now: Instant) {
+    pub(in crate::simulate) fn begin_update(&mut self, release: &str, now: Instant) {
         if self.seen.name != MASTER {
             return;
         }
@@ -102,7 +102,7 @@ impl Pool<'_> {
     }
 
     /// The release brings a configuration to the pool.
-    pub(super) fn take_release(&mut self, offer: Offer) {
+    pub(in crate::simulate) fn take_release(&mut self, offer: Offer) {
         let (name, now) = (offer.name.clone(), offer.at);
         self.releases.offered.push(offer);
         if self.nodes.is_empty() {
@@ -133,23 +133,23 @@ impl Pool<'_> {
     }
 
     /// Whether an update is on its way through these nodes that began before, or that something else joined.
-    pub(super) fn is_updating(&self) -> bool {
+    pub(in crate::simulate) fn is_updating(&self) -> bool {
         let is_told = self.update.as_ref().is_some_and(|update| update.release.is_some());
         is_told && self.changes.last().is_some_and(|change| change.finished.is_none())
     }
 
     /// Whether all nodes have what an update of the path brings.
-    pub(super) fn has_reached(&self, hop: usize) -> bool {
+    pub(in crate::simulate) fn has_reached(&self, hop: usize) -> bool {
         self.releases.reached.iter().all(|reached| reached.hop >= hop)
     }
 
     /// Whether a node is too far behind for a control plane.
-    pub(super) fn is_behind(&self, plane: Plane) -> bool {
+    pub(in crate::simulate) fn is_behind(&self, plane: Plane) -> bool {
         self.releases.reached.iter().any(|reached| too_old(*reached, plane).is_some())
     }
 
     /// The nodes that are too far behind for a control plane, each with its kubelet.
-    pub(super) fn behind(&self, plane: Plane) -> Vec<(String, Kubernetes)> {
+    pub(in crate::simulate) fn behind(&self, plane: Plane) -> Vec<(String, Kubernetes)> {
         let nodes = self.nodes.iter().zip(&self.releases.reached);
         nodes
             .filter_map(|(node, reached)| Some((node.name.clone(), too_old(*reached, plane)?)))
@@ -157,7 +157,7 @@ impl Pool<'_> {
     }
 
     /// A node runs another configuration, and with it the kubelet that is in it.
-    pub(super) fn note_release(&mut self, place: usize) {
+    pub(in crate::simulate) fn note_release(&mut self, place: usize) {
         let brought =
             self.nodes.get(place).and_then(|node| self.releases.brings.get(&node.current));
         if let (Some(brought), Some(reached)) = (brought, self.releases.reached.get_mut(place)) {

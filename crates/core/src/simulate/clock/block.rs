@@ -1,23 +1,11 @@
-//! Which pool will stand in the way of an update of the control plane, when, and which window is the last that still helps? (CV-3)
-//!
-//! A pool that is held by its gate stays at its kubelets, and the control plane goes on until they are further behind than the next release
-//! supports. That is months away and certain, so it is told today.
+//! Which pools would an update of the control plane find too far behind, and which window is the last that still helps? (CV-3)
 
 use std::collections::BTreeSet;
 
 use api::machine::names::NodeState;
 use schedule::Instant;
 
-use super::{
-    Settings, clock,
-    course::{Arrival, PoolChange},
-    plane::Updates,
-    pool::{Pool, as_rendered},
-    release::Offer,
-    start,
-};
 use crate::{
-    cluster::snapshot::Snapshot,
     document::problem::Object,
     gate::WhatIf,
     policy::forecast::length,
@@ -26,12 +14,13 @@ use crate::{
         render::Rendering,
         seen::{Cordon, Health, Pause},
     },
+    simulate::{
+        Settings,
+        course::{Arrival, PoolChange},
+        pool::{Offer, Pool, as_rendered},
+    },
     skew::{Kubernetes, Plane},
 };
-
-mod words;
-
-pub use words::sentence;
 
 /// A pool that stands in the way of an update of the control plane.
 #[derive(Clone, Debug)]
@@ -82,19 +71,6 @@ pub enum Rescue {
         /// When a window would have to open at the latest.
         open_by: Instant,
     },
-}
-
-/// What will stand in the way of the updates that are asked for in `settings`, and when: the one entry for everybody who tells of it,
-/// the command and the operator. Nothing if no update is asked for, or if nobody can tell which release the control plane has.
-///
-/// Pure, and costs a forecast of the period. An operator asks with `settings.updates` from [`path::wished`](super::path::wished); the answer
-/// holds instants and no countdown, so it stays as it is until an object that was read changes or an edge of a gate comes (POL-7).
-/// `blocked()` of the answer is the first update that does not start when its gate opens; its `due` is the value of a metric, and its
-/// blocks name pools, nodes and windows for a condition and an event.
-pub fn foresee(cluster: &Snapshot, settings: &Settings) -> Option<Updates> {
-    let plane = super::plane::Plane::new(cluster, settings)?;
-    let (_, plane) = clock::run(start::pools(cluster, settings), Some(plane), settings);
-    plane.map(super::plane::Plane::updates)
 }
 
 /// The pools that a control plane would find too far behind.
@@ -189,7 +165,7 @@ fn takes(pool: &Pool<'_>, settings: &Settings) -> i64 {
         pools: BTreeSet::new(),
         ..settings.clone()
     };
-    let (ended, _) = clock::run(vec![pool], None, &settings);
+    let (ended, _) = super::run(vec![pool], None, &settings);
     let runs = ended.iter().flat_map(|pool| &pool.changes).flat_map(|change| &change.runs);
     let end = runs.map(|run| run.end).max();
     end.map_or(0, |end| length(&(start..end)))
