@@ -36,3 +36,4 @@ pub mod policy;
 pub mod pool;
 pub mod reach;
 pub mod simulate;
+pub mod skew;

@@ -41,6 +41,7 @@ pub mod entitled;
 mod held;
 mod ignition;
 pub mod ledger;
+pub(crate) mod line;
 pub mod master;
 pub mod membership;
 pub mod merge;
@@ -297,11 +298,7 @@ pub fn decide<R: Clone>(view: &PoolView<'_>, gate: &Gate<R>, now: Instant) -> Po
     let progress = report::progress(view, ways.as_ref(), &blocked, (&bypass, &shelf));
     plan.pending.course = report::course(view, ways.as_ref(), &blocked);
     if !writes_pool {
-        let may = blocked.is_empty()
-            && view.held_back.is_none()
-            && view.pool.stays()
-            && view.pool.paused == Pause::Running
-            && view.waits_for.is_none();
+        let may = blocked.is_empty() && may_begin(view);
         let rollout = rollout(view, &shelf, ways.as_ref().filter(|_| may), now);
         plan.wake = rollout.wake;
         let marked: BTreeSet<&str> =
@@ -329,6 +326,14 @@ pub fn decide<R: Clone>(view: &PoolView<'_>, gate: &Gate<R>, now: Instant) -> Po
     plan.problems.extend(view.rendering.problems.iter().cloned());
     plan.problems.extend(report::stale_consents(view, target.as_ref()));
     plan
+}
+
+/// Whether nothing stops a pool but what is wrong with it, and its gate.
+fn may_begin(view: &PoolView<'_>) -> bool {
+    view.held_back.is_none()
+        && view.pool.stays()
+        && view.pool.paused == Pause::Running
+        && view.waits_for.is_none()
 }
 
 impl<R> Effect<R> {

@@ -5,7 +5,9 @@
 //! and seed are arguments, so the same cluster and the same settings give the same forecast (DET-1).
 //!
 //! - POOL-1: a node that was begun finishes, whatever the window does, even after the period.
-//! - CV-1, HOST-1: of an update of a control plane or of hosted nodes only the start is told; nobody here knows how long it takes.
+//! - CV-1: an update of the control plane starts with its gate, goes on to its masters whatever the window does, and workers follow.
+//! - CV-3: pools that will be too far behind for one are told, with the day.
+//! - HOST-1: of hosted nodes only the start is told; nobody here knows how long they take.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,16 +20,22 @@ use crate::{
     cluster::{seen::SeenGated, snapshot::Snapshot},
     document::problem::Object,
     gate::{self, Gate, WhatIf},
+    skew::Verdict,
 };
 
 pub mod chance;
 mod clock;
 mod course;
+pub mod path;
 mod pool;
 mod start;
 pub mod verdict;
 
+pub use clock::{foresight, plane};
 pub use course::{Arrival, PoolChange, Run};
+pub use foresight::foresee;
+use path::Update;
+use plane::{Plane, Updates};
 use verdict::Outlook;
 
 /// What a person may choose.
@@ -45,15 +53,19 @@ pub struct Settings {
     pub arrivals: Vec<Instant>,
     /// The pools in which they arrive; all, if none is named.
     pub pools: BTreeSet<String>,
+    /// The updates of the control plane that are asked for, in order (see [`path`]).
+    pub updates: Vec<Update>,
 }
 
-/// How long a node usually takes, in seconds.
+/// How long a node and a control plane usually take, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
     /// Until its workloads have left.
     pub drain: i64,
     /// From then on, until it is back with its new configuration.
     pub reboot: i64,
+    /// From the start of an update of the control plane until it has been applied and the masters follow.
+    pub payload: i64,
 }
 
 /// What would happen.
@@ -63,6 +75,10 @@ pub struct Forecast {
     pub pools: Vec<Course>,
     /// Each other resource that has something pending, in the order of the kinds.
     pub others: Vec<Single>,
+    /// The control plane, if updates are asked for and it is known which release it has.
+    pub updates: Option<Updates>,
+    /// How kubelets stand with the control plane when the period begins, where that is known (CV-3).
+    pub skew: Option<Verdict>,
 }
 
 /// What would happen to a pool.
@@ -104,25 +120,36 @@ pub struct Single {
 /// What would happen to a cluster.
 pub fn simulate(cluster: &Snapshot, settings: &Settings) -> Forecast {
     let pools = start::pools(cluster, settings);
-    let ended = clock::run(pools.clone(), settings);
+    let plane = Plane::new(cluster, settings);
+    let (ended, plane) = clock::run(pools.clone(), plane, settings);
     let pools =
         pools.iter().zip(&ended).map(|(before, after)| verdict::course(before, after, settings));
-    Forecast {
-        pools: pools.collect(),
-        others: cluster
-            .gated()
-            .filter(|gated| gated.pool.is_none() && !gated.pending.is_empty())
-            .map(|gated| single(gated, &cluster.gate(gated), settings))
-            .collect(),
-    }
+    let pools = pools.collect();
+    let updates = plane.map(Plane::updates);
+    let others = cluster
+        .gated()
+        .filter(|gated| gated.pool.is_none() && !gated.pending.is_empty())
+        .map(|gated| single(gated, &cluster.gate(gated), (updates.as_ref(), settings)));
+    Forecast { others: others.collect(), skew: cluster.skew(), pools, updates }
 }
 
-fn single(gated: &SeenGated, gate: &Gate, settings: &Settings) -> Single {
+fn single(
+    gated: &SeenGated,
+    gate: &Gate,
+    (updates, settings): (Option<&Updates>, &Settings),
+) -> Single {
     let start = settings.range.start;
     let open = gate.set().state(start);
-    let starts = if open.inside { Some(start) } else { open.until };
+    let object = gated.identity.key.object();
+    let hop = updates.filter(|updates| updates.object == object).and_then(|all| all.hops.first());
+    let starts = match hop {
+        // More than its gate is in the way of an update.
+        Some(hop) => hop.started,
+        None if open.inside => Some(start),
+        None => open.until,
+    };
     Single {
-        object: gated.identity.key.object(),
+        object,
         waiting: gate::words::each(&gated.pending.waiting),
         starts: starts.filter(|starts| *starts < settings.range.end),
         reason: gate::explain::sentence(gate, start),

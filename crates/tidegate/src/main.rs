@@ -9,6 +9,7 @@ mod cluster;
 mod edge;
 mod output;
 mod source;
+mod updates;
 mod verbs;
 mod yaml;
 

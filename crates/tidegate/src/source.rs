@@ -318,6 +318,16 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
         return;
     }
     let document = root.value();
+    if matches!(loaded.reads, Reads::Everything) {
+        // What a cluster is made of is welcome beside what is judged: a forecast reads it.
+        let kind = root.field("kind").and_then(|kind| kind.text());
+        let kind = kind.and_then(|kind| known(root, kind, Reads::Machines));
+        loaded.objects.extend(kind.map(|kind| (kind, document.clone())));
+        if kind.is_some_and(|kind| matches!(kind.role, Role::Part)) {
+            loaded.documents += 1;
+            return;
+        }
+    }
     if matches!(loaded.reads, Reads::Cluster | Reads::Machines) {
         let name = root.field("kind").and_then(|kind| kind.text());
         let Some(kind) = name.and_then(|name| known(root, name, loaded.reads)) else { return };

@@ -262,6 +262,32 @@ fn simulate() {
     );
 }
 
+/// CV-1, CV-3: updates of the control plane, and the pool that will be in their way.
+#[test]
+fn updates_of_the_control_plane() {
+    let cluster = "crates/tidegate/tests/inputs/skew";
+    let simulate = ["simulate", "-f", cluster, MONDAY];
+    let with = |more: &[&'static str]| [simulate.as_slice(), more].concat();
+    let path = ["--update=4.21@2027-03-01", "--update=4.22@2027-07-01", "--update=4.23@2027-10-01"];
+    check("updates", &with(&["--update-every=120d", "--for=2y", "--exit-code"]));
+    check("updates-json", &with(&[path.as_slice(), &["-o", "json"]].concat()));
+    check("updates-fine", &with(&["--update=4.21@2027-03-01"]));
+    check("updates-no-date", &with(&["--update=4.21"]));
+    check("updates-unknown", &with(&["--update=six@2027-03-01"]));
+    check("updates-bad-date", &with(&["--update=4.21@2027-02-30"]));
+    check("updates-back", &with(&["--update=4.19@2027-03-01"]));
+    check("updates-skips", &with(&["--update=4.22@2027-03-01"]));
+    check("updates-past", &with(&["--update=4.21@2026-03-01"]));
+    check("updates-zero", &with(&["--update-every=0d"]));
+    check("updates-both", &with(&["--update-every=90d", "--update=4.21@2027-03-01"]));
+    let validate = ["validate", cluster, MONDAY];
+    let with = |more: &[&'static str]| [validate.as_slice(), more].concat();
+    check("validate-skew", &with(&["--update-every=120d"]));
+    check("validate-skew-none", &with(&["--update=4.21@2027-03-01", "--strict"]));
+    check("validate-skew-json", &with(&[path.as_slice(), &["--strict", "-o", "json"]].concat()));
+    check("validate-skew-nobody", &["validate", "examples", MONDAY, "--update-every=90d"]);
+}
+
 /// DET-1: two processes, the same bytes, in every format.
 #[test]
 fn simulation_gives_the_same_bytes_twice() {

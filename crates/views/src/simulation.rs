@@ -3,4 +3,5 @@
 pub mod items;
 pub mod picture;
 pub mod table;
+pub mod updates;
 pub mod words;

@@ -32,6 +32,7 @@ use crate::{
 mod concerned;
 mod gates;
 mod members;
+mod skew;
 mod view;
 
 use members::Members;

@@ -144,6 +144,8 @@ pub enum Code {
     EmptyRange,
     /// The rule can never fire (TIME-7).
     NeverFires,
+    /// A pool will stand in the way of an update of the control plane (CV-3).
+    SkewAhead,
 }
 
 impl Code {
@@ -166,12 +168,30 @@ impl Code {
             Self::Conflict => "Conflict",
             Self::EmptyRange => "EmptyRange",
             Self::NeverFires => "NeverFires",
+            Self::SkewAhead => "SkewAhead",
         }
     }
 
     /// How bad it is.
     pub fn severity(self) -> Severity {
-        if self == Self::NeverFires { Severity::Warning } else { Severity::Error }
+        match self {
+            Self::NeverFires | Self::SkewAhead => Severity::Warning,
+            Self::Unreadable
+            | Self::NotText
+            | Self::Empty
+            | Self::TooLarge
+            | Self::Syntax
+            | Self::DuplicateField
+            | Self::UnknownKind
+            | Self::UnknownField
+            | Self::MissingField
+            | Self::WrongType
+            | Self::NotAllowed
+            | Self::OutOfRange
+            | Self::BadFormat
+            | Self::Conflict
+            | Self::EmptyRange => Severity::Error,
+        }
     }
 }
 

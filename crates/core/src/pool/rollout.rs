@@ -197,16 +197,10 @@ impl<'a, R: Clone> Ways<'a, R> {
         }
     }
 
-    /// The way of a node that can take a new configuration at all: one that is where it was told to go, at none, or stuck on its way;
-    /// and open for workloads, unless its own change emptied it and then failed, or an administrator who emptied it asks for it by name.
+    /// The way of a node that can take a new configuration at all.
     fn begin(&self, node: &SeenNode) -> Option<Way<'_, 'a, R>> {
-        let settled = node.is_done() || node.is_blank() || node.is_failing();
         let way = self.of(node)?;
-        // Consent to one configuration lets nobody take an emptied node to another (POOL-7).
-        let named = || Consent::of(node, &self.config(&way).name).is_some();
-        let stuck = node.is_failing() && node.cordon == Cordon::Emptied;
-        let able = node.is_ready() || node.health == Health::Healthy && (stuck || named());
-        (settled && able).then_some(way)
+        can_begin(node, &self.config(&way).name).then_some(way)
     }
 
     /// The record of the change that these marks begin: only the gate begins one for the whole pool, and only of masters it is asked
@@ -230,6 +224,17 @@ enum Way<'w, 'a, R> {
     Begun(&'w Begun, &'a Rendered),
     Bypass(&'w Lacking),
     Consent(Consent),
+}
+
+/// Whether a node can take a new configuration at all: one that is where it was told to go, at none, or stuck on its way; and open for
+/// workloads, unless its own change emptied it and then failed, or an administrator who emptied it asks for it by name.
+pub(crate) fn can_begin(node: &SeenNode, config: &str) -> bool {
+    let settled = node.is_done() || node.is_blank() || node.is_failing();
+    // Consent to one configuration lets nobody take an emptied node to another (POOL-7).
+    let named = || Consent::of(node, config).is_some();
+    let stuck = node.is_failing() && node.cordon == Cordon::Emptied;
+    let able = node.is_ready() || node.health == Health::Healthy && (stuck || named());
+    settled && able
 }
 
 /// Plans the nodes of a pool. Without ways nothing new begins, and the ledger is only tidied.
@@ -267,8 +272,8 @@ pub(crate) fn rollout<'a, R: Clone>(
             }
             continue;
         }
-        let (age, zone) = (shelf.age(&node.current), node.zone());
-        candidates.push(Candidate { node, way, age, zone, counted });
+        let rank = Rank::new(node, shelf.age(&node.current));
+        candidates.push(Candidate { node, way, rank, counted });
     }
     occupied += release_strangers(view, &mut plan, server);
     plan.wake = plan.ledger.next_lapse(server, now);
@@ -293,7 +298,7 @@ pub(crate) fn rollout<'a, R: Clone>(
 
 /// How a node stands with the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InLedger {
+pub(crate) enum InLedger {
     /// Not in it.
     Free,
     /// Reserved, not marked, and somebody may still mark it.
@@ -305,7 +310,7 @@ enum InLedger {
 }
 
 impl InLedger {
-    fn of(node: &SeenNode, entry: Option<&Entry>, server: ServerTime) -> Self {
+    pub(crate) fn of(node: &SeenNode, entry: Option<&Entry>, server: ServerTime) -> Self {
         match entry {
             None => Self::Free,
             Some(entry) if node.desired == entry.config && node.is_done() => Self::Over,
@@ -339,22 +344,32 @@ fn release_strangers<R>(
 struct Candidate<'a, 'w, R> {
     node: &'a SeenNode,
     way: Way<'w, 'a, R>,
-    /// How old the configuration is that it runs.
-    age: Instant,
-    zone: Option<&'a str>,
+    rank: Rank<'a>,
     /// Whether it takes room in the budget already.
     counted: bool,
 }
 
+/// Who comes first: the age of the configuration it runs, its zone with those without one last, its own age, its name (POOL-3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank<'a> {
+    age: Instant,
+    is_nowhere: bool,
+    zone: Option<&'a str>,
+    created: Option<Instant>,
+    name: &'a str,
+}
+
+impl<'a> Rank<'a> {
+    /// Of a node that runs a configuration of this age.
+    pub(crate) fn new(node: &'a SeenNode, age: Instant) -> Self {
+        let zone = node.zone();
+        Self { age, is_nowhere: zone.is_none(), zone, created: node.created, name: &node.name }
+    }
+}
+
 impl<R> Candidate<'_, '_, R> {
-    /// Who comes first: the age of the configuration it runs, its zone with those without one last, its own age, its name (POOL-3).
     fn order(&self, other: &Self) -> Ordering {
-        let key = |one: &Self| (one.age, one.zone.is_none());
-        key(self)
-            .cmp(&key(other))
-            .then_with(|| self.zone.cmp(&other.zone))
-            .then_with(|| self.node.created.cmp(&other.node.created))
-            .then_with(|| self.node.name.cmp(&other.node.name))
+        self.rank.cmp(&other.rank)
     }
 }
 

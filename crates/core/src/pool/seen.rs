@@ -105,6 +105,8 @@ pub struct SeenNode {
     pub labels: BTreeMap<String, String>,
     /// When it joined.
     pub created: Option<Instant>,
+    /// The version that its kubelet reports; empty if it has not (CV-3).
+    pub kubelet: String,
     /// What the kubelet says of it.
     pub health: Health,
     /// Whether it takes workloads.
@@ -297,6 +299,7 @@ impl SeenNode {
             labels: texts(document.pointer("/metadata/labels")),
             created: text(document, "/metadata/creationTimestamp")
                 .and_then(|at| Instant::parse(at).ok()),
+            kubelet: own("/status/nodeInfo/kubeletVersion"),
             health: health(document),
             cordon: match drain::Node::of(document) {
                 node if node.is_cordoned_by_drain() => Cordon::Emptied,

@@ -35,6 +35,8 @@ pub struct SeenUpdate {
     pub release: Option<String>,
     /// When that began, as whoever installs it says.
     pub started: Option<Instant>,
+    /// The release that the control plane has, or goes to if one is being installed; none if nobody says (CV-3).
+    pub current: Option<String>,
     /// The record; none if there is none, or none that can be read.
     pub record: Option<Record>,
     /// Why the record cannot be read.
@@ -97,6 +99,9 @@ impl SeenUpdate {
             resource_version: own("/metadata/resourceVersion").unwrap_or_default().to_owned(),
             release: release.filter(|_| partial).map(str::to_owned),
             started: own("/status/history/0/startedTime").and_then(|at| Instant::parse(at).ok()),
+            current: own("/status/desired/version")
+                .or_else(|| own("/status/history/0/version"))
+                .map(str::to_owned),
             record,
             problem,
             name,

@@ -1,18 +1,32 @@
-//! What happens next? The virtual clock: it jumps to the next event of any pool, and every pool that the event concerns is decided anew.
+//! What happens next? The virtual clock: it jumps to the next event of any pool or of the control plane, and every pool that the event
+//! concerns is decided anew.
 
 use api::machine::names::{ARBITER, MASTER};
 
 use super::{Settings, pool::Pool};
 use crate::pool::{master, seen::SeenNode};
 
+mod block;
+pub mod foresight;
+pub mod plane;
+
+use plane::Plane;
+
 /// Lets the period go by. Pools come back in the order they were given.
-pub(super) fn run<'a>(mut pools: Vec<Pool<'a>>, settings: &Settings) -> Vec<Pool<'a>> {
+pub(super) fn run<'a>(
+    mut pools: Vec<Pool<'a>>,
+    mut plane: Option<Plane>,
+    settings: &Settings,
+) -> (Vec<Pool<'a>>, Option<Plane>) {
     let mut now = settings.range.start;
     while now < settings.range.end {
         let mut voters_moved = false;
         for pool in &mut pools {
             let moved = pool.deliver(now, settings);
             voters_moved |= moved && is_voter(pool);
+        }
+        if let Some(plane) = &mut plane {
+            plane.step(&mut pools, now, settings);
         }
         for place in 0..pools.len() {
             let waits_for = pools.get(place).and_then(|pool| waits_for(pool, &pools));
@@ -22,13 +36,15 @@ pub(super) fn run<'a>(mut pools: Vec<Pool<'a>>, settings: &Settings) -> Vec<Pool
                 pool.settle(waits_for, now, settings);
             }
         }
-        let Some(next) = pools.iter().filter_map(|pool| pool.next(now)).min() else { break };
+        let own = plane.as_ref().and_then(|plane| plane.next(now));
+        let next = pools.iter().filter_map(|pool| pool.next(now)).chain(own).min();
+        let Some(next) = next else { break };
         now = next;
     }
     for pool in &mut pools {
         pool.let_finish();
     }
-    pools
+    (pools, plane)
 }
 
 fn is_voter(pool: &Pool<'_>) -> bool {

@@ -11,7 +11,8 @@ use schedule::Instant;
 use super::{
     Settings,
     course::{Arrival, PoolChange},
-    pool::{Pool, as_rendered},
+    path,
+    pool::{Look, Pool, Releases, as_rendered},
 };
 use crate::{
     cluster::{seen::SeenGated, snapshot::Snapshot},
@@ -51,7 +52,13 @@ fn pool<'a>(
         cluster.rendered().filter(|config| config.pool == seen.name).cloned().collect();
     let sources = chosen(&seen, cluster.sources());
     let rendering = rendering(&mut seen, &mut rendered, (&sources, base));
+    let named = |(place, node): (usize, &SeenNode)| (node.name.clone(), place);
     let mut pool = Pool {
+        places: nodes.iter().enumerate().map(named).collect(),
+        resting: BTreeMap::new(),
+        releases: Releases::default(),
+        line: None,
+        look: Look::AtLine,
         gate: cluster.gate(gated).suppose(),
         nodes,
         rendered,
@@ -69,6 +76,8 @@ fn pool<'a>(
         seen,
     };
     pool.believe_the_silent();
+    pool.count_resting();
+    pool.count_releases(path::current(cluster).ok(), settings.range.start);
     pool.take_over(settings);
     let wanted = settings.pools.is_empty() || settings.pools.contains(&pool.seen.name);
     if wanted && !pool.nodes.is_empty() {
@@ -175,6 +184,7 @@ fn made_up(pool: &str, place: usize) -> SeenNode {
         resource_version: String::new(),
         labels: [(names::ZONE.to_owned(), zone.to_owned())].into(),
         created: None,
+        kubelet: String::new(),
         health: Health::Healthy,
         cordon: Cordon::Open,
         current: String::new(),

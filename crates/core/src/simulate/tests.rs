@@ -15,6 +15,9 @@ use crate::{
     pool::seen::{Cordon, SeenNode},
 };
 
+mod lines;
+mod updates;
+
 fn instant(text: &str) -> Instant {
     Instant::parse(text).unwrap()
 }
@@ -28,10 +31,11 @@ fn days(days: i64) -> Settings {
     Settings {
         range: noon()..noon().saturating_add(days * 86_400),
         seed: 1,
-        lengths: Lengths { drain: 300, reboot: 480 },
+        lengths: Lengths { drain: 300, reboot: 480, payload: 3600 },
         machines: BTreeMap::new(),
         arrivals: Vec::new(),
         pools: BTreeSet::new(),
+        updates: Vec::new(),
     }
 }
 

@@ -138,7 +138,7 @@ fn verdict(course: &Course, before: &Pool<'_>, after: &Pool<'_>, settings: &Sett
     let behind = |node: &&SeenNode| !node.is_done() || node.current != last.config;
     let waiting = after.nodes.iter().filter(behind).map(|node| node.name.clone()).collect();
     let fixed = obstacle(last, after, settings);
-    let time = || Obstacle::Time { at_once: remedy(course, before, settings) };
+    let time = || Obstacle::Time { at_once: remedy(course, (before, after), settings) };
     if after.changes.iter().any(|change| change.finished.is_some()) {
         let short = !keeps_up(&after.changes)
             && course.open_a_month(settings) < course.need_a_month(settings);
@@ -212,9 +212,10 @@ fn need(before: &Pool<'_>, settings: &Settings) -> i64 {
         node.health = Health::Healthy;
         node.cordon = Cordon::Open;
     }
+    pool.count_resting();
     pool.arrivals = vec![start];
     let settings = Settings { range: start..Instant::MAX, ..settings.clone() };
-    let ended = clock::run(vec![pool], &settings);
+    let (ended, _) = clock::run(vec![pool], None, &settings);
     let made = |change: &&PoolChange| change.arrival == Arrival::At(start);
     let change = ended.first().and_then(|pool| pool.changes.iter().find(made));
     let end = change.and_then(|change| change.runs.iter().map(|run| run.end).max());
@@ -223,7 +224,11 @@ fn need(before: &Pool<'_>, settings: &Settings) -> i64 {
 
 /// A budget with which a pool converges, found by trying. Few are tried, because each is a whole period: from a quarter of what the
 /// times suggest, and then twice as many, twice.
-fn remedy(course: &Course, before: &Pool<'_>, settings: &Settings) -> Option<usize> {
+fn remedy(
+    course: &Course,
+    (before, after): (&Pool<'_>, &Pool<'_>),
+    settings: &Settings,
+) -> Option<usize> {
     const TRIES: usize = 3;
     let machines = before.nodes.len();
     let now = course.at_once.max(1);
@@ -235,7 +240,9 @@ fn remedy(course: &Course, before: &Pool<'_>, settings: &Settings) -> Option<usi
     tried.into_iter().find(|at_once| {
         let mut pool = before.clone();
         pool.seen.limit = Some(Limit::Count(*at_once as i64));
-        let ended = clock::run(vec![pool], settings);
+        // Releases come when they came.
+        pool.releases.planned = after.releases.offered.iter().skip(1).rev().cloned().collect();
+        let (ended, _) = clock::run(vec![pool], None, settings);
         ended.first().is_some_and(|pool| keeps_up(&pool.changes))
     })
 }

@@ -24,6 +24,7 @@ use crate::{
     cluster::{Extent, Reach},
     edge::Edge,
     output::{self, Exit, Output},
+    updates::Updates,
 };
 
 /// How many changes may arrive. Ten years of one every day fit.
@@ -45,12 +46,17 @@ pub(crate) fn verb() -> Verb {
         more: "The command reads the cluster that kubectl would use, or files with -f: a folder, a must-gather, or the output of `kubectl get -o \
                yaml` for policies, pools, nodes, machine configurations and cluster version. It writes nothing there. It simulates what is \
                pending, and what --change and --change-every add. Every change drains and reboots nodes, in times drawn around --drain and \
-               --reboot. -o wide shows every node, -o svg draws them.\n\n\
-               Exit codes: 0 done, 2 usage or failure; with --exit-code, 1 if a pool does not converge.\n\n\
+               --reboot. An update of the control plane starts when its gate is open, takes its masters along and brings every pool another \
+               configuration: the one that ClusterVersion asks for, and those of --update and --update-every. The command warns of the first \
+               one that a pool will be in the way of, because its kubelets are too far behind by then, with the day and the last window that \
+               helps. -o wide shows every node, -o svg draws them.\n\n\
+               Exit codes: 0 done, 2 usage or failure; with --exit-code, 1 if a pool does not converge or will be in the way of an update.\n\n\
                Examples:\n  \
                tidegate simulate\n  \
                tidegate simulate -f docs/examples/cluster --for 1y --change-every 2w\n  \
                tidegate simulate -f policies/ --nodes worker=12,infra=3 --change worker\n  \
+               tidegate simulate --update 4.22@2027-03-01 --update 4.23@2027-07-01\n  \
+               tidegate simulate --for 2y --update-every 120d\n  \
                tidegate simulate -f must-gather/ --svg year.svg",
         listed: Listed::Yes,
         args: Simulate::augment_args,
@@ -85,6 +91,11 @@ struct Simulate {
     /// Typical time that a drained node takes to apply its configuration and to be ready again
     #[arg(long, value_name = "LENGTH", value_parser = args::seconds, default_value = "8m")]
     reboot: i64,
+    /// Typical time that a release takes to be applied before the masters follow
+    #[arg(long, value_name = "LENGTH", value_parser = args::seconds, default_value = "1h")]
+    payload: i64,
+    #[command(flatten)]
+    updates: Updates,
     /// Random seed: the same seed gives the same result
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
@@ -94,7 +105,7 @@ struct Simulate {
     /// Draw the timeline into this file as well
     #[arg(long, value_name = "PATH")]
     svg: Option<PathBuf>,
-    /// Exit with 1 if a pool does not converge
+    /// Exit with 1 if a pool does not converge or will be in the way of an update
     #[arg(long)]
     exit_code: bool,
 }
@@ -120,11 +131,12 @@ fn run(args: &Simulate, edge: &mut Edge) -> anyhow::Result<Output> {
     }
     check_pools(&cluster, &settings)?;
     settings.arrivals = arrivals(args, &settings)?;
+    settings.updates = args.updates.path(&cluster, &settings.range)?;
     let machines = cluster.machines().count() + settings.machines.values().sum::<usize>();
-    if machines.saturating_mul(settings.arrivals.len()) > MOST_RUNS {
+    let changes = settings.arrivals.len() + settings.updates.len();
+    if machines.saturating_mul(changes) > MOST_RUNS {
         bail!(
-            "--change-every: {} changes to {machines} nodes are more than can be kept\n  hint: let them arrive less often, or look less far ahead",
-            settings.arrivals.len()
+            "--change-every: {changes} changes to {machines} nodes are more than can be kept\n  hint: let them arrive less often, or look less far ahead"
         );
     }
     let forecast = simulate(&cluster, &settings);
@@ -144,7 +156,8 @@ fn run(args: &Simulate, edge: &mut Edge) -> anyhow::Result<Output> {
         }
     };
     let mut output = Output::done(text).with_problems(&loaded);
-    let fine = forecast.pools.iter().all(|course| course.verdict.is_fine());
+    let blocked = forecast.updates.as_ref().is_some_and(|updates| updates.blocked().is_some());
+    let fine = !blocked && forecast.pools.iter().all(|course| course.verdict.is_fine());
     if args.exit_code && output.exit == Exit::Done && !fine {
         output.exit = Exit::No;
     }
@@ -159,10 +172,11 @@ fn settings(args: &Simulate, start: Instant) -> anyhow::Result<Settings> {
     Ok(Settings {
         range: start..end,
         seed: args.seed,
-        lengths: Lengths { drain: args.drain, reboot: args.reboot },
+        lengths: Lengths { drain: args.drain, reboot: args.reboot, payload: args.payload },
         machines: args.nodes.iter().cloned().collect::<BTreeMap<_, _>>(),
         arrivals: Vec::new(),
         pools: args.change.iter().cloned().collect::<BTreeSet<_>>(),
+        updates: Vec::new(),
     })
 }
 

@@ -1,18 +1,26 @@
 //! `tidegate validate`: what is wrong with these policies, and with the stanzas that name them?
 
-use std::fmt::Write as _;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use clap::{Args, FromArgMatches as _};
+use schedule::Instant;
 use serde::Serialize;
-use tidegate_core::document::problem::Severity;
+use tidegate_core::{
+    document::problem::{Code, FieldPath, Problem, Severity},
+    simulate::{Lengths, Settings, foresee, foresight::sentence},
+};
 use views::{items::Named, safe::printable};
 
 use super::{Listed, Verb};
 use crate::{
-    args::{Format, Formats, Sources},
+    args::{Ahead, At, Format, Formats, Sources},
     edge::Edge,
     output::{self, Exit, Output},
     source::{Finding, Loaded, Reads},
+    updates::Updates,
 };
 
 pub(crate) fn verb() -> Verb {
@@ -22,9 +30,13 @@ pub(crate) fn verb() -> Verb {
         more: "The command writes problems to standard error as file:line:column: field: what. It exits with 1 if a policy cannot be used, or the \
                stanza of a ClusterVersion, MachineConfigPool, HostedCluster or NodePool; warnings alone, such as a rule that never fires, exit \
                with 0 unless --strict is given.\n\n\
+               Where the files hold the ClusterVersion, pools and nodes of a cluster, the command also warns of the first update of the control \
+               plane that a pool will be in the way of, because its gate keeps its kubelets too far behind: the update that ClusterVersion asks \
+               for, or those of --update and --update-every.\n\n\
                Examples:\n  \
                tidegate validate policies/\n  \
                helm template . | tidegate validate -\n  \
+               tidegate validate cluster/ --update-every 120d\n  \
                tidegate validate -f policy.yaml -o json",
         listed: Listed::Yes,
         args: Validate::augment_args,
@@ -41,6 +53,10 @@ struct Validate {
     /// Count warnings as problems
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    at: At,
+    #[command(flatten)]
+    updates: Updates,
 }
 
 /// The output for programs (docs/reference/json.md).
@@ -75,7 +91,8 @@ struct Row {
 }
 
 fn run(args: &Validate, edge: &mut Edge) -> anyhow::Result<Output> {
-    let loaded = args.sources.load_all(Reads::Everything, edge)?;
+    let mut loaded = args.sources.load_all(Reads::Everything, edge)?;
+    foresee_skew(args, edge, &mut loaded)?;
     let valid = !loaded.has_errors() && (!args.strict || loaded.findings.is_empty());
     let exit = if valid { Exit::Done } else { Exit::No };
     let report = || report(&loaded, valid);
@@ -86,6 +103,51 @@ fn run(args: &Validate, edge: &mut Edge) -> anyhow::Result<Output> {
         Format::Wide => (list(&loaded) + &summary(&loaded), output::problems(&loaded.findings)),
     };
     Ok(Output { text, talk, exit })
+}
+
+/// Warns of pools that will be in the way of an update of the control plane (CV-3). Files that hold no cluster say nothing about that.
+fn foresee_skew(args: &Validate, edge: &Edge, loaded: &mut Loaded) -> anyhow::Result<()> {
+    if loaded.has_errors() {
+        return Ok(());
+    }
+    let start = args.at.instant(edge);
+    let cluster = loaded.snapshot(start);
+    let settings = settings(args, start);
+    let updates = args.updates.path(&cluster, &settings.range)?;
+    let Some(foreseen) = foresee(&cluster, &Settings { updates, ..settings }) else {
+        return Ok(());
+    };
+    let place = loaded.usable.iter().find(|found| found.object == foreseen.object);
+    let Some(place) = place.map(|found| (found.file.clone(), found.place)) else { return Ok(()) };
+    let field =
+        if args.updates.are_given() { "status.desired.version" } else { "spec.desiredUpdate" };
+    for (hop, block) in foreseen
+        .blocked()
+        .into_iter()
+        .flat_map(|hop| hop.blocks.iter().map(move |block| (hop, block)))
+    {
+        let (detail, hint) = sentence(hop, block);
+        let problem = Problem::new(&FieldPath::of(field), Code::SkewAhead, detail).hint(hint);
+        let problem = Problem { object: Some(foreseen.object.clone()), ..problem };
+        let (file, place) = place.clone();
+        loaded.findings.push(Finding { file, place, problem });
+    }
+    Ok(())
+}
+
+/// A year, or as long as the person names updates, with the usual lengths of `simulate`.
+fn settings(args: &Validate, start: Instant) -> Settings {
+    let year = Ahead::months(12);
+    let end = args.updates.last().map_or(start, |last| last).max(start);
+    Settings {
+        range: start..year.after(end),
+        seed: 1,
+        lengths: Lengths { drain: 300, reboot: 480, payload: 3600 },
+        machines: BTreeMap::new(),
+        arrivals: Vec::new(),
+        pools: BTreeSet::new(),
+        updates: Vec::new(),
+    }
 }
 
 fn summary(loaded: &Loaded) -> String {

@@ -5,7 +5,10 @@ use tidegate_core::simulate::{
     Arrival, Course, Forecast, PoolChange, Settings, Single, verdict::Outlook,
 };
 
-use super::words;
+use super::{
+    updates::{self, SkewItem, UpdateItem},
+    words,
+};
 use crate::items::Named;
 
 /// A forecast for programs.
@@ -17,6 +20,10 @@ pub struct Report {
     seed: u64,
     drain_seconds: i64,
     reboot_seconds: i64,
+    payload_seconds: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skew: Option<SkewItem>,
+    updates: Vec<UpdateItem>,
     items: Vec<Item>,
 }
 
@@ -88,6 +95,9 @@ pub fn report(forecast: &Forecast, settings: &Settings) -> Report {
         seed: settings.seed,
         drain_seconds: settings.lengths.drain,
         reboot_seconds: settings.lengths.reboot,
+        payload_seconds: settings.lengths.payload,
+        skew: forecast.skew.as_ref().map(updates::skew_item),
+        updates: forecast.updates.as_ref().map(updates::items).unwrap_or_default(),
         items: others.chain(pools).collect(),
     }
 }

@@ -7,7 +7,7 @@ use tidegate_core::simulate::{
     Arrival, Course, Forecast, PoolChange, Settings, Single, verdict::Outlook,
 };
 
-use super::words;
+use super::{updates, words};
 use crate::{
     drawing::{Colour, Detail, Style},
     safe::printable,
@@ -38,8 +38,14 @@ pub fn overview(
         settings.seed
     );
     let mut parts = vec![colour.paint(Style::Faint, &head) + "\n"];
+    if let Some(skew) = &forecast.skew {
+        parts.push(printable(&format!("{}: {}", skew.class.reason(), skew.message)) + "\n");
+    }
     if !forecast.others.is_empty() {
         parts.push(singles(&forecast.others, settings, colour));
+    }
+    if let Some(updates) = &forecast.updates {
+        parts.push(strong_head(&updates::table(updates, settings), colour));
     }
     if !forecast.pools.is_empty() {
         parts.push(pools(&forecast.pools, settings, colour));
@@ -58,7 +64,7 @@ pub fn overview(
         let name = printable(&course.object.to_string());
         Some(format!("{name}: {reason}\n  hint: {hint}\n"))
     });
-    let reasons = reasons.collect::<Vec<_>>().concat();
+    let reasons = updates::warnings(forecast) + &reasons.collect::<Vec<_>>().concat();
     if !reasons.is_empty() {
         parts.push(reasons);
     }

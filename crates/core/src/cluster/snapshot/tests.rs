@@ -54,10 +54,11 @@ fn everybody_tells_the_gate_of_the_cluster_version_for_the_masters() {
     let settings = simulate::Settings {
         range: now()..now().saturating_add(86_400),
         seed: 1,
-        lengths: simulate::Lengths { drain: 60, reboot: 60 },
+        lengths: simulate::Lengths { drain: 60, reboot: 60, payload: 3600 },
         machines: BTreeMap::new(),
         arrivals: Vec::new(),
         pools: BTreeSet::new(),
+        updates: Vec::new(),
     };
     for (version, own, expected) in [
         (stanza("Restrictive"), stanza("Permissive"), Verdict::Held),

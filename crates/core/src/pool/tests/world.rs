@@ -364,6 +364,7 @@ pub(super) fn machine(place: usize, config: &str) -> SeenNode {
         resource_version: "1".into(),
         labels: [(names::ZONE.to_owned(), zones[place % 3].to_owned())].into(),
         created: Some(instant("2026-01-01T00:00:00Z").saturating_add(place as i64)),
+        kubelet: String::new(),
         health: Health::Healthy,
         cordon: Cordon::Open,
         current: config.to_owned(),

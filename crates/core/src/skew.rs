@@ -1,0 +1,13 @@
+//! How far may kubelets be behind their API server, and how far are they? (CV-3)
+//!
+//! Kubernetes lets kubelets be some minors behind, `OpenShift` fewer, depending on the release, and it is the next minor update of the control
+//! plane that finds out. What is judged here is judged as the operator of `OpenShift`'s API server does, with its classes and reasons.
+//! When the day comes that a pool stands in the way is foreseen by a forecast (`simulate::foresight`).
+
+pub mod limit;
+pub mod verdict;
+pub mod version;
+
+pub use limit::Plane;
+pub use verdict::{Class, Verdict, judge};
+pub use version::{Kubernetes, Release};
