@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tidegate_core::{
     doctor::{
+        begun::Begun,
         doors::{Expected, Open},
         movers::{Extent, Found, HeldRoom, MOVERS},
         probes::Proof,
@@ -26,6 +27,9 @@ use crate::{
 /// How far two clocks may be apart before nothing is initiated (GATE-11).
 const MOST_SKEW: i64 = 5;
 
+/// How many rollouts that began outside are named, unless somebody wants all.
+const MOST_BEGUN: usize = 10;
+
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct Findings<'a> {
@@ -39,6 +43,8 @@ pub struct Findings<'a> {
     pub holders: &'a [Holder],
     /// Which gates were tried now; none from files.
     pub tried: Vec<Tried>,
+    /// Rollouts that began outside, the last first.
+    pub begun: Vec<Begun>,
     /// The doors.
     pub doors: Vec<Open>,
     /// What could not be looked at, and why.
@@ -67,6 +73,7 @@ pub struct Report {
     clock_ahead_seconds: Option<i64>,
     movers: Vec<MoverItem>,
     gates: Vec<GateItem>,
+    begun_outside: Vec<BegunItem>,
     doors: Vec<DoorItem>,
     unseen: Vec<String>,
     not_looked_at: Vec<&'static str>,
@@ -110,6 +117,15 @@ struct TriedItem {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BegunItem {
+    deployment: String,
+    replica_set: String,
+    at: String,
+    held_by: Named,
+}
+
+#[derive(Serialize)]
 struct DoorItem {
     door: &'static str,
     subject: String,
@@ -124,7 +140,8 @@ impl Findings<'_> {
         let doors = self.doors.iter().any(|open| open.expected == Expected::No);
         let skewed = self.ahead.is_some_and(|ahead| ahead.abs() > MOST_SKEW);
         let failed = self.tried.iter().any(|tried| tried.proof == Proof::NotRefused);
-        if self.movers.iter().any(Found::is_loose) || doors || skewed || failed {
+        let loose = self.movers.iter().any(Found::is_loose) || !self.begun.is_empty();
+        if loose || doors || skewed || failed {
             Verdict::Held
         } else if !self.unseen.is_empty() || self.gates().any(|gate| !self.is_proven(gate)) {
             Verdict::CannotTell
@@ -166,6 +183,16 @@ impl Findings<'_> {
                     mode: mode(gate.mode),
                     enforced: enforced(gate).to_owned(),
                     tried: self.tried_of(gate).map(tried_item).collect(),
+                })
+                .collect(),
+            begun_outside: self
+                .begun
+                .iter()
+                .map(|begun| BegunItem {
+                    deployment: begun.deployment.clone(),
+                    replica_set: begun.set.clone(),
+                    at: begun.at.to_string(),
+                    held_by: Named::from(&begun.by),
                 })
                 .collect(),
             doors: self
@@ -214,6 +241,19 @@ impl Findings<'_> {
         if !kept.is_empty() {
             head(&mut text, "HELD");
             draw_movers(&mut text, &kept);
+        }
+        if !self.begun.is_empty() {
+            head(&mut text, "BEGUN OUTSIDE");
+            let shown = if detail == Detail::Full { self.begun.len() } else { MOST_BEGUN };
+            for Begun { deployment, set, at, by } in self.begun.iter().take(shown) {
+                let said =
+                    format!("Deployment {deployment} at {at}, by ReplicaSet {set}: {by} was shut");
+                let _ = writeln!(text, "  {}", printable(&said));
+            }
+            let more = self.begun.len().saturating_sub(shown);
+            if more > 0 {
+                let _ = writeln!(text, "  and {more} more; -o wide lists them");
+            }
         }
         if self.gates().next().is_some() {
             head(&mut text, "GATES");

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tidegate_core::{
     cluster::snapshot::Snapshot,
     doctor::{
-        doors, movers,
+        begun, doors, movers,
         probes::{self, Proof},
     },
     held::{self, Holder},
@@ -28,12 +28,13 @@ use crate::{
 };
 
 /// What is listed beside gates: where movers and rights are found.
-const KINDS: [(Resource<'_>, &str); 9] = [
+const KINDS: [(Resource<'_>, &str); 10] = [
     (DEFINITION, "movers that are known by their definitions"),
     (Resource::new("apps/v1", "Deployment"), "movers that run as Deployments"),
     (Resource::new("apps/v1", "DaemonSet"), "movers that run as DaemonSets"),
     (Resource::new("apps/v1", "StatefulSet"), "movers that run as StatefulSets"),
     (Resource::new("batch/v1", "CronJob"), "jobs by the clock"),
+    (Resource::new("apps/v1", "ReplicaSet"), "rollouts that began outside a window"),
     (Resource::new("rbac.authorization.k8s.io/v1", "ClusterRole"), "who may remove the lock"),
     (
         Resource::new("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
@@ -46,7 +47,7 @@ const KINDS: [(Resource<'_>, &str); 9] = [
 /// What this command does not look at, whatever it may.
 const NOT_LOOKED_AT: [&str; 4] = [
     "other API servers behind the same address than the one that answered: each refuses by itself",
-    "what was written last outside a window: `tidegate audit` reads that from an audit log",
+    "what else than rollouts of Deployments began outside a window, and who began it: `tidegate audit` reads that from an audit log",
     "other authorizers than RBAC, webhooks that change objects, and who may read Secrets with tokens",
     "what never comes to the API server: the cloud, ssh, the API of the machines",
 ];
@@ -90,7 +91,7 @@ fn run(args: &Doctor, edge: &mut Edge) -> anyhow::Result<Output> {
     if args.not_held {
         return Ok(Output::done(doctor::not_held()));
     }
-    let Seen { documents, holders, server, ahead, tried, unseen, loaded } =
+    let Seen { documents, holders, snapshot, server, ahead, tried, unseen, loaded } =
         if args.files.is_empty() { of_cluster(args, edge)? } else { of_files(args, edge) };
     let findings = Findings {
         server,
@@ -98,6 +99,12 @@ fn run(args: &Doctor, edge: &mut Edge) -> anyhow::Result<Output> {
         movers: movers::found(&documents, &holders),
         holders: &holders,
         tried,
+        begun: begun::outside(
+            &documents,
+            &holders,
+            |namespace| snapshot.namespace(namespace),
+            &args.operator_namespace,
+        ),
         doors: doors::open(&documents, &args.operator_namespace),
         unseen,
         not_looked_at: NOT_LOOKED_AT.to_vec(),
@@ -115,6 +122,7 @@ fn run(args: &Doctor, edge: &mut Edge) -> anyhow::Result<Output> {
 struct Seen {
     documents: Vec<Value>,
     holders: Vec<Holder>,
+    snapshot: Snapshot,
     server: Option<String>,
     ahead: Option<i64>,
     tried: Vec<Tried>,
@@ -129,6 +137,7 @@ fn of_cluster(args: &Doctor, edge: &mut Edge) -> anyhow::Result<Seen> {
     let mut seen = Seen {
         documents: Vec::new(),
         holders: held::holders(&snapshot, gates.iter().map(|(row, document)| (*row, document))),
+        snapshot,
         server: Some(cluster.address()),
         ahead,
         tried: Vec::new(),
@@ -144,18 +153,12 @@ fn of_cluster(args: &Doctor, edge: &mut Edge) -> anyhow::Result<Seen> {
         list(&cluster, applications, "whether syncs are refused", &mut seen);
     }
     let now = cluster.now(edge);
-    seen.tried = tried(&cluster, &seen, &snapshot, &args.operator_namespace, now);
+    seen.tried = tried(&cluster, &seen, &args.operator_namespace, now);
     Ok(seen)
 }
 
 /// Tries every gate that is shut now, in each of its rooms, with the rights of whoever asks.
-fn tried(
-    cluster: &Cluster,
-    seen: &Seen,
-    snapshot: &Snapshot,
-    operators: &str,
-    now: Instant,
-) -> Vec<Tried> {
+fn tried(cluster: &Cluster, seen: &Seen, operators: &str, now: Instant) -> Vec<Tried> {
     let enforcing = |holder: &&Holder| {
         holder.gate().is_some() && matches!(holder.mode, Mode::Enforce | Mode::Unknown)
     };
@@ -163,7 +166,7 @@ fn tried(
     for gate in seen.holders.iter().filter(enforcing) {
         let is_open = gate.at(now).verdict == Verdict::Permitted;
         for room in &gate.rooms {
-            let namespace = |name: &str| snapshot.namespace(name);
+            let namespace = |name: &str| seen.snapshot.namespace(name);
             let probe = probes::probe(gate, room, seen.documents.iter(), namespace, operators);
             let proof = match probe {
                 _ if is_open => Proof::NotTried("it is open now".to_owned()),
@@ -205,5 +208,5 @@ fn of_files(args: &Doctor, edge: &mut Edge) -> Seen {
     let missing = missing.map(|(kind, what)| format!("{what}: the files hold no {}", kind.kind()));
     let unseen = missing.collect();
     let tried = Vec::new();
-    Seen { holders, server: None, ahead: None, tried, unseen, documents, loaded }
+    Seen { holders, snapshot, server: None, ahead: None, tried, unseen, documents, loaded }
 }
