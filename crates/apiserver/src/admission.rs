@@ -16,8 +16,10 @@ use crate::{call::Call, meta, server::Server, status::Refusal};
 
 mod matching;
 pub(crate) mod policy;
+mod question;
 
 pub(crate) use matching::Rules;
+pub use question::{Known, Question, Write};
 
 /// What is being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

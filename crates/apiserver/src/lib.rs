@@ -53,7 +53,7 @@ mod trace;
 mod verbs;
 mod watch;
 
-pub use admission::{Hook, HookRule, Judge};
+pub use admission::{Hook, HookRule, Judge, Known, Question, Write};
 pub use body::{Body, Cut};
 pub use clock::{Clock, RuntimeClock, SetClock};
 pub use fault::{Fault, Profile, RequestMatch, Scripted};

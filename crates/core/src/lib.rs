@@ -27,10 +27,13 @@
 //! # Ok::<(), schedule::Error>(())
 //! ```
 
+pub mod audit;
 pub mod cluster;
+pub mod doctor;
 pub mod document;
 pub mod drain;
 pub mod gate;
+pub mod held;
 pub mod node;
 pub mod policy;
 pub mod pool;

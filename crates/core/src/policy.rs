@@ -10,6 +10,7 @@ pub mod explain;
 pub mod forecast;
 pub mod freeze;
 pub mod freezing;
+pub mod gating;
 pub mod lower;
 pub mod opening;
 pub mod overrides;

@@ -6,8 +6,10 @@
 //!   `status.windows` of a gate ([`windows`]).
 //! - GATE-7: the server judges by its own fresh stamps ([`fresh`]), with nothing of ours alive.
 
+pub mod called;
 pub mod fresh;
 pub mod policies;
 pub mod rooms;
 pub mod seen;
+pub mod selects;
 pub mod windows;

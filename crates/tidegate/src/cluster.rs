@@ -29,6 +29,7 @@ use tidegate_core::{
         kinds::{self, Row},
         snapshot::Snapshot,
     },
+    doctor::probes::{Probe, Write},
     document::key::Key,
 };
 use views::drawing::Style;
@@ -45,6 +46,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Who is named as the owner of what people write by this command.
 const OWNER: &str = "tidegate";
+
+/// Who is named as the owner of what is only tried: a stamp of its own, whoever wrote the object before.
+const PROBER: &str = "tidegate-doctor";
 
 /// How long it may be before nodes are looked at again, which change without a word.
 const SHORT: Duration = Duration::from_millis(250);
@@ -94,6 +98,9 @@ impl Extent {
     }
 }
 
+/// Objects with their kinds.
+pub(crate) type Documents = Vec<(&'static Row, Value)>;
+
 /// Which cluster.
 #[derive(Args, Debug)]
 pub(crate) struct Reach {
@@ -131,6 +138,26 @@ impl Reach {
         Ok((loaded.snapshot(at), loaded))
     }
 
+    /// The same, with the documents that it was made from, namespaces among them.
+    pub(crate) fn documents(
+        &self,
+        files: &[PathBuf],
+        edge: &mut Edge,
+        at: Instant,
+    ) -> anyhow::Result<(Documents, Snapshot, Loaded)> {
+        if files.is_empty() {
+            let documents = self.connect()?.documents()?;
+            let mut snapshot = Snapshot::default();
+            for (row, document) in &documents {
+                snapshot.add(row, document);
+            }
+            return Ok((documents, snapshot, Loaded::default()));
+        }
+        let mut loaded = args::load(files, Reads::Cluster, edge)?;
+        let snapshot = loaded.snapshot(at);
+        Ok((std::mem::take(&mut loaded.objects), snapshot, loaded))
+    }
+
     /// The instant that a verb looks at: the one it was told, else the one it is where it looks.
     pub(crate) fn instant(
         &self,
@@ -147,11 +174,12 @@ impl Reach {
     /// A way to the cluster.
     pub(crate) fn connect(&self) -> anyhow::Result<Cluster> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let cluster = runtime.block_on(async {
+        let (calls, address) = runtime.block_on(async {
             let config = client::configuration(self.kubeconfig.as_deref()).await?;
-            Ok::<_, client::ConnectError>(reached(client::connect(config)?, PATIENCE))
+            let address = config.cluster_url.to_string();
+            Ok::<_, client::ConnectError>((reached(client::connect(config)?, PATIENCE), address))
         })?;
-        Ok(Cluster { cluster, runtime })
+        Ok(Cluster { calls, address, runtime })
     }
 }
 
@@ -162,20 +190,43 @@ pub(crate) fn reached(client: Client, patience: Duration) -> call::Cluster {
 
 /// A way to a cluster.
 pub(crate) struct Cluster {
-    cluster: call::Cluster,
+    calls: call::Cluster,
+    address: String,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Cluster {
     /// What time it is there. A cluster judges by its own clock, so that is the one to count from; the caller's, if it does not say.
     pub(crate) fn now(&self, edge: &Edge) -> Instant {
-        let said = self.runtime.block_on(self.cluster.time()).ok().flatten();
+        let said = self.runtime.block_on(self.calls.time()).ok().flatten();
         said.and_then(|now| Instant::try_from(now).ok()).unwrap_or_else(|| (edge.clock)())
+    }
+
+    /// Where its API server is reached.
+    pub(crate) fn address(&self) -> String {
+        self.address.clone()
+    }
+
+    /// How many seconds the caller's clock is ahead of the cluster's, which tells whole seconds; none if it does not say.
+    pub(crate) fn seconds_ahead(&self, edge: &Edge) -> Option<i64> {
+        let said = self.runtime.block_on(self.calls.time()).ok().flatten()?;
+        let said = Instant::try_from(said).ok()?;
+        Some((edge.clock)().unix() - said.unix())
     }
 
     /// What the cluster says.
     pub(crate) fn snapshot(&self, extent: Extent) -> anyhow::Result<Snapshot> {
         Ok(self.look(extent)?.0)
+    }
+
+    /// Every object that says when something may change, every object that asks, and every namespace that may be read.
+    pub(crate) fn documents(&self) -> anyhow::Result<Documents> {
+        let mut documents = Vec::new();
+        for row in Extent::Gates.kinds().into_iter().chain([&kinds::NAMESPACE]) {
+            let listed = self.runtime.block_on(self.all(row))?;
+            documents.extend(listed.items.into_iter().map(|item| (row, item)));
+        }
+        Ok(documents)
     }
 
     /// The same, with the version at which each kind was read that change management knows.
@@ -228,7 +279,7 @@ impl Cluster {
     /// Every object of a kind, as the server writes them; nothing if it does not have the kind.
     async fn list(&self, kind: &Kind) -> anyhow::Result<Listed> {
         let all = Collection::of(collection(kind, None));
-        match self.cluster.list_all(&all).await {
+        match self.calls.list_all(&all).await {
             Ok(call::Listed { items, version }) => Ok(Listed { items, version: Some(version) }),
             Err(error) if error.code() == Some(404) => Ok(Listed::default()),
             // Who may not read them is told that nobody can tell what a freeze holds that chooses by their labels.
@@ -242,7 +293,7 @@ impl Cluster {
     /// Changes an object by a merge patch.
     pub(crate) fn patch(&self, object: &Key, change: &Value) -> anyhow::Result<()> {
         let patch = Patch::merge(OWNER, change);
-        let patched = self.runtime.block_on(self.cluster.patch(&path(object), patch));
+        let patched = self.runtime.block_on(self.calls.patch(&path(object), patch));
         patched.map(drop).map_err(|error| {
             let told = format!("cannot change {object}: {}", error.told());
             match error.code() {
@@ -254,21 +305,74 @@ impl Cluster {
 
     /// One object.
     pub(crate) fn read(&self, object: &Key) -> anyhow::Result<Value> {
-        let read = self.runtime.block_on(self.cluster.get(&path(object)));
+        let read = self.runtime.block_on(self.calls.get(&path(object)));
         read.map_err(|error| anyhow::anyhow!("cannot read {object}: {}", error.told()))
     }
 
     /// Creates an object that is not there yet.
     pub(crate) fn create(&self, key: &Key, object: &Value) -> anyhow::Result<()> {
         let all = collection(key.kind(), key.namespace.as_deref());
-        let created = self.runtime.block_on(self.cluster.create_as(OWNER, &all, object));
+        let created = self.runtime.block_on(self.calls.create_as(OWNER, &all, object));
         created.map(drop).map_err(|error| anyhow::anyhow!("cannot create {key}: {}", error.told()))
+    }
+
+    /// Asks the server whether it would take a new object: it judges, and keeps nothing.
+    pub(crate) fn try_create(&self, key: &Key, object: &Value) -> anyhow::Result<()> {
+        let all = collection(key.kind(), key.namespace.as_deref());
+        let all = format!("{all}?dryRun=All&fieldManager={OWNER}");
+        let tried = self.runtime.block_on(self.calls.create(&all, object));
+        tried.map(drop).map_err(|error| {
+            anyhow::anyhow!("the API server would not take {key}: {}", error.told())
+        })
+    }
+
+    /// Tries a first write, which the server judges and does not keep.
+    pub(crate) fn try_write(&self, probe: &Probe) -> Result<(), CallError> {
+        let kind = Resource::new(probe.api_version, probe.kind);
+        let namespace = Some(probe.namespace.as_str());
+        let answer = match &probe.write {
+            Write::Create(object) => {
+                let all =
+                    format!("{}?dryRun=All&fieldManager={PROBER}", kind.collection(namespace));
+                self.runtime.block_on(self.calls.create(&all, object))
+            }
+            Write::Patch(name, change) => {
+                let change = Patch::merge(PROBER, change).as_dry_run();
+                self.runtime.block_on(self.calls.patch(&kind.object(namespace, name), change))
+            }
+        };
+        answer.map(drop)
+    }
+
+    /// Every object of a kind of others, in a namespace or in all; why not, if the server does not say.
+    pub(crate) fn others(
+        &self,
+        kind: Resource<'_>,
+        namespace: Option<&str>,
+    ) -> Result<Vec<Value>, CallError> {
+        let all = Collection::of(kind.collection(namespace));
+        self.runtime.block_on(self.calls.list_all(&all)).map(|listed| listed.items)
+    }
+
+    /// An object of a kind of others; none if there is none.
+    pub(crate) fn other(
+        &self,
+        kind: Resource<'_>,
+        namespace: Option<&str>,
+        name: &str,
+    ) -> anyhow::Result<Option<Value>> {
+        let path = kind.object(namespace, name);
+        match self.runtime.block_on(self.calls.get(&path)) {
+            Ok(object) => Ok(Some(object)),
+            Err(error) if error.code() == Some(404) => Ok(None),
+            Err(error) => bail!("cannot read {}/{name}: {}", kind.kind(), error.told()),
+        }
     }
 
     /// Ends the object of this uid: one of the same name that came later is another.
     pub(crate) fn delete(&self, object: &Key, uid: &str) -> anyhow::Result<()> {
         let options = serde_json::json!({"preconditions": {"uid": uid}});
-        let deleted = self.runtime.block_on(self.cluster.delete(&path(object), &options));
+        let deleted = self.runtime.block_on(self.calls.delete(&path(object), &options));
         let deleted = deleted.map(drop);
         deleted.map_err(|error| anyhow::anyhow!("cannot delete {object}: {}", error.told()))
     }
@@ -279,7 +383,7 @@ impl Cluster {
         let (kind, name) = (text("/kind"), text("/metadata/name"));
         let path = Resource::new(text("/apiVersion"), kind).object(None, name);
         let change = Patch::apply_by_force(OWNER, object);
-        let applied = self.runtime.block_on(self.cluster.patch(&path, change));
+        let applied = self.runtime.block_on(self.calls.patch(&path, change));
         applied
             .map(drop)
             .map_err(|error| anyhow::anyhow!("cannot apply {kind}/{name}: {}", error.told()))
@@ -343,7 +447,7 @@ impl Cluster {
     /// Ends when an object of a kind has changed since a version; never if the kind cannot be watched.
     async fn changed(&self, kind: &Kind, version: &str) {
         let all = Collection::of(collection(kind, None));
-        if let Ok(mut follow) = self.cluster.follow(&all, version, None).await
+        if let Ok(mut follow) = self.calls.follow(&all, version, None).await
             && let Ok(Some(_)) | Err(CallError::Refused { .. }) = follow.next_change().await
         {
             // Whatever it says, even that the version is too old: it is time to look again.

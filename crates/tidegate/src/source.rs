@@ -230,6 +230,25 @@ fn load_file(path: &Path, size: u64, loaded: &mut Loaded) {
     }
 }
 
+/// What change management knows among some objects, as if they were read at an instant.
+pub(crate) fn of_cluster(
+    objects: &[Value],
+    now: Instant,
+) -> (Vec<(&'static Row, &Value)>, Snapshot) {
+    let mut snapshot = Snapshot::default();
+    let mut rows = Vec::new();
+    for object in objects {
+        let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
+        let (version, kind) = (text("apiVersion"), text("kind"));
+        let row = kinds::ALL.iter().find(|row| row.is_named_by(version, kind));
+        if let Some(row) = row {
+            snapshot.add_written(row, object, now);
+            rows.push((*row, object));
+        }
+    }
+    (rows, snapshot)
+}
+
 /// Reads a text that the command carries with it.
 pub(crate) fn of_text(name: &str, text: &str, loaded: &mut Loaded) {
     loaded.files += 1;

@@ -6,12 +6,15 @@ use clap::{Arg, ArgMatches, Command, builder::EnumValueParser};
 
 use crate::{args::ColourChoice, edge::Edge, output::Output};
 
+pub(crate) mod audit;
 pub(crate) mod calendar;
 pub(crate) mod completion;
 pub(crate) mod convert;
 pub(crate) mod diff;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod freezing;
+pub(crate) mod gate;
 pub(crate) mod man;
 pub(crate) mod next;
 pub(crate) mod node;
@@ -62,9 +65,12 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         freezing::thaw(),
         freezing::hold(),
         freezing::skip_next(),
+        gate::verb(),
         worker_nodes::verb(),
         node::verb(),
         prune::verb(),
+        audit::verb(),
+        doctor::verb(),
         validate::verb(),
         diff::verb(),
         convert::verb(),

@@ -266,3 +266,29 @@ fn folders_are_read_in_order_and_hidden_files_are_not() {
         .collect();
     assert_eq!(names, expected);
 }
+
+/// A log is somebody else's: nonsense in it is counted by its line, hides nothing, and takes no more memory than a line.
+#[test]
+fn nonsense_in_an_audit_log_is_named_by_its_line() {
+    let gates = "crates/tidegate/tests/inputs/audit-gates.yaml";
+    let log = include_str!("inputs/audit.log");
+    let good = log.lines().nth(1).unwrap();
+    let mut bytes = b"\xff\xfe\x00nonsense\n[]\n{\"items\": 1}\nnull\n".to_vec();
+    bytes.extend(vec![b'['; 17 * 1024 * 1024]);
+    bytes.extend(format!("\n{good}\n{{\"kind\":\"EventList\",\"items\":[1,{good}]}}").into_bytes());
+    let run = tidegate(&["audit", "-f", "-", "--gates", gates, "-o", "json"], &bytes);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    let found: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(found["outside"], 2, "{found}");
+    let lines: Vec<i64> = found["broken"]["lines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["line"].as_i64().unwrap())
+        .collect();
+    assert_eq!(lines, [1, 2, 3, 4, 5, 7]);
+    // Without a good line nobody can tell.
+    let run = tidegate(&["audit", "-f", "-", "--gates", gates], b"{");
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(run.stdout.contains("line 1: it is no JSON: "), "{}", run.stdout);
+}

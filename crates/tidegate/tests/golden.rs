@@ -40,6 +40,9 @@ fn help() {
         "thaw",
         "hold",
         "skip-next",
+        "gate",
+        "audit",
+        "doctor",
         "validate",
         "diff",
         "convert",
@@ -326,4 +329,54 @@ fn overrides() {
     check("overridden-status", &["status", "-f", file, now]);
     let bad = "crates/tidegate/tests/inputs/bad-overrides.yaml";
     check("overridden-validate", &["validate", "-f", bad]);
+}
+
+const GATES: &str = "crates/tidegate/tests/inputs/audit-gates.yaml";
+
+/// GATE-15: what started while something that selects it was shut, what a gate would have refused, and what nobody can tell.
+#[test]
+fn audit() {
+    let log = "crates/tidegate/tests/inputs/audit.log";
+    check("audit", &["audit", "-f", log, "--gates", GATES]);
+    check("audit-wide", &["audit", "-f", log, "--gates", GATES, "-o", "wide"]);
+    check("audit-json", &["audit", "-f", log, "--gates", GATES, "-o", "json"]);
+    // Whoever hands over no gate is told that nothing was judged.
+    check("audit-no-gate", &["audit", "-f", log, "--gates", "examples/weekend.yaml"]);
+    check("audit-no-log", &["audit", "-f", "nothing.log", "--gates", GATES]);
+    check("audit-twice", &["audit", "-f", "-", "--gates", "-"]);
+}
+
+/// GATE-15: gates and freezes, in the order in which they count.
+#[test]
+fn gate() {
+    let monday = "--at=2026-11-16T12:00:00Z";
+    check("gate-list", &["gate", "list", "-f", GATES, monday]);
+    check("gate-list-wide", &["gate", "list", "-f", GATES, monday, "-o", "wide", "-n", "till"]);
+    check("gate-list-json", &["gate", "list", "-f", GATES, monday, "-o", "json", "-n", "shop"]);
+    check("gate-list-nothing", &["gate", "list", "-f", "examples/weekend.yaml", monday]);
+    check("gate-why", &["gate", "why", "deployment/web", "-n", "shop", "-f", GATES, monday]);
+    let frozen = "--at=2026-11-28T12:00:00Z";
+    check("gate-why-frozen", &["gate", "why", "deploy/shop/web", "-f", GATES, frozen]);
+    check(
+        "gate-why-json",
+        &["gate", "why", "ds/kube-system/kured", "-f", GATES, monday, "-o", "json"],
+    );
+    check("gate-why-labels", &["gate", "why", "sts/shop/till", "-f", GATES, monday]);
+    check("gate-why-doubt", &["gate", "why", "deployment/till/pos", "-f", GATES, monday]);
+    check("gate-why-nothing", &["gate", "why", "deployment/other/x", "-f", GATES, monday]);
+    check("gate-why-no-kind", &["gate", "why", "pod/web", "-n", "shop", "-f", GATES]);
+    check("gate-why-no-namespace", &["gate", "why", "deployment/web", "-f", GATES]);
+    check("gate-add-no-room", &["gate", "add", "pods", "-n", "shop", "--policy", "weekend"]);
+    check("gate-add-no-scope", &["gate", "add", "deployments", "--policy", "weekend"]);
+}
+
+/// RCH-6, GATE-13
+#[test]
+fn doctor() {
+    let dump = "crates/tidegate/tests/inputs/doctor.yaml";
+    check("doctor", &["doctor", "-f", dump]);
+    check("doctor-wide", &["doctor", "-f", dump, "-o", "wide"]);
+    check("doctor-json", &["doctor", "-f", dump, "-o", "json"]);
+    check("doctor-little", &["doctor", "-f", "examples/weekend.yaml"]);
+    check("doctor-not-held", &["doctor", "--not-held"]);
 }

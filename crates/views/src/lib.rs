@@ -4,12 +4,16 @@
 //! programs (docs/reference/json.md), and its drawing for people. Nothing here reads a clock, a file, a cluster or a terminal
 //! (PURE-1): the instant is an argument, and a drawing is a text.
 
+pub mod audit;
 pub mod calendar;
 pub mod change;
 pub mod diff;
+pub mod doctor;
 pub mod drawing;
 pub mod explain;
 pub mod freezing;
+pub mod gates;
+pub mod gating;
 pub mod heading;
 pub mod items;
 pub mod object;

@@ -1,6 +1,9 @@
 //! `ValidatingAdmissionPolicy`: rules in CEL that the server itself enforces.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use kube_cel::cel::{Context, ExecutionError, Program, Value as Cel};
 use serde_json::{Value, json};
@@ -27,7 +30,7 @@ pub(crate) struct Compiled {
     fails_open: bool,
 }
 
-struct Variable {
+pub(super) struct Variable {
     name: String,
     program: Expression,
     /// Whether it is made of others.
@@ -116,6 +119,19 @@ pub(crate) fn problems(policy: &Value) -> Vec<Cause> {
     causes
 }
 
+impl Variable {
+    pub(super) fn new(name: &str, expression: &str) -> Self {
+        let program = compile(expression);
+        let asks = |program: &Arc<Program>| program.references().has_variable("variables");
+        Self { composed: program.as_ref().is_ok_and(asks), name: name.to_owned(), program }
+    }
+
+    /// Why it cannot be evaluated, if it cannot.
+    pub(super) fn fault(&self) -> Option<&str> {
+        self.program.as_ref().err().map(String::as_str)
+    }
+}
+
 impl Compiled {
     fn read(policy: Value, version: u64) -> Self {
         let named = |part: &str| -> Vec<(String, Expression)> {
@@ -123,10 +139,8 @@ impl Compiled {
                 .map(|item| (text(item, "name").to_owned(), compile(text(item, "expression"))))
                 .collect()
         };
-        let variables = named("variables").into_iter().map(|(name, program)| {
-            let asks = |program: &Arc<Program>| program.references().has_variable("variables");
-            Variable { composed: program.as_ref().is_ok_and(asks), name, program }
-        });
+        let variables = list(&policy, &["spec", "variables"])
+            .map(|item| Variable::new(text(item, "name"), text(item, "expression")));
         let validations = list(&policy, &["spec", "validations"]).map(|item| Validation {
             expression: text(item, "expression").to_owned(),
             program: compile(text(item, "expression")),
@@ -371,26 +385,7 @@ fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
             }
         }
     }
-    // Variables are evaluated in order; a failed one is missing, and whoever asks for it fails with its error.
-    let mut known: std::collections::HashMap<String, Cel> = std::collections::HashMap::new();
-    let mut broken: BTreeMap<&str, String> = BTreeMap::new();
-    scope.add_variable_from_value("variables", Cel::from(known.clone()));
-    let mut told = 0;
-    for Variable { name, program, composed } in &compiled.variables {
-        // All of them are brought into scope again for one that asks for some, because that copies them.
-        if told < known.len() && *composed {
-            scope.add_variable_from_value("variables", Cel::from(known.clone()));
-            told = known.len();
-        }
-        match run(program, &scope) {
-            Ok(value) => {
-                known.insert(name.clone(), value);
-            }
-            Err(error) => {
-                broken.insert(name, error);
-            }
-        }
-    }
+    let Computed { known, broken } = computed(&compiled.variables, &mut scope);
     scope.add_variable_from_value("variables", Cel::from(known));
     let mut denials = Vec::new();
     for validation in &compiled.validations {
@@ -428,6 +423,37 @@ fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
         }
     }
     denials
+}
+
+/// What variables come to.
+pub(super) struct Computed<'a> {
+    pub(super) known: HashMap<String, Cel>,
+    /// Those that failed, with why.
+    pub(super) broken: BTreeMap<&'a str, String>,
+}
+
+/// Evaluates variables in order; a failed one is missing, and whoever asks for it fails with its error.
+pub(super) fn computed<'a>(variables: &'a [Variable], scope: &mut Context<'_>) -> Computed<'a> {
+    let mut known: HashMap<String, Cel> = HashMap::new();
+    let mut broken: BTreeMap<&str, String> = BTreeMap::new();
+    scope.add_variable_from_value("variables", Cel::from(known.clone()));
+    let mut told = 0;
+    for Variable { name, program, composed } in variables {
+        // All of them are brought into scope again for one that asks for some, because that copies them.
+        if told < known.len() && *composed {
+            scope.add_variable_from_value("variables", Cel::from(known.clone()));
+            told = known.len();
+        }
+        match run(program, scope) {
+            Ok(value) => {
+                known.insert(name.clone(), value);
+            }
+            Err(error) => {
+                broken.insert(name, error);
+            }
+        }
+    }
+    Computed { known, broken }
 }
 
 fn run(program: &Expression, scope: &Context<'_>) -> Result<Cel, String> {

@@ -121,6 +121,24 @@ pub fn policies() -> Vec<Policy> {
     ROOMS.iter().flat_map(each).collect()
 }
 
+/// The expressions by which a kind of parameter selects a first write of a room, whenever it is: `name` is what people name, `held` whether
+/// the parameter selects it. For whoever asks about a write that is over; a policy judges the time as well.
+pub fn selection(
+    room: &Room,
+    parameter: Parameter,
+    operators: &str,
+) -> Vec<(&'static str, String)> {
+    let variables = match parameter {
+        Parameter::ChangeGate | Parameter::ClusterChangeGate => variables(room, parameter),
+        Parameter::ChangeFreeze | Parameter::ClusterChangeFreeze => {
+            freezes::policy(room, parameter).variables
+        }
+    };
+    let last = variables.iter().position(|(name, _)| *name == "held");
+    let wanted = variables.into_iter().take(last.map_or(0, |last| last + 1));
+    wanted.map(|(name, expression)| (name, expression.replace(OPERATORS, operators))).collect()
+}
+
 /// The template of the chart.
 pub fn template() -> String {
     let mut text = String::from(

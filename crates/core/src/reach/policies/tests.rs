@@ -100,3 +100,22 @@ fn template_has_no_place_left_open() {
         + text.matches("{{ .Release.Namespace }}").count();
     assert_eq!(includes, known);
 }
+
+/// Whoever asks about a write that is over asks what the server would.
+#[test]
+fn a_selection_is_what_policies_compute() {
+    for room in ROOMS {
+        for parameter in PARAMETERS {
+            let asked = selection(room, parameter, OPERATORS);
+            assert_eq!(asked.last().map(|(name, _)| *name), Some("held"));
+            let of_it = |policy: &Policy| {
+                policy.parameter == parameter && policy.suffix.contains(room.slug)
+            };
+            let policies = policies();
+            let mut same = policies.iter().filter(|policy| of_it(policy));
+            assert!(same.any(|policy| policy.variables.starts_with(&asked)), "{}", room.slug);
+        }
+    }
+    let here = selection(&ROOMS[0], Parameter::ClusterChangeGate, "tide");
+    assert!(here.iter().any(|(_, text)| text.contains("request.namespace == 'tide'")));
+}

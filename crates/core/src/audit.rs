@@ -1,0 +1,383 @@
+//! What did gates and freezes hold, or would have held, of what an audit log tells?
+//!
+//! Each write of a log is judged at `requestReceivedTimestamp` by the very expressions that the API server is given (RCH-14): whether it is the
+//! first write of a room, and whether a gate or a freeze selects it. Who evaluates them is an argument, so nothing here is a second
+//! evaluator. When a holder is shut is told by its set, as the operator computes it (GATE-15, [`held`](crate::held)).
+//!
+//! An event holds no `oldObject`, and often not even what was written. Then the expressions are asked without it, and if their outcome
+//! depends on it nobody can tell (GATE-12): such writes are counted, with why, and never guessed about. What no holder that is shut may
+//! hold needs no telling.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::{
+    cluster::snapshot::Snapshot,
+    held::{Holder, Said},
+    policy::verdict::Verdict,
+    reach::{
+        policies::{self, Parameter},
+        rooms::{ROOMS, Room},
+    },
+};
+
+mod event;
+mod kept;
+mod tally;
+
+pub use event::Passed;
+use event::{Deed, Event, Place, Read};
+use kept::Kept;
+pub use tally::{Example, Group, Outside, Stood, Tally, Untold};
+
+/// How many bytes of objects are kept, to know what an object was before: thirty thousand Deployments.
+const ROOM: usize = 128 * 1024 * 1024;
+
+/// What is asked about a write.
+#[derive(Clone, Copy, Debug)]
+pub enum Question<'a> {
+    /// Whether it is the first write of a room (`begins`), and what people name (`name`).
+    Begins,
+    /// Whether an object of this kind selects it (`held`).
+    Holds(Parameter, &'a Value),
+}
+
+/// A write, as far as the log tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Write<'a> {
+    /// What was stored.
+    pub object: &'a Value,
+    /// What it was before.
+    pub before: Before<'a>,
+    /// The namespace of the object, if its labels are known.
+    pub namespace: Option<&'a Value>,
+    /// The variable `request`.
+    pub request: &'a Value,
+}
+
+/// What an object was before it was written.
+#[derive(Clone, Copy, Debug)]
+pub enum Before<'a> {
+    /// It was not there.
+    Nothing,
+    /// This.
+    Object(&'a Value),
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What the variables of a question come to: truths and texts by name, or why they cannot be told.
+pub type Told = BTreeMap<String, Result<Value, String>>;
+
+/// Who evaluates expressions.
+pub type Ask<'a> = dyn FnMut(&'static Room, Question<'_>, &Write<'_>) -> Told + 'a;
+
+/// The variables of a question.
+pub fn variables(
+    room: &Room,
+    question: Question<'_>,
+    operators: &str,
+) -> Vec<(&'static str, String)> {
+    match question {
+        Question::Begins => {
+            vec![("begins", room.begins.to_owned()), ("name", room.name.to_owned())]
+        }
+        Question::Holds(parameter, _) => policies::selection(room, parameter, operators),
+    }
+}
+
+/// Reads a log, one line after the other.
+#[derive(Clone, Debug)]
+pub struct Auditor<'a> {
+    holders: &'a [Holder],
+    snapshot: &'a Snapshot,
+    kept: Kept,
+    tally: Tally,
+}
+
+impl<'a> Auditor<'a> {
+    /// Judges by these holders.
+    pub fn new(holders: &'a [Holder], snapshot: &'a Snapshot) -> Self {
+        Self { holders, snapshot, kept: Kept::new(ROOM), tally: Tally::default() }
+    }
+
+    /// Takes in a line: an event, or a list of them. An empty one says nothing.
+    pub fn line(&mut self, line: &[u8], ask: &mut Ask<'_>) {
+        self.tally.lines += 1;
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return;
+        }
+        let document: Value = match serde_json::from_slice(line) {
+            Ok(document) => document,
+            Err(error) => {
+                let said = error.to_string();
+                let what = said.split(" at line ").next().unwrap_or_default();
+                return self.broken(format!("it is no JSON: {what} at column {}", error.column()));
+            }
+        };
+        let items = document.get("items").and_then(Value::as_array);
+        match items.filter(|_| document["kind"] == "EventList") {
+            Some(items) => items.iter().for_each(|item| self.event(item, ask)),
+            None => self.event(&document, ask),
+        }
+    }
+
+    /// A line that is there and cannot be read.
+    pub fn unreadable(&mut self, what: &str) {
+        self.tally.lines += 1;
+        self.broken(what.to_owned());
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Tally {
+        Tally { forgotten: self.kept.forgotten, ..self.tally }
+    }
+
+    fn broken(&mut self, what: String) {
+        self.tally.add_broken(self.tally.lines, what);
+    }
+
+    fn event(&mut self, document: &Value, ask: &mut Ask<'_>) {
+        let event = match event::read(document) {
+            Err(what) => return self.broken(what),
+            Ok(read) => {
+                self.tally.events += 1;
+                match read {
+                    Read::Passed(passed) => return self.tally.pass(passed),
+                    Read::Write(event) => event,
+                }
+            }
+        };
+        self.tally.wrote(event.at);
+        let place = event.place();
+        if event.deed == Deed::Delete {
+            return self.kept.forget(&place);
+        }
+        for room in ROOMS {
+            if looks_at(room, &place, event.deed) {
+                self.judge(room, &event, &place, ask);
+            }
+        }
+        self.remember(&event, &place);
+    }
+
+    /// Keeps what is needed to know what the next write of the object changes.
+    fn remember(&mut self, event: &Event<'_>, place: &Place<'_>) {
+        let changes = |room: &&Room| {
+            room.writes.iter().any(|write| {
+                let of_it = |resource: &&str| resource.split('/').next() == Some(place.resource);
+                group(write.group) == place.group
+                    && write.operations.contains(&"UPDATE")
+                    && write.resources.iter().any(of_it)
+            })
+        };
+        let held =
+            |room: &Room| self.holders.iter().any(|holder| holder.may_hold(room, place.namespace));
+        if !ROOMS.iter().filter(changes).any(held) {
+            return;
+        }
+        match (place.subresource, event.stored()) {
+            ("scale", scale) => self.kept.scaled(place, scale),
+            ("" | "status", Some(object)) => self.kept.keep(place, object),
+            ("" | "status", None) => self.kept.forget(place),
+            _ => {}
+        }
+    }
+
+    fn judge(
+        &mut self,
+        room: &'static Room,
+        event: &Event<'_>,
+        place: &Place<'_>,
+        ask: &mut Ask<'_>,
+    ) {
+        let concerned = self.holders.iter().filter(|one| one.may_hold(room, place.namespace));
+        let said: Vec<(&Holder, Said)> = concerned.map(|one| (one, one.at(event.at))).collect();
+        if said.is_empty() {
+            return;
+        }
+        let shut = said.iter().filter(|(_, said)| said.verdict != Verdict::Permitted);
+        let shut: Vec<&(&Holder, Said)> = shut.collect();
+        let mut example = Example {
+            at: event.at,
+            user: event.user().to_owned(),
+            object: shown(place),
+            name: None,
+            id: event.id().to_owned(),
+            by: Vec::new(),
+            opens: None,
+        };
+        let Some(object) = event.object() else {
+            if !shut.is_empty() {
+                let why = Untold::NoContent(event.level().to_owned());
+                self.tally.add_untold(room.name_of(), why, example);
+            }
+            return;
+        };
+        if !is_marked(room, object) {
+            return;
+        }
+        let known = self.kept.before(place, object);
+        let before = match (event.deed, &known) {
+            (Deed::Create, _) => Before::Nothing,
+            (_, Some(known)) => Before::Object(known),
+            (_, None) => Before::Unknown,
+        };
+        let request = event.request();
+        let write = Write { object, before, namespace: None, request: &request };
+        let mut told = ask(room, Question::Begins, &write);
+        example.name = told.remove("name").and_then(|name| Some(name.ok()?.as_str()?.to_owned()));
+        let begins = truth(&mut told, "begins");
+        if begins == Ok(false) {
+            return;
+        }
+        if begins.is_ok() {
+            self.tally.first_writes += 1;
+            if event.is_by_hand() {
+                return self.tally.add_by_hand(event.user());
+            }
+        }
+        let found = self.asked(room, &shut, place, &write, ask);
+        self.settle(room, begins, found, example);
+    }
+
+    /// Who of those that are shut selects a write, and why that cannot be told of others.
+    fn asked<'h>(
+        &self,
+        room: &'static Room,
+        shut: &[&'h (&'a Holder, Said)],
+        place: &Place<'_>,
+        write: &Write<'_>,
+        ask: &mut Ask<'_>,
+    ) -> Found<'h> {
+        let mut found = Found::default();
+        for (holder, said) in shut.iter().copied() {
+            let namespace = place.namespace.map(|name| self.namespace(name, holder));
+            let unseen = matches!(namespace, Some(None));
+            let namespace = namespace.flatten();
+            let write = Write { namespace: namespace.as_ref(), ..*write };
+            let question = Question::Holds(holder.parameter, &holder.document);
+            match truth(&mut ask(room, question, &write), "held") {
+                Ok(true) => found.by.push((holder, said)),
+                Ok(false) => {}
+                Err(_) if unseen => found.unclear = Some(Untold::NoNamespace),
+                Err(_) if matches!(write.before, Before::Unknown) => {
+                    found.unclear = Some(Untold::NoBefore);
+                }
+                Err(why) => found.unclear = Some(Untold::Failed(why)),
+            }
+        }
+        found
+    }
+
+    fn settle(
+        &mut self,
+        room: &'static Room,
+        begins: Result<bool, String>,
+        found: Found<'_>,
+        mut example: Example,
+    ) {
+        let name = room.name_of();
+        let Found { by, unclear } = found;
+        example.by = by.iter().map(|(holder, _)| holder.key.clone()).collect();
+        let held = by.iter().find(|(_, said)| said.verdict == Verdict::Held);
+        match (begins, held) {
+            (Ok(_), Some((holder, said))) => {
+                let stood = if holder.stood_at(example.at) { Stood::Then } else { Stood::NotYet };
+                example.opens = said.opens;
+                let user = example.user.clone();
+                let key = Outside { user, room: name, by: holder.key.clone(), stood };
+                self.tally.add_outside(key, example);
+            }
+            (Ok(_), None) => {
+                let doubt = by.first().map(|(holder, said)| {
+                    let why = said.doubt.as_deref().unwrap_or_default();
+                    Untold::NoTime(format!("{}: {why}", holder.key))
+                });
+                match doubt.or(unclear) {
+                    Some(why) => self.tally.add_untold(name, why, example),
+                    None => self.tally.permitted += 1,
+                }
+            }
+            // Whether it began anything matters only if somebody would have held it.
+            (Err(why), _) if !by.is_empty() || unclear.is_some() => {
+                let why = match unclear {
+                    Some(why @ Untold::NoBefore) => why,
+                    _ if why.contains("oldObject") => Untold::NoBefore,
+                    Some(why) => why,
+                    None => Untold::Failed(why),
+                };
+                self.tally.add_untold(name, why, example);
+            }
+            (Err(_), _) => {}
+        }
+    }
+
+    /// A namespace, as far as a holder needs to know it. Every namespace bears its name as a label; of one that nobody saw nothing else is
+    /// known.
+    fn namespace(&self, name: &str, holder: &Holder) -> Option<Value> {
+        let mut labels = match self.snapshot.namespace(name) {
+            Some(labels) => labels.clone(),
+            None if holder.asks_for_labels() => return None,
+            None => BTreeMap::new(),
+        };
+        labels.insert("kubernetes.io/metadata.name".to_owned(), name.to_owned());
+        Some(json!({"metadata": {"name": name, "labels": labels}}))
+    }
+}
+
+/// Who selects a write, and why that could not be told of somebody.
+#[derive(Default)]
+struct Found<'a> {
+    by: Vec<(&'a Holder, &'a Said)>,
+    unclear: Option<Untold>,
+}
+
+fn truth(told: &mut Told, name: &str) -> Result<bool, String> {
+    match told.remove(name) {
+        Some(Ok(Value::Bool(is_so))) => Ok(is_so),
+        Some(Ok(_)) | None => Err(format!("{name} is no truth")),
+        Some(Err(why)) => Err(why),
+    }
+}
+
+/// Whether the server looks at a write for a room.
+fn looks_at(room: &Room, place: &Place<'_>, deed: Deed) -> bool {
+    let operation = match deed {
+        Deed::Create => "CREATE",
+        Deed::Update => "UPDATE",
+        Deed::Delete => "DELETE",
+    };
+    let named = match place.subresource {
+        "" => place.resource.to_owned(),
+        subresource => format!("{}/{subresource}", place.resource),
+    };
+    room.writes.iter().any(|write| {
+        group(write.group) == place.group
+            && write.operations.contains(&operation)
+            && write.resources.contains(&named.as_str())
+    })
+}
+
+/// The group as requests have it: the table of rooms quotes an empty one for YAML.
+fn group(written: &str) -> &str {
+    written.trim_matches('"')
+}
+
+fn is_marked(room: &Room, object: &Value) -> bool {
+    let labels = object.pointer("/metadata/labels");
+    room.marked.is_none_or(|(key, value)| labels.is_some_and(|labels| labels[key] == value))
+}
+
+fn shown(place: &Place<'_>) -> String {
+    let resource = match place.subresource {
+        "" => place.resource.to_owned(),
+        subresource => format!("{}/{subresource}", place.resource),
+    };
+    match place.namespace {
+        Some(namespace) => format!("{resource} {namespace}/{}", place.name),
+        None => format!("{resource} {}", place.name),
+    }
+}

@@ -1,0 +1,231 @@
+//! Does the API server refuse the first write of a room now? The write that tries it, as a dry run that nobody keeps, and what its answer proves (GATE-13).
+//!
+//! A gate is tried on something that it selects, with the rights of whoever asks. One that is open now refuses nothing, so nothing is proven then.
+
+use api::reach::What;
+use serde_json::{Value, json};
+
+use crate::{
+    held::Holder,
+    reach::{
+        called::Called,
+        rooms::Room,
+        selects::{Labels, Selects, Target, selects},
+    },
+};
+
+/// A first write that is tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// The group and version of what is written.
+    pub api_version: &'static str,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Its namespace.
+    pub namespace: String,
+    /// What is written.
+    pub write: Write,
+}
+
+/// What is written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write {
+    /// A new object.
+    Create(Value),
+    /// A merge patch of the object of this name.
+    Patch(String, Value),
+}
+
+/// What a try proved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The server refused, by this gate.
+    Proven,
+    /// The server would have taken it: nothing holds.
+    NotRefused,
+    /// The server refused for another reason, such as another gate: this one was not seen.
+    Otherwise(String),
+    /// Nobody could try, and why.
+    NotTried(String),
+}
+
+/// The first write by which a gate is tried in a room, on one of some objects; or why there is none.
+pub fn probe<'a>(
+    gate: &Holder,
+    room: &Room,
+    objects: impl Iterator<Item = &'a Value>,
+    labels_of_namespace: impl Fn(&str) -> Option<&'a Labels>,
+    operators: &str,
+) -> Result<Probe, String> {
+    let spec = gate.document.get("spec").unwrap_or(&Value::Null);
+    let own = gate.key.namespace.as_deref();
+    let holds = spec.get("holds").and_then(Value::as_array);
+    let hold = holds.into_iter().flatten().find(|hold| hold["what"] == room.name_of());
+    let hold = hold.ok_or("it does not hold this room")?;
+    if room.what == What::HelmReleases {
+        return release(hold, own);
+    }
+    let kind = Called::of_room(room.what).ok_or("nobody knows which objects it holds")?;
+    let chosen = objects.filter(|object| object["kind"] == kind.kind).find(|object| {
+        let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        let namespace = text("/metadata/namespace");
+        let labels = kind.labels_of(object);
+        let target = Target {
+            room,
+            name: text("/metadata/name"),
+            labels: labels.as_ref(),
+            namespace: Some(namespace),
+            namespace_labels: labels_of_namespace(namespace),
+            operators,
+        };
+        selects(spec, own, &target) == Selects::Yes
+    });
+    let chosen = chosen.ok_or_else(|| format!("there is no {} that it selects", kind.kind))?;
+    let text = |path: &str| chosen.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace").to_owned());
+    let (api_version, kind) = (kind.api_version, kind.kind);
+    let patch = |change: Value| Write::Patch(name.to_owned(), change);
+    let restart = json!({"spec": {"template": {"metadata": {"annotations": {TRIED: "try"}}}}});
+    let how = hold["how"].as_str().unwrap_or_else(|| room.first_way());
+    let write = match room.what {
+        What::Deployments if how == "Queue" => {
+            let made = replica_set(chosen, name);
+            let (api_version, kind) = ("apps/v1", "ReplicaSet");
+            return Ok(Probe { api_version, kind, namespace, write: Write::Create(made) });
+        }
+        What::Deployments | What::StatefulSets | What::DaemonSets => patch(restart),
+        What::Applications => patch(json!({"operation": {"sync": {"revision": TRIED}}})),
+        What::KuredLock => {
+            let lock = format!("{{\"nodeID\":\"{TRIED}\",\"metadata\":{{}},\"TTL\":0}}");
+            patch(json!({"metadata": {"annotations": {"weave.works/kured-node-lock": lock}}}))
+        }
+        What::HelmReleases | What::Unknown => return Err("nobody knows how to try it".to_owned()),
+    };
+    Ok(Probe { api_version, kind, namespace, write })
+}
+
+/// What is written in order to try, by name.
+const TRIED: &str = "tidegate-doctor";
+
+/// The new set of a Deployment, as its controller would make it.
+fn replica_set(deployment: &Value, name: &str) -> Value {
+    let part = |path: &str| deployment.pointer(path).cloned().unwrap_or_default();
+    let owner = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": name,
+        "uid": part("/metadata/uid"), "controller": true});
+    json!({"apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "metadata": {"name": format!("{name}-{TRIED}"), "ownerReferences": [owner],
+            "annotations": {"deployment.kubernetes.io/revision": "2"}},
+        "spec": {"replicas": 0, "selector": part("/spec/selector"), "template": part("/spec/template")}})
+}
+
+/// The record of a release that is pending.
+fn release(hold: &Value, own: Option<&str>) -> Result<Probe, String> {
+    if hold.get("selector").is_some_and(|selector| !selector.is_null()) {
+        return Err("what labels a release has is known when Helm stores it".to_owned());
+    }
+    let namespace =
+        own.ok_or("it is of the platform, and nobody knows where a release would be")?;
+    let name = hold.pointer("/names/0").and_then(Value::as_str).unwrap_or(TRIED);
+    let record = json!({"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
+        "metadata": {"name": format!("sh.helm.release.v1.{name}.{TRIED}"),
+            "labels": {"owner": "helm", "name": name, "status": "pending-upgrade", "version": "2"}}});
+    let namespace = namespace.to_owned();
+    Ok(Probe { api_version: "v1", kind: "Secret", namespace, write: Write::Create(record) })
+}
+
+/// What the answer to a try proves: nothing if it was taken, or the code and the message of the refusal.
+pub fn proof(gate: &Holder, answer: Result<(), (Option<u16>, &str)>) -> Proof {
+    let Err((code, said)) = answer else { return Proof::NotRefused };
+    let name = match &gate.key.namespace {
+        Some(namespace) => format!("{namespace}/{}", gate.key.name),
+        None => gate.key.name.to_string(),
+    };
+    let named = format!("held by {} {name}", gate.key.kind().name);
+    // A name may begin as another does.
+    let ends =
+        |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || "-.".contains(c));
+    if said.split(&named).skip(1).any(ends) {
+        return Proof::Proven;
+    }
+    match code {
+        Some(403 | 422) if said.contains("held by ") => Proof::Otherwise(said.to_owned()),
+        _ => Proof::NotTried(said.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        cluster::{kinds, snapshot::Snapshot},
+        held,
+        reach::rooms::ROOMS,
+    };
+
+    fn gate(holds: &Value) -> Holder {
+        let document = json!({"metadata": {"name": "g", "namespace": "shop"},
+            "spec": {"changeManagement": {"strategy": "Restrictive"}, "holds": [holds]}});
+        let mut snapshot = Snapshot::default();
+        snapshot.add(&kinds::CHANGE_GATE, &document);
+        held::holders(&snapshot, [(&kinds::CHANGE_GATE, &document)]).remove(0)
+    }
+
+    fn tried(holds: &Value, room: What, objects: &[Value]) -> Result<Probe, String> {
+        let room = ROOMS.iter().find(|known| known.what == room).unwrap();
+        probe(&gate(holds), room, objects.iter(), |_| None, "tidegate-system")
+    }
+
+    fn object(kind: &str, name: &str) -> Value {
+        json!({"kind": kind, "metadata": {"name": name, "namespace": "shop", "uid": "u"},
+            "spec": {"selector": {}, "template": {"metadata": {"labels": {"app": name}}}}})
+    }
+
+    /// GATE-13
+    #[test]
+    fn each_room_is_tried_by_its_own_first_write() {
+        let web = [object("Deployment", "api"), object("Deployment", "web")];
+        let made =
+            tried(&json!({"what": "Deployments", "names": ["web"]}), What::Deployments, &web)
+                .unwrap();
+        let Write::Create(set) = &made.write else { panic!("{made:?}") };
+        assert_eq!(
+            (made.kind, &set["metadata"]["ownerReferences"][0]["name"]),
+            ("ReplicaSet", &json!("web"))
+        );
+        let refused =
+            tried(&json!({"what": "Deployments", "how": "Refuse"}), What::Deployments, &web)
+                .unwrap();
+        assert!(matches!(&refused.write, Write::Patch(name, _) if name == "api"), "{refused:?}");
+        let kured =
+            tried(&json!({"what": "KuredLock"}), What::KuredLock, &[object("DaemonSet", "kured")])
+                .unwrap();
+        assert!(
+            matches!(&kured.write, Write::Patch(_, change) if change.to_string().contains("nodeID")),
+            "{kured:?}"
+        );
+        let release = tried(&json!({"what": "HelmReleases"}), What::HelmReleases, &[]).unwrap();
+        assert_eq!((release.kind, release.namespace.as_str()), ("Secret", "shop"));
+        let none = tried(&json!({"what": "StatefulSets"}), What::StatefulSets, &web).unwrap_err();
+        assert_eq!(none, "there is no StatefulSet that it selects");
+    }
+
+    #[test]
+    fn only_the_gate_itself_proves_itself() {
+        let check = |answer: Result<(), (Option<u16>, &str)>, expected: &Proof| {
+            assert_eq!(proof(&gate(&json!({"what": "Deployments"})), answer), *expected);
+        };
+        let refused =
+            "denied request: held by ChangeGate shop/g, which opens at 2026-11-21T00:00:00Z";
+        check(Err((Some(403), refused)), &Proof::Proven);
+        check(Err((Some(403), "held by ChangeGate shop/g: no stamp")), &Proof::Proven);
+        check(Ok(()), &Proof::NotRefused);
+        let other = "held by ChangeGate shop/g2, which opens at 2026-11-21T00:00:00Z";
+        check(Err((Some(403), other)), &Proof::Otherwise(other.to_owned()));
+        let rights = "replicasets.apps is forbidden: User \"a\" cannot create resource";
+        check(Err((Some(403), rights)), &Proof::NotTried(rights.to_owned()));
+        check(
+            Err((None, "no answer within 30 s")),
+            &Proof::NotTried("no answer within 30 s".to_owned()),
+        );
+    }
+}
