@@ -35,4 +35,5 @@ pub mod node;
 pub mod policy;
 pub mod pool;
 pub mod reach;
+pub mod release;
 pub mod simulate;
