@@ -8,6 +8,7 @@ use crate::{args::ColourChoice, edge::Edge, output::Output};
 
 pub(crate) mod calendar;
 pub(crate) mod completion;
+pub(crate) mod control_plane;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod explain;
@@ -62,6 +63,8 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         freezing::thaw(),
         freezing::hold(),
         freezing::skip_next(),
+        control_plane::verb(),
+        control_plane::update(),
         worker_nodes::verb(),
         node::verb(),
         prune::verb(),

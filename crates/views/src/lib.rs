@@ -6,6 +6,7 @@
 
 pub mod calendar;
 pub mod change;
+pub mod control_plane;
 pub mod diff;
 pub mod drawing;
 pub mod explain;
@@ -22,4 +23,5 @@ pub mod simulation;
 pub mod status;
 pub mod svg;
 pub mod text;
+pub mod updating;
 pub mod windows;
