@@ -132,6 +132,14 @@ pub const GATE_SHUT: &str = "GateShut";
 /// Annotation on a gated resource: why somebody overrode its policy, in their own words.
 pub const OVERRIDE_REASON: &str = "changemanagement.openshift.io/override-reason";
 
+/// Annotation on `ClusterVersion`: what the update that is wanted stood for when it was first seen, as a JSON object with `version` and
+/// `image` (CV-4). Written by the operator.
+pub const WANTED_IMAGE: &str = "changemanagement.openshift.io/wanted-image";
+
+/// Annotation on `ClusterVersion`: the mark, a JSON object that names the release which was let begin by `version` and `image`, the `uid` of
+/// the object that it was written for, and the update `after` which it comes (CV-4, GATE-16). Whoever installs releases follows it.
+pub const ACCEPTED_RELEASE: &str = "changemanagement.openshift.io/accepted-release";
+
 /// The plural of a kind's name in lower case, as in paths and on the command line.
 pub fn plural(kind: &str) -> String {
     let singular = kind.to_lowercase();

@@ -38,5 +38,6 @@ pub mod node;
 pub mod policy;
 pub mod pool;
 pub mod reach;
+pub mod release;
 pub mod simulate;
 pub mod skew;

@@ -14,4 +14,4 @@ pub mod serve;
 pub use runtime::reconcile::Proof;
 
 pub use run::{Election, Operator, RunError, Settings, View};
-pub use tidegate_core::cluster::kinds::Pools;
+pub use tidegate_core::cluster::kinds::{Pools, Updates};

@@ -20,19 +20,21 @@ use runtime::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidegate_core::{document::key::Key, gate::enforced::Enforcement};
+use tidegate_core::{cluster::kinds::Updates, document::key::Key, gate::enforced::Enforcement};
 use tokio::time::{Instant, sleep};
 
 /// How the admission policies end that the chart makes.
 const PERMITS: &str = "-permits";
 const RECORDS: &str = "-records";
+/// The same of the policy on marks of updates.
+const UPDATES: &str = "-updates";
 /// For how many seconds the permit is good that names no change. What must refuse it is that alone.
 const GOOD_FOR: i64 = 120;
 /// So many tries in a row without an answer, and what was seen before counts for nothing.
 const PATIENCE: u32 = 3;
 
 /// Tries for ever: at once, every few minutes, when an admission policy or a binding changed, and more often until it was refused.
-pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
+pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo, updates: Updates) {
     let mut changes = caches.changes();
     let mut unanswered = 0;
     let mut last: Option<Try> = None;
@@ -45,7 +47,7 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
             continue;
         };
         let before = caches.store().enforcement();
-        let standing = look(&cluster).await;
+        let standing = look(&cluster, updates).await;
         let is_fine = before == Enforcement::Proven && unanswered == 0;
         if is_fine && last.as_ref().is_some_and(|last| last.is_good_for(&standing, &tempo)) {
             sleep(tempo.policies).await;
@@ -55,7 +57,9 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo) {
         let verdict = match standing {
             ListedPolicies::Unserved => Ok(Enforcement::NeedsNewerServer),
             ListedPolicies::Missing => Ok(Enforcement::PolicyMissing),
-            ListedPolicies::Bound(_) | ListedPolicies::Unseen => tried(&cluster, &machine).await,
+            ListedPolicies::Bound(_) | ListedPolicies::Unseen => {
+                tried(&cluster, &machine, updates).await
+            }
         };
         let verdict = match verdict {
             Ok(verdict) => {
@@ -116,7 +120,7 @@ impl Try {
 }
 
 /// Looks how admission policies stand.
-async fn look(cluster: &Cluster) -> ListedPolicies {
+async fn look(cluster: &Cluster, updates: Updates) -> ListedPolicies {
     let all = Collection::of(ADMISSION_POLICY.collection(None));
     let mut policies: Vec<Entry> = Vec::new();
     let listed = cluster.list_metadata(&all, |policy| policies.push(policy)).await;
@@ -134,7 +138,7 @@ async fn look(cluster: &Cluster) -> ListedPolicies {
         let mut names = policies.iter().map(|one| one.metadata.name.as_str());
         names.any(|name| name.ends_with(policy) && bound.contains(name))
     };
-    if !stands(PERMITS) || !stands(RECORDS) {
+    if !stands(PERMITS) || !stands(RECORDS) || updates == Updates::Started && !stands(UPDATES) {
         return ListedPolicies::Missing;
     }
     let versions = policies.iter().chain(&bindings).map(|Entry { metadata, .. }| {
@@ -167,7 +171,11 @@ struct Spec {
 }
 
 /// What comes of a change that nobody permitted, and of a record that no node has.
-async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallError> {
+async fn tried(
+    cluster: &Cluster,
+    machine: &Key,
+    updates: Updates,
+) -> Result<Enforcement, CallError> {
     let until = cluster.clock().now().saturating_add(GOOD_FOR);
     let order = json!({
         names::DESIRED_CONFIG: IMPOSSIBLE,
@@ -176,12 +184,25 @@ async fn tried(cluster: &Cluster, machine: &Key) -> Result<Enforcement, CallErro
         names::PERMIT_BASIS: null,
         names::PERMIT_CHANGE: null,
     });
-    for (annotations, policy) in [(order, PERMITS), (json!({names::LEDGER: IMPOSSIBLE}), RECORDS)] {
+    let record = json!({names::LEDGER: IMPOSSIBLE});
+    // CV-4: a mark beside a permit that names no change.
+    let mark = json!({
+        api::names::ACCEPTED_RELEASE: IMPOSSIBLE,
+        names::PERMIT_UNTIL: until.to_string(),
+        names::PERMIT_FROM: null,
+        names::PERMIT_CHANGE: null,
+    });
+    let version = Key::new(&kinds::CLUSTER_VERSION, None, api::names::THE_CLUSTER);
+    let marks = (updates == Updates::Started).then_some((&version, mark, UPDATES));
+    let tries = [(machine, order, PERMITS), (machine, record, RECORDS)];
+    for (object, annotations, policy) in tries.into_iter().chain(marks) {
         let change = json!({"metadata": {"annotations": annotations}});
         let patch = Patch::merge("tidegate-proof", &change).as_dry_run();
-        match cluster.patch(&path(machine), patch).await {
+        match cluster.patch(&path(object), patch).await {
             Ok(_) => return why_not(cluster).await,
             Err(CallError::Refused { message, .. }) if is_of(policy, &message) => {}
+            // Where there is no control plane to update there is nothing to mark.
+            Err(error) if error.is_not_found() && policy == UPDATES => {}
             // Whatever refused it, it was not what has to.
             Err(error) => return Err(error),
         }

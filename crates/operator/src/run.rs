@@ -20,7 +20,7 @@ use runtime::{
     tempo::Tempo,
 };
 use tidegate_core::{
-    cluster::kinds::{self, Controller, Pools, Row},
+    cluster::kinds::{self, Controller, Pools, Row, Updates},
     gate::enforced::Enforcement,
 };
 use tokio::{
@@ -45,6 +45,8 @@ pub struct Settings {
     pub host: Option<String>,
     /// Whether it rolls out only where the server was seen refusing what nobody permitted (GATE-13).
     pub proof: Proof,
+    /// Whether it starts updates of the control plane (CV-4).
+    pub updates: Updates,
 }
 
 /// Whether an operator stands for election.
@@ -71,6 +73,7 @@ impl Settings {
             controllers: kinds::controllers(Pools::Watched),
             host: None,
             proof: Proof::Required,
+            updates: Updates::Watched,
         }
     }
 
@@ -78,6 +81,13 @@ impl Settings {
     #[must_use]
     pub fn with(self, pools: Pools) -> Self {
         Self { controllers: kinds::controllers(pools), ..self }
+    }
+
+    /// The same, with updates of the control plane started too.
+    #[must_use]
+    pub fn starting_updates(self) -> Self {
+        let controllers = kinds::starting_updates(self.controllers);
+        Self { controllers, updates: Updates::Started, ..self }
     }
 }
 
@@ -202,7 +212,7 @@ impl Operator {
     /// of an operator, and made once, here.
     fn start(&self) -> JoinSet<&'static str> {
         let Self { settings, view, cluster, .. } = self;
-        let Settings { ref identity, tempo, ref controllers, proof, .. } = *settings;
+        let Settings { ref identity, tempo, ref controllers, proof, updates, .. } = *settings;
         let reports = Reports::default();
         let mut parts = JoinSet::new();
         for kind in view.caches.observed().iter().copied() {
@@ -247,7 +257,7 @@ impl Operator {
                 "the drainer"
             });
             if proof == Proof::Required {
-                let trying = proof::run(cluster.clone(), Arc::clone(&view.caches), tempo);
+                let trying = proof::run(cluster.clone(), Arc::clone(&view.caches), tempo, updates);
                 parts.spawn(async move {
                     trying.await;
                     "whoever tries what the server refuses"

@@ -22,4 +22,5 @@ mod suite {
     mod statuses;
     mod stop;
     mod unread;
+    mod updates;
 }

@@ -8,7 +8,7 @@ use tidegate_core::{
 };
 
 use super::{
-    git,
+    control_plane, git,
     live::Live,
     machines,
     resources::{capital, resource, stanza_of},
@@ -76,6 +76,11 @@ pub(crate) async fn run(
         }
         ["pod" | "budget" | "ends" | "asks" | "drain" | "pods", ..] => {
             return workloads::run(&words, expected, live).await;
+        }
+        ["manage", "updates"]
+        | ["cvo", "runs" | "plays" | "knows" | "says", ..]
+        | ["mark" | "history", ..] => {
+            return control_plane::run(&words, live).await;
         }
         words => return machines::run(words, live).await,
     }

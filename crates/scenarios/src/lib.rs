@@ -11,6 +11,7 @@
 #![cfg(test)]
 
 mod commands;
+mod control_plane;
 mod git;
 mod letters;
 mod live;

@@ -11,16 +11,17 @@ use api::{
 use http::Request;
 use kube::Client;
 use operator::{
-    Operator, Pools, Settings, View,
+    Operator, Pools, Settings, Updates, View,
     rollout::{self, Given},
 };
 use rig::{Cluster, User};
 use runtime::clock::{Clock as _, SetClock};
 use schedule::Instant;
 use serde_json::{Value, json};
+use sim::control_plane::plan::Follows;
 use tidegate_core::{
     cluster::{
-        kinds::{self, Row},
+        kinds::{self, Controller, Row},
         snapshot::Snapshot,
     },
     document::key::{self, Key},
@@ -53,6 +54,10 @@ pub(crate) struct Live {
     started: bool,
     /// What the operator looks at.
     pools: Pools,
+    /// Whether it starts updates of the control plane.
+    updates: Updates,
+    /// What whoever installs releases follows; none if the script plays its part.
+    cvo: Option<Follows>,
     /// What scripts call rendered configurations, whose names tell nobody anything.
     letters: Letters,
 }
@@ -76,6 +81,8 @@ impl Live {
             counted: 0,
             started: false,
             pools: Pools::Watched,
+            updates: Updates::Watched,
+            cvo: None,
             letters: Letters::default(),
         };
         let ours = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).map(crds::definition);
@@ -122,6 +129,10 @@ impl Live {
         // script permits: so it is not installed, and `Enforced` reads NotTried. Sandbox, seeds and the suites on a real server have it.
         let proof = operator::Proof::Waived;
         let settings = Settings { proof, ..Settings::alone("scenario").with(self.pools) };
+        let settings = match self.updates {
+            Updates::Watched => settings,
+            Updates::Started => settings.starting_updates(),
+        };
         let client = self.wire.between(self.plain.clone(), self.clock.clone());
         let operator = Operator::new(client, Arc::new(self.clock.clone()), settings);
         let view = operator.view();
@@ -160,6 +171,7 @@ impl Live {
         }
         (self.written, self.counted, self.started) = (0, 0, false);
         (self.pools, self.letters) = (Pools::Watched, Letters::default());
+        (self.updates, self.cvo) = (Updates::Watched, None);
     }
 
     /// Deletes an object at once. Whoever collects garbage may have been faster.
@@ -224,6 +236,21 @@ impl Live {
     /// From here on the operator rolls configurations out to nodes too.
     pub(crate) fn manage_pools(&mut self) {
         self.pools = Pools::Managed;
+    }
+
+    /// From here on the operator starts updates of the control plane too.
+    pub(crate) fn manage_updates(&mut self) {
+        self.updates = Updates::Started;
+    }
+
+    /// From here on somebody installs releases, who follows this.
+    pub(crate) fn let_install(&mut self, follows: Follows) {
+        self.cvo = Some(follows);
+    }
+
+    /// What whoever installs releases follows; none if nobody plays it.
+    pub(crate) fn cvo(&self) -> Option<Follows> {
+        self.cvo
     }
 
     /// What a new node of a pool is given to begin with.
@@ -382,9 +409,10 @@ impl Live {
             // Asked first: it looks into the store too.
             let ready = view.ready().is_ok();
             let store = view.caches.store();
+            let controllers = self.controllers();
             let idle = store.snapshot().all().all(|(key, seen)| {
-                let row = kinds::known(key.kind());
-                row.and_then(|row| row.controller(self.pools)).is_none_or(|found| {
+                let found = controllers.iter().find(|found| found.row.kind == *key.kind());
+                found.is_none_or(|found| {
                     let decide = found.duty.decide;
                     let plan = store.around(key, |around| decide(seen, around, self.clock.now()));
                     plan.status.is_none() && plan.actions.is_empty()
@@ -392,13 +420,50 @@ impl Live {
             });
             ready && idle
         };
-        self.until("everything is settled", async || settled()).await;
+        self.until_or("everything is settled", async || settled(), || self.unsettled()).await;
+    }
+
+    /// What deciding about everything that is known still wants, for whoever waits for nothing.
+    fn unsettled(&self) -> String {
+        let Some((view, _)) = &self.running else { return String::new() };
+        let ready = format!("{:?}", view.ready());
+        let store = view.caches.store();
+        let plans = store.snapshot().all().filter_map(|(key, seen)| {
+            let found = self.controllers().into_iter().find(|one| one.row.kind == *key.kind())?;
+            let decide = found.duty.decide;
+            let plan = store.around(key, |around| decide(seen, around, self.clock.now()));
+            let idle = plan.status.is_none() && plan.actions.is_empty();
+            (!idle).then(|| format!("{key}: {:?} {:?}", plan.actions, plan.status))
+        });
+        plans.fold(ready, |all, plan| format!("{all}\n{plan}"))
+    }
+
+    /// Every controller of the operator.
+    fn controllers(&self) -> Vec<Controller> {
+        let controllers = kinds::controllers(self.pools);
+        match self.updates {
+            Updates::Watched => controllers,
+            Updates::Started => kinds::starting_updates(controllers),
+        }
     }
 
     pub(crate) async fn until(&self, what: &str, holds: impl AsyncFn() -> bool) {
+        self.until_or(what, holds, String::new).await;
+    }
+
+    async fn until_or(
+        &self,
+        what: &str,
+        holds: impl AsyncFn() -> bool,
+        found: impl Fn() -> String,
+    ) {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         while !holds().await {
-            assert!(tokio::time::Instant::now() < deadline, "{what}: not within {PATIENCE:?}");
+            assert!(
+                tokio::time::Instant::now() < deadline,
+                "{what}: not within {PATIENCE:?} {}",
+                found()
+            );
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }

@@ -84,9 +84,10 @@ pub(crate) async fn overview(live: &Live) -> Result<String, String> {
             ([], begun) => format!("under way: {}", words::joined(begun)),
             (waiting, _) => format!("waiting: {}", words::joined(waiting)),
         };
+        let unmet = row.unmet.map_or_else(String::new, |why| format!("; would not start: {why}"));
         let _ = writeln!(
             shown,
-            "{} {}{until}, {}{policy}{overridden}: {pending}",
+            "{} {}{until}, {}{policy}{overridden}: {pending}{unmet}",
             row.object,
             row.verdict.state(),
             row.strategy.unwrap_or("no stanza"),

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use operator::{Election, Operator, Pools, Proof, Settings};
+use operator::{Election, Operator, Pools, Proof, Settings, Updates};
 use runtime::{
     clock::{Clock as _, SetClock},
     tempo::{LeaseTempo, Tempo},
@@ -37,6 +37,8 @@ pub(crate) struct Make {
     pub(crate) ears: Ears,
     pub(crate) tempo: fn(Tempo) -> Tempo,
     pub(crate) proof: Proof,
+    /// Whether it starts updates of the control plane.
+    pub(crate) updates: Updates,
 }
 
 /// Slower than life where only talk is at stake: a day of a story is thousands of looks at a lease. What bounds how old knowledge may be
@@ -140,6 +142,7 @@ impl Cast {
             controllers: self.make.controllers(),
             host: None,
             proof: self.make.proof,
+            updates: self.make.updates,
         };
         let clock = Arc::new(clock);
         let operator = Operator::new(client, clock, settings);
@@ -237,7 +240,10 @@ impl Make {
                 controller.duty = self.pools;
             }
         }
-        controllers
+        match self.updates {
+            Updates::Watched => controllers,
+            Updates::Started => kinds::starting_updates(controllers),
+        }
     }
 
     pub(crate) fn honest() -> Self {
@@ -247,6 +253,7 @@ impl Make {
             ears: Ears::Honest,
             tempo: std::convert::identity,
             proof: Proof::Required,
+            updates: Updates::Watched,
         }
     }
 }

@@ -25,6 +25,7 @@ mod drains;
 mod forged;
 mod frozen;
 mod initiation;
+mod marks;
 mod masters;
 mod opened;
 mod order;
@@ -72,6 +73,8 @@ pub(crate) struct Checker {
     story: Vec<String>,
     pub(crate) violations: Vec<Violation>,
     pub(crate) initiations: u64,
+    /// How many updates of the control plane operators let begin.
+    pub(crate) updates: u64,
     /// How often somebody who means harm tried something.
     pub(crate) attempts: u64,
     /// How much of that the server took.
@@ -231,6 +234,7 @@ impl Checker {
             story: Vec::new(),
             violations: Vec::new(),
             initiations: 0,
+            updates: 0,
             attempts: 0,
             taken: 0,
             last: BTreeMap::new(),
@@ -318,7 +322,10 @@ impl Checker {
                 Kind::Node => self.node((at, sent), by, name, old.as_deref(), new),
                 Kind::Pool => self.pool((at, sent), name, old.as_deref(), new),
                 Kind::Policy => self.policy(at, name, new),
-                Kind::Version => self.version(at, old.as_deref(), new),
+                Kind::Version => {
+                    self.marks((at, sent), by, old.as_deref(), new);
+                    self.version(at, old.as_deref(), new);
+                }
                 Kind::Config | Kind::Freeze | Kind::Override => {}
             }
         } else if let (Kind::Node, Some(old)) = (kind, &old) {

@@ -1,10 +1,12 @@
 //! Who updates the control plane? A stand-in for its owner: it begins inside windows only, brings what the release holds for masters a
-//! while later, and sometimes never finishes.
+//! while later, and sometimes never finishes. Where operators start updates it asks whenever it likes, and installs what they let begin and
+//! nothing else (CV-4).
 
 use api::{
     machine::names::{API_VERSION, GENERATED_BY, MACHINE_CONFIG, ROLE},
     names,
 };
+use operator::Updates;
 use serde_json::{Value, json};
 
 use super::{
@@ -21,6 +23,8 @@ pub(crate) struct Owner {
     release: u32,
     /// The update that is under way.
     update: Option<Update>,
+    /// Who starts updates.
+    updates: Updates,
 }
 
 struct Update {
@@ -40,6 +44,11 @@ fn source(release: u32) -> Value {
     ]}}}})
 }
 
+/// The image of a release, by a digest.
+fn image(release: u32) -> String {
+    format!("registry/release@sha256:{release:064x}")
+}
+
 impl Owner {
     /// A cluster with a control plane: `ClusterVersion` and what its release holds for masters.
     pub(crate) fn settle(mut dice: Dice, stage: &Stage, policies: &[String], world: World) -> Self {
@@ -52,7 +61,7 @@ impl Owner {
             "kind": names::CLUSTER_VERSION, "metadata": {"name": "version"}, "spec": spec});
         stage.create(By::People, Kind::Version, &version).unwrap();
         stage.create(By::People, Kind::Config, &source(0)).unwrap();
-        let owner = Self { dice, release: 0, update: None };
+        let owner = Self { dice, release: 0, update: None, updates: world.updates() };
         owner.tell(stage, "Completed");
         owner
     }
@@ -61,7 +70,7 @@ impl Owner {
     fn tell(&self, stage: &Stage, progress: &str) {
         let release = format!("4.{}.0", self.release);
         let now = instant(stage.now());
-        let image = format!("registry/release@{release}");
+        let image = image(self.release);
         let ended = if progress == "Completed" { json!(now) } else { Value::Null };
         let entry = json!({"state": progress, "version": release, "image": image,
             "startedTime": now, "completionTime": ended, "verified": true});
@@ -69,17 +78,50 @@ impl Owner {
         stage.merge_status(By::People, Kind::Version, "version", &json!({"status": status}));
     }
 
+    /// The release after the present one.
+    fn next(&self) -> String {
+        format!("4.{}.0", self.release + 1)
+    }
+
+    /// Asks for a release, or takes that back, whatever any gate says.
+    fn wish(&mut self, stage: &Stage) {
+        let wanted = match self.dice.of(0..10) {
+            0..5 => {
+                json!({"version": self.next(), "image": image(self.release + 1)})
+            }
+            5 => Value::Null,
+            _ => return,
+        };
+        let change = json!({"spec": {"desiredUpdate": wanted}});
+        stage.merge(By::People, Kind::Version, "version", &change).unwrap();
+    }
+
+    /// Installs what operators let begin.
+    fn follow(&mut self, stage: &Stage) {
+        let marked = stage.checker().marked();
+        if marked.is_some_and(|marked| marked == self.next()) {
+            self.begin(stage);
+        }
+    }
+
+    fn begin(&mut self, stage: &Stage) {
+        self.release += 1;
+        self.tell(stage, "Partial");
+        let brings = Some(stage.now() + self.dice.of(0..900));
+        self.update = Some(Update { brings, is_stuck: self.dice.percent(40) });
+    }
+
     /// Begins an update, if the gate lets it (CV-1).
     pub(crate) fn act(&mut self, stage: &Stage) {
+        if self.updates == Updates::Started {
+            return self.wish(stage);
+        }
         let open = stage.checker().opens(("master", None), stage.now());
         let idle = self.update.as_ref().is_none_or(|update| update.is_stuck);
         if !open || !idle || self.dice.percent(60) {
             return;
         }
-        self.release += 1;
-        self.tell(stage, "Partial");
-        let brings = Some(stage.now() + self.dice.of(0..900));
-        self.update = Some(Update { brings, is_stuck: self.dice.percent(40) });
+        self.begin(stage);
     }
 
     /// When it wants to be looked at again.
@@ -89,6 +131,9 @@ impl Owner {
 
     /// Takes the step that is due.
     pub(crate) fn look(&mut self, stage: &Stage) {
+        if self.updates == Updates::Started {
+            self.follow(stage);
+        }
         let Some(update) = &mut self.update else { return };
         if let Some(brings) = update.brings {
             if brings <= stage.now() {
@@ -105,7 +150,12 @@ impl Owner {
     }
 
     /// Everybody goes home: what is stuck stays so.
-    pub(crate) fn go_home(&mut self) {
+    pub(crate) fn go_home(&mut self, stage: &Stage) {
+        if self.updates == Updates::Started {
+            // What has not begun is not wanted any more.
+            let change = json!({"spec": {"desiredUpdate": null}});
+            stage.merge(By::People, Kind::Version, "version", &change).unwrap();
+        }
         if let Some(update) = &mut self.update
             && update.brings.is_none()
         {

@@ -403,7 +403,7 @@ impl People {
             }
         }
         if let Some(owner) = &mut self.owner {
-            owner.go_home();
+            owner.go_home(stage);
         }
         self.hurried.go_home(stage, &self.pools);
     }

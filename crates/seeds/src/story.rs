@@ -63,6 +63,8 @@ pub(crate) struct Outcome {
     pub(crate) violations: Vec<Violation>,
     pub(crate) story: Vec<String>,
     pub(crate) initiations: u64,
+    /// How many updates of the control plane operators let begin.
+    pub(crate) updates: u64,
     /// How often somebody who means harm tried something, and how much of that the server took.
     pub(crate) attempts: (u64, u64),
     pub(crate) hours: i64,
@@ -194,6 +196,7 @@ impl Story {
             violations: checker.violations.clone(),
             story: checker.story(),
             initiations: checker.initiations,
+            updates: checker.updates,
             attempts: (checker.attempts, checker.taken),
             hours,
             trace: self.stage.server.trace_hash(),

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use apiserver::{Fault, Profile, RequestMatch, Scripted};
+use operator::Updates;
 use serde_json::{Value, json};
 
 use super::{
@@ -41,6 +42,8 @@ pub(crate) enum World {
     Hurried,
     /// A busy one with masters, in good weather, whose people stop half-way.
     Masters,
+    /// That, whose owner of the control plane asks for releases whenever it likes, and installs what operators let begin.
+    Updating,
     /// A busy one whose two operators both believe that they lead, in foul weather.
     Rivals,
     /// Watches fall silent and lists are old, many nodes may go at once, and people stop them half-way.
@@ -77,6 +80,7 @@ impl World {
             | Self::Frozen
             | Self::Hurried
             | Self::Masters
+            | Self::Updating
             | Self::Joining
             | Self::Stamped
             | Self::Asking => Forecast::Fair,
@@ -167,9 +171,14 @@ impl World {
     pub(crate) fn has_owner(self, drawn: bool) -> bool {
         match self {
             Self::Any | Self::Busy | Self::Throng => drawn,
-            Self::Masters => true,
+            Self::Masters | Self::Updating => true,
             _ => false,
         }
+    }
+
+    /// Who starts updates of the control plane.
+    pub(crate) fn updates(self) -> Updates {
+        if self == Self::Updating { Updates::Started } else { Updates::Watched }
     }
 
     /// How many nodes may be away.
@@ -184,7 +193,7 @@ impl World {
     /// How often of a hundred times somebody who sees nodes go stops them.
     pub(crate) fn stops(self) -> u64 {
         match self {
-            Self::Silent | Self::Masters => 40,
+            Self::Silent | Self::Masters | Self::Updating => 40,
             // Seldom enough that there is something left to begin.
             Self::Hushed => 20,
             Self::Throng => 1,
@@ -198,6 +207,7 @@ impl World {
             Self::Frozen => 25,
             Self::Hurried => 15,
             Self::Any | Self::Busy | Self::Rivals | Self::Silent | Self::Late => 3,
+            Self::Updating => 5,
             // There something else is sought.
             _ => 0,
         }
@@ -217,7 +227,13 @@ impl World {
     pub(crate) fn overrides(self) -> u64 {
         match self {
             Self::Hurried => 40,
-            Self::Any | Self::Busy | Self::Rivals | Self::Silent | Self::Late | Self::Masters => 6,
+            Self::Any
+            | Self::Busy
+            | Self::Rivals
+            | Self::Silent
+            | Self::Late
+            | Self::Masters
+            | Self::Updating => 6,
             // There something else is sought.
             _ => 0,
         }

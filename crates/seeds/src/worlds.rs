@@ -8,7 +8,10 @@ use std::{
     },
 };
 
+use operator::Updates;
+
 use crate::{
+    cast::Make,
     check::Violation,
     planted::{Planted, planted},
     rehearsal::rehearse,
@@ -109,6 +112,17 @@ fn masters_begin_nothing_outside_a_window_and_finish() {
     let seeds: Vec<u64> = range("MASTERS").unwrap_or(0..20).collect();
     let outcomes = play_all(&seeds, Plot { world: World::Masters, ..Plot::honest() });
     all_promises_are_kept("MASTERS", &outcomes);
+}
+
+/// The same where operators start updates of the control plane, which people ask for whenever they like (CV-4).
+#[test]
+fn updates_begin_nothing_outside_a_window_and_finish() {
+    let seeds: Vec<u64> = range("UPDATES").unwrap_or(0..10).collect();
+    let make = Make { updates: Updates::Started, ..Make::honest() };
+    let outcomes = play_all(&seeds, Plot { world: World::Updating, make, ..Plot::honest() });
+    all_promises_are_kept("UPDATES", &outcomes);
+    let marks = outcomes.iter().map(|outcome| outcome.updates).sum::<u64>();
+    assert!(marks > 0, "no update began in any of them");
 }
 
 /// Whoever plays many wants the sums, and the rules that were broken.

@@ -28,6 +28,7 @@ use tidegate_core::{
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::{
+    control_plane::{self, Installer},
     dial::{self, Dial},
     lengths::Lengths,
     machines::Site,
@@ -103,7 +104,8 @@ impl Sandbox {
         clock.speed(0);
         let server = Server::new(ServerClock(clock.clone()), settings);
         let ours = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).map(crds::definition);
-        for definition in ours.chain(machine::definitions::definitions()) {
+        let others = [control_plane::definition()];
+        for definition in ours.chain(machine::definitions::definitions()).chain(others) {
             let path = DEFINITION.collection(None);
             let body = definition.to_string();
             let (code, answer) =
@@ -129,7 +131,8 @@ impl Sandbox {
         let work = Work::default();
         let client = Client::new(work.attend(server.service_as(OPERATOR, ACCOUNTS)), "default");
         let alone = operator::Settings { tempo, ..operator::Settings::alone("sandbox") };
-        let operator = Operator::new(client, Arc::new(clock.clone()), alone.with(Pools::Managed));
+        let settings = alone.with(Pools::Managed).starting_updates();
+        let operator = Operator::new(client, Arc::new(clock.clone()), settings);
         let view = operator.view();
         let site = Site {
             server: server.clone(),
@@ -141,12 +144,17 @@ impl Sandbox {
         };
         let mut parts = JoinSet::new();
         let (pods, maps) = (Mirror::default(), Mirror::default());
+        let (versions, configs, operators) =
+            (Mirror::default(), Mirror::default(), Mirror::default());
         let masters = ["system:masters", "system:authenticated"];
         for (mirror, path) in [
             (&site.nodes, Resource::of(&kinds::NODE).collection(None)),
             (&site.pools, Resource::of(&kinds::MACHINE_CONFIG_POOL).collection(None)),
             (&pods, POD.collection(None)),
             (&maps, CONFIG_MAP.collection(Some(dial::NAMESPACE))),
+            (&versions, Resource::of(&kinds::CLUSTER_VERSION).collection(None)),
+            (&configs, Resource::of(&kinds::MACHINE_CONFIG).collection(None)),
+            (&operators, control_plane::OPERATOR.collection(None)),
         ] {
             let cluster = site.cluster("tidegate-sandbox", &masters);
             let keeping = mirror.clone().keep(cluster, Collection::of(path));
@@ -166,6 +174,15 @@ impl Sandbox {
             nodes: site.nodes.clone(),
         };
         parts.spawn(ending(nursery.run(), "whoever looks after pods"));
+        let installer = Installer {
+            cluster: site.cluster(control_plane::USER, &masters),
+            lengths: Arc::clone(&site.lengths),
+            versions,
+            pools: site.pools.clone(),
+            configs,
+            operators,
+        };
+        parts.spawn(ending(installer.run(), "whoever installs releases"));
         parts.spawn(ending(site.clone().run(), "the nodes"));
         // A node that cannot join keeps nobody waiting.
         let _ = timeout(JOINING, joined(&site)).await;

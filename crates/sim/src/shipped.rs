@@ -38,6 +38,14 @@ const MANIFESTS: &[(&str, &str)] = &[
         include_str!("../../../deploy/manifests/node-freezes/node-freezes.yaml"),
     ),
     (
+        "deploy/manifests/manage-updates/manage-updates.yaml",
+        include_str!("../../../deploy/manifests/manage-updates/manage-updates.yaml"),
+    ),
+    (
+        "deploy/manifests/update-freezes/update-freezes.yaml",
+        include_str!("../../../deploy/manifests/update-freezes/update-freezes.yaml"),
+    ),
+    (
         "deploy/manifests/agent/agent.yaml",
         include_str!("../../../deploy/manifests/agent/agent.yaml"),
     ),

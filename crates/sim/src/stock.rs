@@ -254,14 +254,17 @@ impl<'a> Taker<'a> {
     }
 }
 
-/// A configuration that a controller of the release made is everybody's here, because that controller is not: with its mark on, nobody
+/// A configuration that a controller of another release made is everybody's here, because that controller is not: with its mark on, nobody
 /// would render it.
 fn disown(given: &Value, fields: &mut Map<String, Value>) {
     let source = || matches!(SeenConfig::new(given), SeenConfig::Source(_));
     if text(given, "/kind") == MACHINE_CONFIG && source() {
         let annotations =
             fields.get_mut("metadata").and_then(|metadata| metadata.get_mut("annotations"));
-        if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+        let is_of_another = |by: &Value| by != env!("CARGO_PKG_VERSION");
+        if let Some(annotations) = annotations.and_then(Value::as_object_mut)
+            && annotations.get(GENERATED_BY).is_some_and(is_of_another)
+        {
             annotations.remove(GENERATED_BY);
         }
     }

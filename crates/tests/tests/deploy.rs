@@ -126,6 +126,8 @@ fn check_policies() {
     let nodes = policies::freezes::template_of_nodes();
     check_file("deploy/chart/templates/gates.yaml", &policies::template());
     check_file("deploy/chart/templates/nodefreezes.yaml", &nodes);
+    let updates = policies::freezes::template_of_updates();
+    check_file("deploy/chart/templates/updatefreezes.yaml", &updates);
 }
 
 /// GATE-14
@@ -229,6 +231,16 @@ fn manifests_have_no_drift() {
             &["changeGates.enabled=true", "managePools=true"],
         ),
         (
+            "manage-updates/manage-updates.yaml",
+            &["rbac", "deployment", "updates"],
+            &["managePools=true", "manageUpdates=true"],
+        ),
+        (
+            "update-freezes/update-freezes.yaml",
+            &["updatefreezes"],
+            &["changeGates.enabled=true", "managePools=true", "manageUpdates=true"],
+        ),
+        (
             "monitoring/monitoring.yaml",
             &["servicemonitor", "prometheusrule"],
             &["monitoring.serviceMonitor.enabled=true", "monitoring.alerts.enabled=true"],
@@ -318,7 +330,8 @@ fn program_knows_the_arguments_of_the_chart() {
     let help = help.split("\n## ").next().unwrap();
     suite::with_helm("chart-arguments", |helm| {
         let all = &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"];
-        for (values, count) in [(&[][..], 4), (all, 8)] {
+        let updates = &["managePools=true", "manageUpdates=true"];
+        for (values, count) in [(&[][..], 4), (all, 8), (updates, 6)] {
             let objects = documents(&helm.render(&chart(), "t", values).unwrap());
             let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();
             let arguments = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];

@@ -9,6 +9,7 @@ use crate::{args::ColourChoice, edge::Edge, output::Output};
 pub(crate) mod audit;
 pub(crate) mod calendar;
 pub(crate) mod completion;
+pub(crate) mod control_plane;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod doctor;
@@ -66,6 +67,8 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         freezing::hold(),
         freezing::skip_next(),
         gate::verb(),
+        control_plane::verb(),
+        control_plane::update(),
         worker_nodes::verb(),
         node::verb(),
         prune::verb(),

@@ -470,6 +470,11 @@ fn tour_leads_through_every_step() {
         "6/6  to rendered-worker-",
         "goes back to rendered-worker-",
         "6/6  to rendered-worker-",
+        "in the way: spec.desiredUpdate.version: 4.23.0 is none of the updates that the cluster knows: 4.20.10, 4.21.3",
+        "release 4.20.10 is wanted, and begins when the gate of ClusterVersion/version permits",
+        "starts at 2026-11-25T21:00:00Z",
+        "under way: release 4.20.10",
+        "ClusterVersion/version  release 4.20.10\n",
     ] {
         let Some((_, after)) = rest.split_once(line) else { panic!("{line:?} is not in {rest}") };
         rest = after;

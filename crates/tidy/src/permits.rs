@@ -14,6 +14,15 @@ pub fn shipped() -> Vec<(&'static str, Value)> {
     admission("deploy/manifests/manage-pools/manage-pools.yaml")
 }
 
+/// The same for updates of the control plane that the operator lets begin (CV-4).
+///
+/// # Panics
+///
+/// As [`shipped`].
+pub fn shipped_for_updates() -> Vec<(&'static str, Value)> {
+    admission("deploy/manifests/manage-updates/manage-updates.yaml")
+}
+
 /// The same for what agents may write, and who else may not speak for a machine (NODE-3).
 ///
 /// # Panics

@@ -37,6 +37,8 @@ pub struct Answer {
     pub zone: Zone,
     /// Whether anything refuses what it holds, where a controller said so (GATE-13).
     pub enforced: Option<Enforcement>,
+    /// Why what waits would not start if changes were permitted (CV-4).
+    pub stopped: Option<String>,
 }
 
 impl Answer {
@@ -49,12 +51,13 @@ impl Answer {
             behavior: self.behavior.clone(),
             reasons: tree(&self.reason, &self.zone),
             enforced: self.enforced.map(Enforcement::reason),
+            stopped: self.stopped.clone(),
         }
     }
 
     /// The answer for people.
     pub fn drawing(&self, at: Instant, detail: Detail, colour: Colour) -> String {
-        let Self { object, behavior, reason, zone, enforced } = self;
+        let Self { object, behavior, reason, zone, enforced, stopped } = self;
         let mut text = headline(object, reason.verdict, reason.until, zone, at, colour);
         draw(&reason.because, zone, "  ", detail, colour, &mut text);
         if let Some(next) = &behavior.next {
@@ -65,6 +68,13 @@ impl Answer {
                 "  then, from {}{until}: {}",
                 next.start_time.as_deref().unwrap_or_default(),
                 printable(&next.reason)
+            );
+        }
+        if let Some(why) = stopped {
+            let _ = writeln!(
+                text,
+                "  what waits would not start if changes were permitted: {}",
+                printable(why)
             );
         }
         if let Some(enforced) = enforced {
@@ -88,6 +98,8 @@ pub struct Item {
     reasons: Tree,
     #[serde(skip_serializing_if = "Option::is_none")]
     enforced: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -106,6 +118,7 @@ pub fn of_policy(policy: &Policy, at: Instant) -> Answer {
         reason: explain(policy, at),
         zone: policy.lowered.zone.clone(),
         enforced: None,
+        stopped: None,
     }
 }
 
@@ -117,7 +130,8 @@ pub fn of_object(key: &Key, world: &Snapshot, at: Instant) -> Option<Answer> {
         let zone = gate.lowered().map_or_else(Zone::utc, |lowered| lowered.zone.clone());
         let behavior = world.behavior(seen, at);
         let (reason, enforced) = (world.explain(seen, at), seen.enforcement());
-        return Some(Answer { object, behavior, reason, zone, enforced });
+        let stopped = overview::resource(world, seen, at).unmet;
+        return Some(Answer { object, behavior, reason, zone, enforced, stopped });
     }
     let seen = world.policy(key)?;
     let verdict = seen.verdict(at);
@@ -142,7 +156,8 @@ pub fn of_object(key: &Key, world: &Snapshot, at: Instant) -> Option<Answer> {
             let because = vec![doubt(seen.reason(at))];
             let fact = Fact::Policy(object.clone());
             let reason = Reason { verdict, fact, until: None, because };
-            Some(Answer { object, behavior, reason, zone: Zone::utc(), enforced: None })
+            let (zone, enforced, stopped) = (Zone::utc(), None, None);
+            Some(Answer { object, behavior, reason, zone, enforced, stopped })
         }
     }
 }

@@ -7,6 +7,7 @@
 pub mod audit;
 pub mod calendar;
 pub mod change;
+pub mod control_plane;
 pub mod diff;
 pub mod doctor;
 pub mod drawing;
@@ -26,4 +27,5 @@ pub mod simulation;
 pub mod status;
 pub mod svg;
 pub mod text;
+pub mod updating;
 pub mod windows;

@@ -89,6 +89,8 @@ pub struct Item {
     #[serde(skip_serializing_if = "Option::is_none")]
     pending: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     enforced: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none", rename = "initiatedOutsideWindow")]
     outside: Option<String>,
@@ -105,6 +107,7 @@ fn item(row: &Row) -> Item {
         overridden: is_resource.then_some(row.overridden == Overridden::Yes),
         behavior: row.behavior.clone(),
         pending: is_resource.then(|| each(&row.pending.waiting)),
+        stopped: row.unmet.clone(),
         enforced: row.enforced.map(Enforcement::reason),
         outside: row.outside.map(|began| began.to_string()),
     }
@@ -139,13 +142,18 @@ fn table(head: &str, rows: &[Row], detail: Detail, at: Instant, colour: Colour) 
     coloured(&text::table(0, &cells), rows, colour) + &notes(rows)
 }
 
-/// What a table cannot say: gates that nothing keeps, with what that means, and changes that did not ask them (GATE-13).
+/// What a table cannot say: gates that nothing keeps, with what that means, changes that did not ask them (GATE-13), and updates that would
+/// not start if their gate were open (CV-4).
 fn notes(rows: &[Row]) -> String {
     let mut said: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for row in rows {
         let object = printable(&row.object.to_string());
         if let Some(kept) = row.enforced.filter(|kept| *kept != Enforcement::Proven) {
             let note = format!("{}: {}", kept.reason(), kept.about(row.object.kind()));
+            said.entry(note).or_default().push(object.clone());
+        }
+        if let Some(why) = &row.unmet {
+            let note = format!("Stopped: {}", printable(why));
             said.entry(note).or_default().push(object.clone());
         }
         if let Some(began) = row.outside {

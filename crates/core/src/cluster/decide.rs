@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 pub mod disruption;
 mod gates;
 pub mod outside;
+pub mod updates;
 mod writes;
 
 use crate::{
@@ -29,7 +30,7 @@ use crate::{
         action::{Action, Write},
         enforced::Enforcement,
         note::{Note, Weight},
-        pending::{Course, Pending, Stage},
+        pending::{Course, Pending, Stage, Stop},
         plan::Plan,
     },
     policy::{
@@ -196,7 +197,9 @@ fn about(
     // A freeze is told also of what has no stanza.
     let absent =
         gate.form() == Form::NoStanza && !gate.freezes().any(|freeze| freeze.is_ahead(now));
-    if absent && paused_before.is_none() && seen.behavior.is_none() {
+    // Where updates are started here, one that cannot be is told of: nobody else would.
+    let unmet = matches!(seen.pending.course, Course::Stopped(Stop::Unmet(_)));
+    if absent && !unmet && paused_before.is_none() && seen.behavior.is_none() {
         // GATE-1: as if there were no change management at all.
         return Plan::default();
     }
@@ -317,7 +320,14 @@ fn pending(seen: &SeenGated, behavior: &Behavior, verdict: Verdict) -> Said {
                 (Some(end), _) => &format!("until {end}"),
                 (None, _) => "with no end in sight",
             };
-            format!("held {when}: {what} ({})", behavior.current.reason)
+            let held = format!("held {when}: {what} ({})", behavior.current.reason);
+            match course {
+                // CV-4: whoever is told on Saturday night is told too late.
+                Course::Stopped(why @ Stop::Unmet(_)) => {
+                    format!("{held}; and it would not start then: {why}")
+                }
+                Course::Gate | Course::Anyway(_) | Course::Stopped(_) => held,
+            }
         }
     };
     let status = match stage {

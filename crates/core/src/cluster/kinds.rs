@@ -191,6 +191,15 @@ pub enum Pools {
     Managed,
 }
 
+/// Who starts updates of the control plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Updates {
+    /// Others do, and only statuses are written here.
+    Watched,
+    /// We do: what somebody wants is held, and marked when its gate permits (CV-4).
+    Started,
+}
+
 /// A kind whose objects are looked at, and what is decided about them.
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {
@@ -203,6 +212,13 @@ pub struct Controller {
 /// Every controller, policies first.
 pub fn controllers(pools: Pools) -> Vec<Controller> {
     ALL.iter().filter_map(|row| row.controller(pools)).collect()
+}
+
+/// The same, with updates of the control plane started here.
+pub fn starting_updates(mut controllers: Vec<Controller>) -> Vec<Controller> {
+    let versions = controllers.iter_mut().filter(|one| one.row.kind == CLUSTER_VERSION.kind);
+    versions.for_each(|one| one.duty = cluster_version::STARTED);
+    controllers
 }
 
 impl Row {

@@ -7,7 +7,11 @@ use schedule::Instant;
 use crate::{
     cluster::{decide::outside, seen::SeenGated, snapshot::Snapshot},
     document::key::Key,
-    gate::{Gate, enforced::Enforcement, pending::Pending},
+    gate::{
+        Gate,
+        enforced::Enforcement,
+        pending::{Course, Pending, Stop},
+    },
     policy::{behavior::as_recorded, seen::SeenPolicy, stanza::Form, strategy, verdict::Verdict},
 };
 
@@ -34,6 +38,8 @@ pub struct Row {
     pub behavior: Behavior,
     /// What would be initiated; nothing for a policy.
     pub pending: Pending,
+    /// Why an update that waits would not start if the gate were open (CV-4).
+    pub unmet: Option<String>,
     /// Whether anything refuses what the gate holds, where a controller said so (GATE-13).
     pub enforced: Option<Enforcement>,
     /// When the newest change began, if the gate was shut then (GATE-13).
@@ -64,6 +70,10 @@ pub fn resource(snapshot: &Snapshot, seen: &SeenGated, at: Instant) -> Row {
         opened: gate.override_at(at).map(|overriding| overriding.key.clone()),
         behavior,
         pending: seen.pending.clone(),
+        unmet: match &seen.pending.course {
+            Course::Stopped(why @ Stop::Unmet(_)) => Some(why.to_string()),
+            Course::Gate | Course::Anyway(_) | Course::Stopped(_) => None,
+        },
         enforced: seen.enforcement(),
         outside: outside::recorded(seen),
     }
@@ -100,6 +110,7 @@ pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
         opened: None,
         behavior,
         pending: Pending::default(),
+        unmet: None,
         enforced: None,
         outside: None,
     }

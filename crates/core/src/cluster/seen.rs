@@ -177,7 +177,11 @@ impl Seen {
                 | Part::Override(_)
                 | Part::Namespace(_) => false,
             },
-            Self::Policy(_) | Self::Gated(_) => false,
+            Self::Gated(gated) => {
+                let marked = gated.update.as_ref().and_then(|update| update.plane.mark.as_ref());
+                marked.is_some_and(|mark| *change == ChangeId::release(&mark.release.version))
+            }
+            Self::Policy(_) => false,
         }
     }
 

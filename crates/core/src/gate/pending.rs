@@ -36,6 +36,8 @@ pub enum Waiting {
         to: String,
         /// The one that was accepted last, if any was.
         now: Option<String>,
+        /// What somebody should know of it, and does not stand in its way.
+        remarks: Vec<String>,
     },
     /// A rendered configuration that nodes of a pool lack.
     Machines {
@@ -66,7 +68,7 @@ impl Waiting {
     /// Which change.
     pub fn change(&self) -> ChangeId {
         match self {
-            Self::Release { to, now: _ } => ChangeId::release(to),
+            Self::Release { to, .. } => ChangeId::release(to),
             Self::Machines { to, .. } | Self::Pinned { to, .. } | Self::Hosted { to, .. } => {
                 to.clone()
             }
@@ -124,13 +126,16 @@ pub enum Course {
     Stopped(Stop),
 }
 
-/// Why a pool begins no node, whatever its gate says.
+/// Why nothing of a resource begins, whatever its gate says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// `spec.paused`.
     Paused,
     /// Something is wrong.
     Blocked(Vec<Problem>),
+    /// A release that is wanted does not fit the cluster, or cannot be told (CV-4). Told also while the gate is shut: people mend it before
+    /// the window.
+    Unmet(Vec<Problem>),
     /// This pool must settle first.
     After(String),
     /// Somebody chose this configuration.

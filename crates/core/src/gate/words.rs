@@ -47,8 +47,11 @@ impl fmt::Display for Machines {
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Release { to, now: None } => write!(f, "release {to}"),
-            Self::Release { to, now: Some(now) } => write!(f, "release {to} (now {now})"),
+            Self::Release { to, now, remarks } => {
+                write!(f, "release {to}")?;
+                now.as_ref().map_or(Ok(()), |now| write!(f, " (now {now})"))?;
+                remarks.iter().try_for_each(|remark| write!(f, ", {remark}"))
+            }
             Self::Machines { to, machines, differences } => {
                 write!(f, "{to} {machines}{differences}")
             }
@@ -104,6 +107,16 @@ impl fmt::Display for Stop {
         match self {
             Self::Paused => f.write_str("spec.paused is true"),
             Self::Blocked(problems) => f.write_str(&problem_text(problems)),
+            Self::Unmet(problems) => {
+                let each = problems.iter().map(|problem| {
+                    let said = problem_text(std::slice::from_ref(problem));
+                    match &problem.hint {
+                        Some(hint) => format!("{said} (hint: {hint})"),
+                        None => said,
+                    }
+                });
+                f.write_str(&each.collect::<Vec<_>>().join("; "))
+            }
             Self::After(pool) => write!(f, "MachineConfigPool/{pool} must settle first"),
             Self::Pinned(config) => write!(f, "spec.machineConfig names {config}"),
         }

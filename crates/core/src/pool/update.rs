@@ -1,8 +1,9 @@
 //! What may the masters get while the control plane is being updated? What was there when the update began, and what the release itself
 //! brings (GATE-10, CV-1).
 //!
-//! Who updates the control plane is somebody else, and `status.history[0]` of `ClusterVersion` is their record. It is copied once, with
-//! the sources of the master pool at that moment, by name and digest. From then on a master may go to a configuration that holds nothing
+//! Where updates are started here, the mark that lets one begin carries the record of it, with the sources of the master pool at that
+//! moment, by name and digest. Elsewhere somebody else updates the control plane, and `status.history[0]` of `ClusterVersion` is their record,
+//! which is copied once, in the same form. From then on a master may go to a configuration that holds nothing
 //! that people wrote later, but for what the master has already. What people wrote later waits for the gate, however long the update
 //! takes. The record ends when the masters first converge on what the release brought.
 
@@ -22,7 +23,10 @@ use super::{
     source::{Rendered, Source, annotation, text},
     target::{Shelf, Target},
 };
-use crate::document::problem::{Code, FieldPath, Object, Problem};
+use crate::{
+    document::problem::{Code, FieldPath, Object, Problem},
+    release::SeenPlane,
+};
 
 /// What of `ClusterVersion` decisions about masters read.
 #[derive(Clone, Debug)]
@@ -31,7 +35,7 @@ pub struct SeenUpdate {
     pub name: String,
     /// The version of the stored bytes: the record is written from it.
     pub resource_version: String,
-    /// The release that is being installed; none if the newest is complete.
+    /// The release that is being installed, or was let begin; none if the newest is complete.
     pub release: Option<String>,
     /// When that began, as whoever installs it says.
     pub started: Option<Instant>,
@@ -41,6 +45,8 @@ pub struct SeenUpdate {
     pub record: Option<Record>,
     /// Why the record cannot be read.
     pub problem: Option<Problem>,
+    /// What is wanted, and what was let begin.
+    pub plane: SeenPlane,
 }
 
 /// The update of the control plane that was seen to begin.
@@ -95,15 +101,19 @@ impl SeenUpdate {
                 Err(detail) => (None, Some(unreadable(&name, detail))),
             },
         };
+        let plane = SeenPlane::new(document);
+        // CV-1: from its mark on it is one change, whether its follower has taken it up or not.
+        let marked = plane.open_mark().map(|mark| mark.release.version.clone());
         Self {
             resource_version: own("/metadata/resourceVersion").unwrap_or_default().to_owned(),
-            release: release.filter(|_| partial).map(str::to_owned),
+            release: marked.or_else(|| release.filter(|_| partial).map(str::to_owned)),
             started: own("/status/history/0/startedTime").and_then(|at| Instant::parse(at).ok()),
             current: own("/status/desired/version")
                 .or_else(|| own("/status/history/0/version"))
                 .map(str::to_owned),
             record,
             problem,
+            plane,
             name,
         }
     }
@@ -124,7 +134,7 @@ fn unreadable(name: &str, detail: String) -> Problem {
 impl Record {
     /// An update that has just been seen, with what the master pool is made of. What people wrote after it began is left out, because
     /// whoever records may have been away, and so is what they wrote in the very second: stamps are cut to it, and doubt holds.
-    pub(super) fn of(release: &str, started: Option<Instant>, chosen: &[&Source]) -> Self {
+    pub(crate) fn of(release: &str, started: Option<Instant>, chosen: &[&Source]) -> Self {
         let (mut sources, mut generated) = (Digests::new(), Digests::new());
         for source in chosen {
             let digest = (source.name.clone(), source.digest.clone());

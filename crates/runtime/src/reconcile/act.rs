@@ -72,7 +72,12 @@ pub(super) async fn act(hands: &Hands, key: &Key, action: &Action) -> Acted {
                 return Acted::Done;
             };
             let written = seen.identity().resource_version.parse::<u64>().ok();
-            hands.caches.answered(&object, seen);
+            if action.initiation().is_some() && object == *key {
+                // LIVE-2: what an object itself was let begin others decide by, and the watch tells them nothing that is known already.
+                hands.caches.changed_by_us(&object, seen);
+            } else {
+                hands.caches.answered(&object, seen);
+            }
             // The very version that it was made from: the next decision would want the same again, at once and for ever (EXEC-4).
             if written.is_some() && written == known {
                 return Acted::Failed { object, error: CallError::Unchanged };

@@ -60,12 +60,20 @@ impl Checker {
         if now.is_none() || old.and_then(installing) == now {
             return;
         }
+        let release = now.unwrap_or_default().to_owned();
+        // CV-4: what was marked began then, with what was there then.
+        if self.marked().as_deref() != Some(&release) {
+            self.masters_update(&release);
+        }
+    }
+
+    /// An update has begun: masters may get what is there now.
+    pub(super) fn masters_update(&mut self, release: &str) {
         let sources = self.all(Kind::Config).filter(|(name, source)| {
             source["metadata"]["labels"][ROLE] == "master" && !name.starts_with("rendered-")
         });
         let files = sources.flat_map(|(_, source)| files(source)).collect();
-        let release = now.unwrap_or_default().to_owned();
-        self.masters.update = Some(Update { release, files });
+        self.masters.update = Some(Update { release: release.to_owned(), files });
     }
 
     /// A master was given a configuration while the gate was open.

@@ -1,18 +1,17 @@
 //! What do the control plane and the pools look like, and what are their nodes made of?
 
-use api::machine::names::{API_VERSION, MACHINE_CONFIG, ROLE};
+use api::machine::names::{API_VERSION, GENERATED_BY, MACHINE_CONFIG, ROLE};
 use schedule::Instant;
 use serde_json::{Value, json};
 
 use super::{role, stanza};
+use crate::control_plane::plan::{image, updates};
 
 /// The release that the cluster runs, and those before it.
 const RELEASES: &[(&str, i64)] = &[("4.20.8", 150), ("4.20.3", 60), ("4.19.12", 0)];
 
 /// The version of the control plane.
 pub(super) fn cluster_version(installed: Instant, policies: &[String]) -> Option<Value> {
-    let image =
-        |version: &str| format!("quay.io/openshift-release-dev/ocp-release:{version}-x86_64");
     let history: Vec<Value> = RELEASES
         .iter()
         .map(|(version, day)| {
@@ -30,8 +29,7 @@ pub(super) fn cluster_version(installed: Instant, policies: &[String]) -> Option
             "clusterID": "6f0d1c2e-41b7-4a0e-9d55-7b1f2a9c3e10", "channel": "stable-4.20",
             "desiredUpdate": {"version": version}}), stanza("berlin-nights", policies)),
         "status": {"desired": {"version": version, "image": image(version)}, "history": history,
-            "observedGeneration": 1, "availableUpdates": [
-                {"version": "4.20.10", "image": image("4.20.10")}]},
+            "observedGeneration": 1, "availableUpdates": updates(version)},
     }))
 }
 
@@ -73,7 +71,10 @@ fn with_stanza(mut spec: Value, stanza: Value) -> Value {
 pub(super) fn configs() -> Vec<Value> {
     let mut configs = Vec::new();
     for name in ["master", "worker"] {
-        configs.push(config(&format!("00-{name}"), name, kubelet(name)));
+        // What a release brings is generated, and the next one replaces it.
+        let mut generated = config(&format!("00-{name}"), name, kubelet(name));
+        generated["metadata"]["annotations"] = json!({GENERATED_BY: env!("CARGO_PKG_VERSION")});
+        configs.push(generated);
         configs.push(config(&format!("01-{name}-container-runtime"), name, container_runtime()));
         configs.push(config(&format!("99-{name}-ssh"), name, ssh()));
     }

@@ -83,6 +83,8 @@ fn bad_values_are_refused_by_name() {
             "changeGates.enabled=true,crds.install=false",
             "changeGates.enabled: install the definitions of gates and freezes",
         );
+        check(helm, "manageUpdates=yes", "at '/manageUpdates': got string");
+        check(helm, "manageUpdates=true", "manageUpdates: set managePools too");
         check(
             helm,
             "monitoring.alerts.enabled=true,monitoring.alerts.rules.TidegateGateStack.for=8h",
@@ -239,6 +241,12 @@ fn values_reach_what_they_name() {
 #[test]
 fn values_for_machines_reach_what_they_name() {
     suite::with_helm("chart-machines", |helm| {
+        check_value(
+            helm,
+            &["managePools=true", "manageUpdates=true"],
+            "Deployment/spec/template/spec/containers/0/args/5",
+            r#""--manage-updates""#,
+        );
         let served =
             &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"][..];
         check_value(

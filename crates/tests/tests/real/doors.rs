@@ -9,6 +9,7 @@
 mod duties;
 mod hostile;
 mod identities;
+mod marks;
 mod orders;
 mod ordinary;
 mod records;
@@ -51,6 +52,16 @@ fn real_server_keeps_records_from_everybody_else() {
 #[test]
 fn embedded_server_keeps_records_from_everybody_else() {
     on_embedded(async |client| records::are_judged(client).await);
+}
+
+#[test]
+fn real_server_lets_nobody_but_the_operator_mark_an_update() {
+    on_real("doors-marks", async |client| marks::are_judged(client).await);
+}
+
+#[test]
+fn embedded_server_lets_nobody_but_the_operator_mark_an_update() {
+    on_embedded(async |client| marks::are_judged(client).await);
 }
 
 #[test]

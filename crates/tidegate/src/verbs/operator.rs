@@ -34,7 +34,8 @@ pub(crate) fn verb() -> Verb {
         about: "Run the operator: keep the status of policies and gated resources up to date",
         more: "The operator reads policies and gated resources and writes their status, conditions and events. It waits for kinds that the cluster \
                does not have yet. Replicas elect a leader by a lease, and only the leader writes. With --manage-pools the operator also renders the \
-               configurations of pools and rolls them out to nodes within their windows. With --node-config it serves new nodes their configuration \
+               configurations of pools and rolls them out to nodes within their windows. With --manage-updates it also starts updates of the control plane: it \
+               writes the annotation that a cluster version operator which knows Tidegate waits for. With --node-config it serves new nodes their configuration \
                at /config/POOL, if the API server knows their bearer token and lets them get that path, and each agent that of its own node \
                at /own/CONFIG. SIGTERM and Ctrl-C end the operator; it gives the lease back.\n\n\
                Examples:\n  \
@@ -66,13 +67,8 @@ struct Arguments {
     #[arg(long, value_name = "NAME", conflicts_with = "alone")]
     lease_namespace: Option<String>,
 
-    /// Also roll out machine configurations to nodes: only where no machine-config-operator runs
-    #[arg(long)]
-    manage_pools: bool,
-
-    /// Roll out although the operator has not seen the API server refuse a change without a permit: only for trying things out
-    #[arg(long, requires = "manage_pools", hide = true)]
-    without_proof: bool,
+    #[command(flatten)]
+    duties: Duties,
 
     /// Address that serves new nodes their configuration, at /config/POOL; plain HTTP only on a loopback address
     #[arg(long, value_name = "ADDRESS", requires = "manage_pools")]
@@ -93,6 +89,22 @@ struct Arguments {
     /// Lowest level that is logged
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Info)]
     log_level: LogLevel,
+}
+
+/// What it does beside telling.
+#[derive(Args, Debug)]
+struct Duties {
+    /// Also roll out machine configurations to nodes: only where no machine-config-operator runs
+    #[arg(long)]
+    manage_pools: bool,
+
+    /// Also start updates of the control plane: hold the release that is asked for, and let it begin within its windows
+    #[arg(long, requires = "manage_pools")]
+    manage_updates: bool,
+
+    /// Roll out although the operator has not seen the API server refuse a change without a permit: only for trying things out
+    #[arg(long, requires = "manage_pools", hide = true)]
+    without_proof: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -133,10 +145,11 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
         let namespace = namespace.unwrap_or_else(|| client.default_namespace().to_owned());
         Election::Lease { namespace, name: LEASE.into() }
     };
-    let pools = if args.manage_pools { Pools::Managed } else { Pools::Watched };
+    let pools = if args.duties.manage_pools { Pools::Managed } else { Pools::Watched };
     let host = variable("NODE_NAME").filter(|name| !name.is_empty());
-    let proof = if args.without_proof { Proof::Waived } else { Proof::Required };
+    let proof = if args.duties.without_proof { Proof::Waived } else { Proof::Required };
     let settings = Settings { election, host, proof, ..Settings::alone(identity) }.with(pools);
+    let settings = if args.duties.manage_updates { settings.starting_updates() } else { settings };
     let operator = Operator::new(client, Arc::new(SystemClock), settings);
     let listener = TcpListener::bind(args.listen)
         .await

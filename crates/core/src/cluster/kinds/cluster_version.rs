@@ -1,32 +1,93 @@
-//! What of the control plane do decisions read? The release that somebody wants, and the one that was accepted.
+//! What of the control plane do decisions read, and what is decided about it? The release that somebody wants, the one that was let begin,
+//! and the one that was accepted (CV-1, CV-4).
 
+use schedule::Instant;
 use serde_json::Value;
 
 use super::{
-    Duty, Gated, Row, advisory,
-    release::{Release, under_way, update, updated},
+    CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, Duty, Gated, MACHINE_CONFIG,
+    MACHINE_CONFIG_POOL, Row, Surroundings, advisory,
+    release::{under_way, updated},
 };
-use crate::{cluster::seen::Own, gate::pending::Pending, pool::update::SeenUpdate};
+use crate::{
+    cluster::{
+        decide::updates::{self, Around},
+        seen::{Own, Seen},
+    },
+    gate::{
+        change::ChangeId,
+        pending::{Began, Course, Pending, Stop, UnderWay, Waiting},
+        plan::Plan,
+    },
+    pool::update::SeenUpdate,
+    release::{
+        SeenPlane,
+        judge::{Judged, judge},
+    },
+};
 
 /// The control plane of the cluster.
 pub static CLUSTER_VERSION: Row = Row::gated(
     api::kinds::CLUSTER_VERSION,
     Gated {
         pending,
-        began: |document| updated(document, "/status/history"),
+        began,
         own: |document| Own::Update(Box::new(SeenUpdate::new(document))),
         ..Gated::PLAIN
     },
     Duty::of_cluster(advisory),
 );
 
-/// `spec.desiredUpdate` is a request; `status.desired` is what has been accepted, and acceptance is where an update begins.
+/// What is decided about the control plane where its updates are started here.
+pub(super) static STARTED: Duty = Duty {
+    // GATE-10: a mark records what the masters are made of.
+    reads: &[
+        &CLUSTER_CHANGE_FREEZE,
+        &CLUSTER_CHANGE_OVERRIDE,
+        &MACHINE_CONFIG,
+        &MACHINE_CONFIG_POOL,
+    ],
+    rests_on: |seen, snapshot| snapshot.rests_on(seen),
+    ..Duty::to(started)
+};
+
+fn started(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    let Seen::Gated(version) = seen else { return Plan::default() };
+    let gate = around.snapshot.gate(version);
+    let around = Around {
+        snapshot: around.snapshot,
+        refusals: around.refusals,
+        held_back: around.held_back,
+        enforcement: around.enforcement,
+    };
+    updates::decided(version, &gate, around, now)
+}
+
+/// `spec.desiredUpdate` is a request; a mark lets it begin; `status.desired` is what has been accepted. What stands in the way of a wish is
+/// told where somebody has seen and pinned it: elsewhere its owner judges it.
 fn pending(document: &Value) -> Pending {
-    let wanted = Release::at(document, "/spec/desiredUpdate");
-    let accepted = Release::at(document, "/status/desired");
-    Pending {
-        waiting: update(wanted, accepted),
-        begun: under_way(document, "/status/history/0", accepted),
-        ..Pending::default()
-    }
+    let plane = SeenPlane::new(document);
+    let begun = match plane.open_mark() {
+        Some(mark) => {
+            let change = ChangeId::release(&mark.release.version);
+            vec![UnderWay { change, machines: None }]
+        }
+        None => under_way(document, "/status/history/0", plane.accepted.name()),
+    };
+    let Some(wish) = plane.waiting() else { return Pending { begun, ..Pending::default() } };
+    let seen = plane.pin.as_ref().is_some_and(|pin| pin.is_for(wish));
+    let Judged { pin, unmet, remarks } = if seen { judge(&plane, wish) } else { Judged::default() };
+    let to = [pin.release.name(), wish.release.name()].into_iter().find(|name| !name.is_empty());
+    let now = Some(plane.accepted.name()).filter(|name| !name.is_empty()).map(str::to_owned);
+    let waiting = Waiting::Release { to: to.unwrap_or_default().to_owned(), now, remarks };
+    let course = if unmet.is_empty() { Course::Gate } else { Course::Stopped(Stop::Unmet(unmet)) };
+    Pending { waiting: vec![waiting], begun, course, ..Pending::default() }
+}
+
+/// The newest update: if a mark let it begin, at the instant of that, however long its follower took.
+fn began(document: &Value) -> Option<Began> {
+    let newest = updated(document, "/status/history")?;
+    let plane = SeenPlane::new(document);
+    let at = plane.mark_of_newest().and_then(|mark| mark.at);
+    Some(Began { at: at.unwrap_or(newest.at), ..newest })
 }

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::{
     Duty, Gated, Row, advisory,
-    release::{Release, under_way, update, updated},
+    release::{under_way, update, updated},
 };
-use crate::gate::pending::Pending;
+use crate::{gate::pending::Pending, release::Named};
 
 /// The control plane of a hosted cluster.
 pub static HOSTED_CLUSTER: Row = Row::gated(
@@ -20,12 +20,12 @@ pub static HOSTED_CLUSTER: Row = Row::gated(
 );
 
 fn pending(document: &Value) -> Pending {
-    let wanted = Release::at(document, "/spec/release");
-    let accepted = Release::at(document, "/status/version/desired");
+    let wanted = Named::at(document, "/spec/release");
+    let accepted = Named::at(document, "/status/version/desired");
     Pending {
         // A cluster that has never reported a version is being created, and creation is not held.
-        waiting: if accepted.is_empty() { Vec::new() } else { update(wanted, accepted) },
-        begun: under_way(document, "/status/version/history/0", accepted),
+        waiting: if accepted.is_empty() { Vec::new() } else { update(&wanted, &accepted) },
+        begun: under_way(document, "/status/version/history/0", accepted.name()),
         ..Pending::default()
     }
 }

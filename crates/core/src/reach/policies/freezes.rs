@@ -217,6 +217,61 @@ fn nodes() -> Policy {
     }
 }
 
+/// The template of the chart for updates of the control plane that the operator lets begin: the permit of a mark is judged by a policy of its
+/// own, and a freeze of the cluster by this one beside it (OVR-5).
+pub fn template_of_updates() -> String {
+    format!(
+        "{{{{- /* Generated from crates/core/src/reach/policies/freezes.rs; edit that instead. */}}}}\n\
+         {{{{- if and .Values.manageUpdates .Values.changeGates.enabled }}}}\n\
+         # While a ClusterChangeFreeze lasts no update of the control plane is let begin, whatever its permit says and with nothing of ours alive.\n\
+         # What has begun finishes.\n\
+         {}{{{{- end }}}}\n",
+        updates().template()
+    )
+}
+
+fn updates() -> Policy {
+    const MARK: &str = api::names::ACCEPTED_RELEASE;
+    let parameter = Parameter::ClusterChangeFreeze;
+    let noted = |object: &str| {
+        format!(
+            "has({object}.metadata.annotations) && '{MARK}' in {object}.metadata.annotations ? [{object}.metadata.annotations['{MARK}']] : []"
+        )
+    };
+    let variables = vec![
+        ("exempt", exempt()),
+        (
+            "held",
+            "(!has(params.spec.holds) || params.spec.holds.exists(hold, hold.what == 'ClusterVersion')) && !variables.exempt".to_owned(),
+        ),
+    ];
+    let write = Write {
+        group: "config.openshift.io",
+        resources: &["clusterversions", "clusterversions/status"],
+        operations: &["CREATE", "UPDATE"],
+    };
+    Policy {
+        suffix: "cluster-freeze-marks".to_owned(),
+        parameter,
+        action: Action::Deny,
+        rules: rules(&[write]),
+        conditions: vec![
+            (
+                "marks",
+                format!("({}) != (oldObject != null && {})", noted("object"), noted("oldObject")),
+            ),
+            ("not-by-hand", not_by_hand()),
+            // GATE-13: whether the policy on marks refuses is tried while things are frozen too, and this one must not answer for it.
+            ("not-a-try", format!("({}) != ['{IMPOSSIBLE_CONFIG}']", noted("object"))),
+            // RCH-13: what is in no namespace is chosen only without a selector of namespaces.
+            ("cluster", "!has(params.spec.namespaceSelector)".to_owned()),
+        ],
+        variables: with_time(variables),
+        validations: validations(parameter, "''"),
+        audit: None,
+    }
+}
+
 /// What keeps freezes honest (OVR-3): who signs is who writes, and one that is over before it is there says so.
 pub(super) fn signed() -> String {
     let head = |kind: &str| head(kind, "freezes");

@@ -25,6 +25,7 @@ use tidegate_core::{
     },
     policy::verdict::Verdict,
     pool::seen::SeenPool,
+    release::Progress,
 };
 use views::{change::kubectl, drawing::Style, text};
 
@@ -178,5 +179,21 @@ fn reached(goal: Goal, snapshot: &Snapshot, now: Instant) -> bool {
         Goal::NobodyMoves => {
             phases.iter().all(|phase| matches!(phase, Phase::Done | Phase::Waiting))
         }
+        Goal::Asked | Goal::Begun | Goal::Updated => plane_reached(goal, snapshot),
+    }
+}
+
+fn plane_reached(goal: Goal, snapshot: &Snapshot) -> bool {
+    let Some(update) = snapshot.control_plane_update() else { return false };
+    let has = |state: Progress| {
+        let newest = update.plane.history.first();
+        newest.is_some_and(|newest| {
+            newest.release.is_same(&update.plane.accepted) && newest.progress == state
+        })
+    };
+    match goal {
+        Goal::Asked => update.plane.waiting().is_some() && update.plane.pin.is_some(),
+        Goal::Begun => update.plane.mark_of_newest().is_some(),
+        _ => has(Progress::Completed) && update.plane.mark_of_newest().is_some(),
     }
 }

@@ -1,4 +1,4 @@
-//! What does the tour show? A window, a change that pends, why it waits, Saturday, a freeze, an override, and the way back.
+//! What does the tour show? A window, a change that pends, why it waits, Saturday, a freeze, an override, the way back, and an update of the control plane.
 
 use api::{kinds, machine::names as machine, names};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ pub(super) enum Act {
     Until(Goal),
 }
 
-/// What the pool comes to by itself.
+/// What the pool, or the control plane, comes to by itself.
 #[derive(Clone, Copy)]
 pub(super) enum Goal {
     /// Its gate is closed, and that is known.
@@ -48,6 +48,12 @@ pub(super) enum Goal {
     AllDone,
     /// No node is on its way.
     NobodyMoves,
+    /// A release is wanted of the control plane, pinned and held.
+    Asked,
+    /// An update of the control plane has begun.
+    Begun,
+    /// It has ended.
+    Updated,
 }
 
 impl Goal {
@@ -59,6 +65,9 @@ impl Goal {
             Self::Done(least) => format!("{least} nodes have what the pool goes to"),
             Self::AllDone => "all nodes have what the pool goes to".into(),
             Self::NobodyMoves => "no node is on its way any more".into(),
+            Self::Asked => "the release that is wanted is pinned and held".into(),
+            Self::Begun => "the update of the control plane has begun".into(),
+            Self::Updated => "the control plane has the release".into(),
         }
     }
 }
@@ -136,6 +145,32 @@ pub(super) const STEPS: &[TourStop] = &[
             Act::Verb(&["worker-nodes", "rollback", "--pool", POOL]),
             Act::Until(Goal::AllDone),
             LOOK,
+        ],
+    },
+    TourStop {
+        title: "the control plane",
+        text: "Somebody asks for a release by day. The operator pins it, says when it begins and what stands in the way, and nothing moves.\n\
+               What could never begin is told before anything is written.",
+        acts: &[
+            Act::Speed(1),
+            Act::Set("2026-11-25T09:00:00Z"),
+            Act::Verb(&["update", "--to", "4.23.0"]),
+            Act::Verb(&["control-plane", "wish", "4.20.10"]),
+            Act::Until(Goal::Asked),
+            Act::Verb(&["control-plane", "status"]),
+        ],
+    },
+    TourStop {
+        title: "one change",
+        text: "The night comes, and the operator lets it begin by one write. From there it is one change: the payload, then the masters, whatever\n\
+               the window does.",
+        acts: &[
+            Act::Set("2026-11-25T21:00:00Z"),
+            Act::Speed(300),
+            Act::Until(Goal::Begun),
+            Act::Verb(&["control-plane", "status"]),
+            Act::Until(Goal::Updated),
+            Act::Verb(&["control-plane", "status"]),
         ],
     },
 ];

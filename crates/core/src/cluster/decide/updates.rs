@@ -1,0 +1,204 @@
+//! May the update that somebody wants of the control plane begin now? (CV-1, CV-4)
+//!
+//! A wish is pinned when it is first seen, judged, and held or marked. The mark is one write with a permit of the gate (GATE-7), made right
+//! after the gate was asked again (GATE-11), and it carries the record of what the masters may get (GATE-10). From then on it is one change,
+//! and nothing here asks about it any more.
+//!
+//! What stands in the way is told whatever the gate says, so that people mend it before the window.
+
+use api::{
+    kinds,
+    machine::names::{
+        BEGUN_RELEASE, MASTER, PERMIT_BASIS, PERMIT_CHANGE, PERMIT_FROM, PERMIT_UNTIL,
+    },
+    names,
+};
+use schedule::Instant;
+use serde_json::{Value, json};
+
+use super::gated;
+use crate::{
+    cluster::{seen::SeenGated, snapshot::Snapshot},
+    document::problem::{Code, FieldPath, Problem},
+    gate::{
+        Gate, Permit,
+        action::{Action, Initiation, Owner, Refused, Reserved, Right, Write},
+        change::ChangeId,
+        enforced::Enforcement,
+        note::{Note, Weight},
+        pending::{Course, Stop},
+        plan::Plan,
+        refusal::{Refusal, Refusals},
+    },
+    pool::{render::chosen, update::Record},
+    release::{
+        Named, SeenPlane,
+        judge::{Judged, judge},
+        mark::Mark,
+        wish::Pin,
+    },
+};
+
+/// What a decision about an update looks at beside the control plane and its gate.
+#[derive(Clone, Copy, Debug)]
+pub struct Around<'a> {
+    /// The cluster.
+    pub snapshot: &'a Snapshot,
+    /// What the server refused to let start.
+    pub refusals: &'a Refusals,
+    /// Why whoever carries plans out would start nothing now (GATE-11); none if nothing is in the way.
+    pub held_back: Option<&'a str>,
+    /// Whether the server refuses a mark that nobody permitted; none if nobody has tried (GATE-13).
+    pub enforcement: Option<Enforcement>,
+}
+
+/// What is to be done about the control plane where its updates are started here.
+pub fn decided(version: &SeenGated, gate: &Gate, around: Around<'_>, now: Instant) -> Plan {
+    let Some(plane) = plane(version) else {
+        return gated(version, gate, Enforcement::Advisory, now);
+    };
+    if let Some(pin) = repinned(version, plane) {
+        return Plan { actions: vec![pin], ..Plan::default() };
+    }
+    let judged = plane.waiting().map(|wish| judge(plane, wish)).unwrap_or_default();
+    let refused = around.refusals.get(&version.identity.key);
+    let refused =
+        refused.filter(|refusal| refusal.change == ChangeId::release(judged.pin.release.name()));
+    let mut told = version.clone();
+    told.pending.course = course(around, version, refused);
+    let plan = gated(&told, gate, kept(version, plane, around.enforcement), now);
+    let is_clear = judged.unmet.is_empty() && stops(around.snapshot, version).is_empty();
+    let may = is_clear && around.held_back.is_none();
+    let permit = plane.waiting().filter(|_| may).and_then(|_| gate.permit(now).ok());
+    let Some(permit) = permit else { return plan };
+    let mark = mark(version, (plane, judged), around.snapshot, permit, now);
+    // A status that was made from the same version would only conflict, and its transitions are told with it: by the next decision. Of a
+    // refusal nobody else tells.
+    let told = refused.map(|_| (plan.status, plan.notes));
+    let (status, notes) = told.unwrap_or_default();
+    Plan { actions: vec![mark], status, notes, wake: plan.wake }
+}
+
+/// Who keeps its gate, as far as anybody knows (GATE-13). Whoever installed the newest release and asked nobody is kept by nothing that the
+/// server refuses; once they asked, what was said of that is over.
+fn kept(version: &SeenGated, plane: &SeenPlane, tried: Option<Enforcement>) -> Enforcement {
+    if plane.began_unmarked() {
+        return Enforcement::Advisory;
+    }
+    let before = version.enforcement().filter(|before| *before != Enforcement::Advisory);
+    tried.or(before).unwrap_or_default()
+}
+
+/// What is read of the control plane. Only one object is it: another that somebody made beside it decides nothing.
+fn plane(version: &SeenGated) -> Option<&SeenPlane> {
+    let is_it = &*version.identity.key.name == names::THE_CLUSTER;
+    version.update.as_deref().filter(|_| is_it).map(|update| &update.plane)
+}
+
+/// What stands in the way of the update that waits, whatever the gate says: the one place where what different parts of the product find is
+/// joined. What the kubelets of the cluster say (CV-3) belongs here, from the nodes of the snapshot.
+pub fn stops(_snapshot: &Snapshot, version: &SeenGated) -> Vec<Problem> {
+    match &version.pending.course {
+        Course::Stopped(Stop::Unmet(problems)) => problems.clone(),
+        Course::Gate | Course::Anyway(_) | Course::Stopped(_) => Vec::new(),
+    }
+}
+
+/// What decides whether the update that waits starts now.
+fn course(around: Around<'_>, version: &SeenGated, refused: Option<&Refusal>) -> Course {
+    let mut unmet = stops(around.snapshot, version);
+    if version.pending.waiting.is_empty() {
+        return Course::Gate;
+    }
+    let problem = |said: String| Problem::new(&FieldPath::root(), Code::NotAllowed, said);
+    // A reason without words is not told: it is over in a moment.
+    let held_back = around.held_back.filter(|why| !why.is_empty());
+    unmet.extend(held_back.map(|why| problem(why.to_owned())));
+    unmet.extend(refused.map(|Refusal { said, .. }| {
+        problem(format!("the server refuses to let it begin: {said}"))
+            .hint("change what refuses it")
+    }));
+    if unmet.is_empty() { Course::Gate } else { Course::Stopped(Stop::Unmet(unmet)) }
+}
+
+/// Keeps what a wish stands for (CV-4), and forgets it with the wish; nothing if it reads as it should. Starts nothing.
+fn repinned(version: &SeenGated, plane: &SeenPlane) -> Option<Action> {
+    let wanted = plane.waiting().map(|wish| judge(plane, wish).pin);
+    if wanted == plane.pin {
+        return None;
+    }
+    let change = json!({"metadata": {
+        "resourceVersion": version.identity.resource_version,
+        "annotations": {names::WANTED_IMAGE: wanted.as_ref().map(Pin::text)},
+    }});
+    Some(Action::upkeep(version.identity.key.clone(), Write::MergePatch(change)))
+}
+
+/// The one write that lets an update begin.
+fn mark(
+    version: &SeenGated,
+    (plane, judged): (&SeenPlane, Judged),
+    snapshot: &Snapshot,
+    permit: Permit,
+    now: Instant,
+) -> Action {
+    let identity = &version.identity;
+    let release: Named = judged.pin.release;
+    let after = plane.history.first().map(|newest| newest.started.clone()).unwrap_or_default();
+    let mark = Mark { release: release.clone(), after, at: Some(now) }.text(&identity.uid);
+    let until = permit.write_by();
+    let mut annotations = json!({
+        names::ACCEPTED_RELEASE: mark,
+        PERMIT_CHANGE: mark,
+        PERMIT_UNTIL: until.to_string(),
+        PERMIT_BASIS: permit.basis().to_string(),
+        BEGUN_RELEASE: record(snapshot, &release.version).text(),
+    });
+    if let Some(opened) = permit.opened() {
+        annotations[PERMIT_FROM] = opened.to_string().into();
+    }
+    let document: Value = json!({
+        "apiVersion": kinds::CLUSTER_VERSION.api_version,
+        "kind": kinds::CLUSTER_VERSION.name,
+        "metadata": {
+            "name": &*identity.key.name,
+            "uid": identity.uid,
+            "resourceVersion": identity.resource_version,
+            "annotations": annotations,
+        },
+    });
+    let initiation = Initiation {
+        note: Note {
+            weight: Weight::Normal,
+            reason: "AcceptedRelease",
+            message: format!(
+                "{} goes to release {} ({}); basis: {}; permit until {until}",
+                identity.key,
+                release.version,
+                release.image,
+                permit.basis()
+            ),
+        },
+        permit,
+        until,
+        change: ChangeId::release(&release.version),
+        uid: identity.uid.clone(),
+        // One object, one mark: the version that it was made from is all the room there is.
+        reserved: Reserved::Written,
+    };
+    Action {
+        right: Right::Initiates(Box::new(initiation)),
+        refused: Refused::ConcernsTheTargetAlone,
+        ..Action::upkeep(identity.key.clone(), Write::Apply(Owner::Initiator, document))
+    }
+}
+
+/// What the masters may get until they converge on the release: what their pool is made of now, and what the release generates (GATE-10).
+fn record(snapshot: &Snapshot, release: &str) -> Record {
+    let sources = snapshot.pool(MASTER).map(|pool| chosen(pool, snapshot.sources()));
+    // Nothing has begun yet, so nothing was written after it.
+    Record::of(release, None, &sources.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! Which release does somebody want of the control plane, which was let begin, and what stands in the way? (CV-1, CV-4)
+//!
+//! A *wish* is what somebody wrote: `spec.desiredUpdate`. It is pinned when it is first seen, because what a version stands for is looked up
+//! in a graph that forgets. A *mark* is the one write that starts it, and whoever installs releases follows marks alone. Between the two
+//! stand preconditions, which are told before the window opens and not in it, and the gate.
+
+use serde_json::Value;
+
+pub mod judge;
+pub mod mark;
+pub mod version;
+pub mod wish;
+
+use mark::Mark;
+use wish::{Pin, Wish};
+
+/// A release, by version or image or both; what nobody tells is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// The version, such as `4.20.7`.
+    pub version: String,
+    /// The image, by digest where it can be relied on.
+    pub image: String,
+}
+
+impl Named {
+    pub(crate) fn at(document: &Value, path: &str) -> Self {
+        Self::of(document.pointer(path).unwrap_or(&Value::Null))
+    }
+
+    fn of(release: &Value) -> Self {
+        Self { version: text(release, "version").into(), image: text(release, "image").into() }
+    }
+
+    /// Whether nobody tells anything of it.
+    pub fn is_empty(&self) -> bool {
+        self.version.is_empty() && self.image.is_empty()
+    }
+
+    /// Images are compared where both are known: a version can be built twice.
+    pub fn is_same(&self, other: &Self) -> bool {
+        if !self.image.is_empty() && !other.image.is_empty() {
+            self.image == other.image
+        } else {
+            !self.version.is_empty() && self.version == other.version
+        }
+    }
+
+    /// What people call it: its version, or its image where that is all that is known.
+    pub fn name(&self) -> &str {
+        if self.version.is_empty() { &self.image } else { &self.version }
+    }
+}
+
+/// An update as whoever installs releases wrote it down: an entry of `status.history`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The release.
+    pub release: Named,
+    /// When it began, as it is written there.
+    pub started: String,
+    /// How far it is.
+    pub progress: Progress,
+}
+
+/// How far an update is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Not at its end, or given up.
+    Partial,
+    /// At its end.
+    Completed,
+}
+
+/// Why the cluster says of itself that it takes no higher minor version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotUpgradeable {
+    /// One CamelCase word.
+    pub reason: String,
+    /// A sentence, if there is one.
+    pub message: String,
+}
+
+/// What of `ClusterVersion` decisions about updates read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeenPlane {
+    /// What somebody wants; none if that is nothing.
+    pub wish: Option<Wish>,
+    /// What was pinned when it was first seen.
+    pub pin: Option<Pin>,
+    /// What was let begin last.
+    pub mark: Option<Mark>,
+    /// The release that has been accepted: the one that the control plane is at, or on its way to.
+    pub accepted: Named,
+    /// The updates that were begun, newest first.
+    pub history: Vec<Entry>,
+    /// The updates that the cluster knows of; none if that could not be found out.
+    pub known: Option<Vec<Named>>,
+    /// Why it takes no higher minor version; none if nothing speaks against one.
+    pub not_upgradeable: Option<NotUpgradeable>,
+    /// How far what was begun is, as whoever installs it says; none while nothing is.
+    pub progress: Option<String>,
+}
+
+impl SeenPlane {
+    /// Reads a `ClusterVersion`.
+    pub fn new(document: &Value) -> Self {
+        let list = |path: &str| document.pointer(path).and_then(Value::as_array);
+        let noted = |key: &str| {
+            let noted = document.pointer("/metadata/annotations")?.get(key)?.as_str()?;
+            serde_json::from_str::<Value>(noted).ok()
+        };
+        let uid = document.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
+        let known = list("/status/availableUpdates").map(|known| {
+            let conditional = list("/status/conditionalUpdates").into_iter().flatten();
+            let conditional = conditional.filter_map(|update| update.get("release"));
+            known.iter().chain(conditional).map(Named::of).collect()
+        });
+        let condition = |kind: &str, status: &str| {
+            list("/status/conditions").into_iter().flatten().find(|condition| {
+                text(condition, "type") == kind && text(condition, "status") == status
+            })
+        };
+        let upgradeable = condition("Upgradeable", "False");
+        let progress = condition("Progressing", "True").map(|condition| text(condition, "message"));
+        Self {
+            wish: document.pointer("/spec/desiredUpdate").and_then(Wish::read),
+            pin: noted(api::names::WANTED_IMAGE).map(|noted| Pin::read(&noted)),
+            mark: noted(api::names::ACCEPTED_RELEASE).and_then(|noted| Mark::read(&noted, uid)),
+            accepted: Named::at(document, "/status/desired"),
+            history: list("/status/history").into_iter().flatten().map(Entry::of).collect(),
+            known,
+            not_upgradeable: upgradeable.map(|condition| NotUpgradeable {
+                reason: text(condition, "reason").into(),
+                message: text(condition, "message").into(),
+            }),
+            progress: progress.filter(|said| !said.is_empty()).map(str::to_owned),
+        }
+    }
+
+    /// What somebody wants and nothing has begun: neither accepted nor marked.
+    pub fn waiting(&self) -> Option<&Wish> {
+        let wish = self.wish.as_ref()?;
+        let begun = self.open_mark().map_or(&self.accepted, |mark| &mark.release);
+        (!wish.release.is_same(begun)).then_some(wish)
+    }
+
+    /// The mark that nobody has followed yet: nothing has begun since it was written.
+    pub fn open_mark(&self) -> Option<&Mark> {
+        let newest = self.history.first();
+        self.mark.as_ref().filter(|mark| {
+            let since = newest.map_or("", |newest| newest.started.as_str());
+            since == mark.after
+                && !newest.is_some_and(|newest| newest.release.is_same(&mark.release))
+        })
+    }
+
+    /// Whether something was let begin, or began, and has not ended.
+    pub fn is_under_way(&self) -> bool {
+        let newest = self.history.first();
+        self.open_mark().is_some() || newest.is_some_and(|one| one.progress == Progress::Partial)
+    }
+
+    /// The mark by which the newest update began; none if nobody marked it.
+    pub fn mark_of_newest(&self) -> Option<&Mark> {
+        let newest = self.history.first()?;
+        self.mark
+            .as_ref()
+            .filter(|mark| newest.release.is_same(&mark.release) && newest.started != mark.after)
+    }
+
+    /// Whether the newest update began without a mark. The first of all is the installation, which nobody holds.
+    pub fn began_unmarked(&self) -> bool {
+        self.history.len() > 1 && self.mark_of_newest().is_none()
+    }
+}
+
+impl Entry {
+    fn of(entry: &Value) -> Self {
+        Self {
+            release: Named::of(entry),
+            started: text(entry, "startedTime").into(),
+            progress: match text(entry, "state") {
+                "Completed" => Progress::Completed,
+                _ => Progress::Partial,
+            },
+        }
+    }
+}
+
+fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,156 @@
+//! Does an update go from the wish to the last worker? The real operator, the real agents, and somebody who plays the cluster version
+//! operator and follows marks alone (CV-1, CV-4).
+
+#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
+
+use std::time::Duration;
+
+use http::Method;
+use schedule::Instant;
+use serde_json::{Value, json};
+use sim::{Sandbox, Settings, example, stock::Item};
+
+const VERSION: &str = "/apis/config.openshift.io/v1/clusterversions/version";
+const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+const MARK: &str = "changemanagement.openshift.io/accepted-release";
+
+/// How many seconds pass in one: an update takes hours.
+const SPEED: u32 = 600;
+
+struct Play(Sandbox);
+
+impl Play {
+    /// The example, which changes at weekends.
+    async fn start(at: &str) -> Self {
+        let at = Instant::parse(at).unwrap();
+        let policy = json!({"apiVersion": "changemanagement.openshift.io/v1alpha1",
+            "kind": "ChangeManagementPolicy", "metadata": {"name": "weekend"},
+            "spec": {"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"permit": {"recurrence": {
+                "frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday", "Sunday"]}}}}}});
+        let mut items = vec![Item { origin: "test".into(), object: policy }];
+        items.extend(example::objects(at, &["weekend".to_owned()]));
+        let settings = Settings { speed: SPEED, ..Settings::starting_at(at) };
+        Self(Sandbox::start(settings, items).await.unwrap())
+    }
+
+    fn ask(&self, method: &Method, path: &str, body: &Value) -> Result<Value, String> {
+        let content = if *method == Method::PATCH {
+            "application/merge-patch+json"
+        } else {
+            "application/json"
+        };
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let (code, answer) = self.0.api_server().ask(method.clone(), path, content, &body);
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        if code < 300 { Ok(answer) } else { Err(answer["message"].to_string()) }
+    }
+
+    fn get(&self, path: &str) -> Value {
+        self.ask(&Method::GET, path, &Value::Null).unwrap()
+    }
+
+    fn newest(&self) -> Value {
+        self.get(VERSION)["status"]["history"][0].clone()
+    }
+
+    fn condition(&self, kind: &str) -> String {
+        let version = self.get(VERSION);
+        let all = version["status"]["conditions"].as_array().unwrap();
+        let one = all.iter().find(|one| one["type"] == kind);
+        one.map(|one| {
+            format!("{} {}", one["reason"].as_str().unwrap(), one["message"].as_str().unwrap())
+        })
+        .unwrap_or_default()
+    }
+
+    /// So long by the clock of the sandbox.
+    async fn pass(&self, length: Duration) {
+        tokio::time::sleep(length / SPEED).await;
+    }
+
+    /// How many nodes of a role have a release.
+    fn have(&self, role: &str, release: &str) -> usize {
+        let nodes = self.get("/api/v1/nodes")["items"].as_array().unwrap().clone();
+        let named = |node: &Value, key: &str| {
+            node["metadata"]["annotations"][format!("machineconfiguration.openshift.io/{key}")]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let of_role = nodes.iter().filter(|node| {
+            node["metadata"]["name"].as_str().unwrap().starts_with(role)
+                && named(node, "state") == "Done"
+        });
+        of_role
+            .filter(|node| {
+                let config = self.get(&format!("{CONFIGS}/{}", named(node, "currentConfig")));
+                config.to_string().contains(&format!("data:,{release}\""))
+            })
+            .count()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_goes_from_the_wish_to_the_last_worker() {
+    let play = Play::start("2026-11-20T21:00:00Z").await;
+    let wish = json!({"spec": {"desiredUpdate": {"version": "4.20.10"}}});
+    play.ask(&Method::PATCH, VERSION, &wish).unwrap();
+    play.pass(Duration::from_mins(10)).await;
+    assert_eq!(play.newest()["version"], "4.20.8", "a wish moves nothing");
+    let said = play.condition("ChangesPending");
+    assert!(
+        said.starts_with("Held held until 2026-11-21T00:00:00Z: release 4.20.10 (now 4.20.8)"),
+        "{said}"
+    );
+    // GATE-7: nobody marks it by hand, and the server says who would.
+    let forged = json!({"metadata": {"annotations": {MARK: "{\"version\":\"4.20.10\"}"}}});
+    let refused = play.ask(&Method::PATCH, VERSION, &forged).unwrap_err();
+    assert!(refused.contains("only the operator"), "{refused}");
+
+    play.pass(Duration::from_mins(175)).await;
+    let newest = play.newest();
+    assert_eq!((&newest["version"], &newest["state"]), (&json!("4.20.10"), &json!("Partial")));
+    let started = newest["startedTime"].as_str().unwrap();
+    assert!(("2026-11-21T00:00:00Z".."2026-11-21T00:05:00Z").contains(&started), "{started}");
+    let marked = play.get(VERSION)["metadata"]["annotations"][MARK].clone();
+    assert!(marked.as_str().unwrap().contains("@sha256:"), "{marked}");
+    assert!(
+        play.condition("ChangesPending").starts_with("UnderWay"),
+        "{}",
+        play.condition("ChangesPending")
+    );
+    assert_eq!(play.have("master", "4.20.10"), 0, "the payload comes first");
+
+    for _ in 0..48 {
+        play.pass(Duration::from_mins(5)).await;
+        if play.newest()["state"] == "Completed" {
+            break;
+        }
+    }
+    assert_eq!(play.newest()["state"], "Completed", "{}", play.condition("Progressing"));
+    assert_eq!(play.have("master", "4.20.10"), 3, "it ends with the masters, and not by a timer");
+    let operators = play.get("/apis/config.openshift.io/v1/clusteroperators");
+    let operators = operators["items"].as_array().unwrap();
+    assert!(operators.len() > 8);
+    assert!(
+        operators.iter().all(|one| one["status"]["versions"][0]["version"] == "4.20.10"),
+        "{operators:?}"
+    );
+    assert_eq!(play.get(VERSION)["status"]["availableUpdates"][0]["version"], "4.20.12");
+    play.pass(Duration::from_hours(3)).await;
+    assert_eq!(play.have("worker", "4.20.10"), 6);
+    assert!(play.condition("ChangesPending").starts_with("NothingPending"));
+    assert!(play.condition("InitiatedOutsideWindow").is_empty());
+    assert!(play.condition("Enforced").starts_with("Proven"), "{}", play.condition("Enforced"));
+    let noted = play.get(VERSION)["metadata"]["annotations"].clone();
+    assert_eq!(
+        noted["changemanagement.openshift.io/begun-release"],
+        Value::Null,
+        "the record has ended"
+    );
+    assert_eq!(
+        noted["changemanagement.openshift.io/wanted-image"],
+        Value::Null,
+        "and so has the pin"
+    );
+}

@@ -1,0 +1,292 @@
+//! Who lets an update of the control plane begin, by which path, under which permit? (CV-4, GATE-7, GATE-16)
+//!
+//! Rows are products of who, path and what stands beside the mark; what each must come to follows from a rule of a few lines that shares
+//! nothing with the policy.
+
+use api::{
+    machine::names::{PERMIT_CHANGE, PERMIT_FROM, PERMIT_UNTIL},
+    names::ACCEPTED_RELEASE,
+};
+use jiff::{Timestamp, ToSpan as _};
+use kube::Client;
+use serde_json::{Value, json};
+use tidy::permits;
+
+use super::{
+    super::rollout::writers::{Writer, until},
+    orders::{planted, shown},
+    who::Who,
+};
+
+const VERSIONS: &str = "/apis/config.openshift.io/v1/clusterversions";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Path {
+    Merge,
+    Json,
+    Put,
+    Apply,
+    /// As the owner whose name the operator uses.
+    ApplyInItsName,
+    Status,
+    StatusPut,
+    Create,
+    CreateByApply,
+    /// A whole object with one stamp more, at which the permit was good.
+    ForgedInside,
+    /// With no stamps at all.
+    Wiped,
+}
+
+impl Path {
+    const ALL: [Self; 11] = [
+        Self::Merge,
+        Self::Json,
+        Self::Put,
+        Self::Apply,
+        Self::ApplyInItsName,
+        Self::Status,
+        Self::StatusPut,
+        Self::Create,
+        Self::CreateByApply,
+        Self::ForgedInside,
+        Self::Wiped,
+    ];
+}
+
+/// What stands beside the mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beside {
+    Nothing,
+    Early,
+    Live,
+    Ended,
+    TooLong,
+    ForAnother,
+    WithoutRecord,
+    /// Live, for an image that can be another tomorrow.
+    WithoutDigest,
+    /// Live, and the mark goes.
+    TakenAway,
+}
+
+impl Beside {
+    const ALL: [Self; 9] = [
+        Self::Nothing,
+        Self::Early,
+        Self::Live,
+        Self::Ended,
+        Self::TooLong,
+        Self::ForAnother,
+        Self::WithoutRecord,
+        Self::WithoutDigest,
+        Self::TakenAway,
+    ];
+
+    /// From when until when, and an instant in between.
+    fn span(self) -> Option<(Timestamp, Timestamp, Timestamp)> {
+        let now = Timestamp::now();
+        let (from, until) = match self {
+            Self::Nothing => return None,
+            Self::Early => (now + 5.minutes(), now + 10.minutes()),
+            Self::Ended => (now - 20.minutes(), now - 5.minutes()),
+            Self::TooLong => (now - 1.minutes(), now + 16.minutes()),
+            _ => (now - 1.minutes(), now + 10.minutes()),
+        };
+        Some((from, until, until - 1.minutes()))
+    }
+
+    fn annotations(self, serial: usize) -> Value {
+        let digest = if self == Self::WithoutDigest { ":latest" } else { "@sha256:00" };
+        let mark = format!("{{\"version\":\"4.20.{serial}\",\"image\":\"r{digest}\"}}");
+        let mut noted = json!({ACCEPTED_RELEASE: mark, PERMIT_CHANGE: mark});
+        match self {
+            Self::ForAnother => noted[PERMIT_CHANGE] = json!("another"),
+            Self::WithoutRecord => noted[PERMIT_CHANGE] = Value::Null,
+            Self::TakenAway => noted[ACCEPTED_RELEASE] = Value::Null,
+            _ => {}
+        }
+        if let Some((from, until, _)) = self.span() {
+            noted[PERMIT_FROM] = json!(shown(from));
+            noted[PERMIT_UNTIL] = json!(shown(until));
+        }
+        noted
+    }
+}
+
+/// The whole rule. A status carries no annotation of such a kind, whoever writes it.
+fn may(who: Who, path: Path, beside: Beside) -> bool {
+    let carries = !matches!(path, Path::Status | Path::StatusPut);
+    let anew = matches!(path, Path::Create | Path::CreateByApply);
+    match who {
+        Who::Initiator => carries,
+        Who::Operator => carries && !anew && path != Path::Wiped && beside == Beside::Live,
+        _ => false,
+    }
+}
+
+fn version(name: &str, annotations: &Value) -> Value {
+    json!({"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion",
+        "metadata": {"name": name, "annotations": annotations},
+        "spec": {"clusterID": "c0ffee00-0000-4000-8000-000000000000"}})
+}
+
+/// Every row, on an object whose mark is put back after each that moved it.
+pub(crate) async fn are_judged(client: &Client) {
+    let by_hand = Who::Initiator.at(client, "version");
+    for (collection, document) in permits::shipped_for_updates() {
+        by_hand.create(collection, &document).await;
+    }
+    let before = "{\"version\":\"4.20.6\",\"image\":\"r@sha256:00\"}";
+    let whole = version("version", &json!({ACCEPTED_RELEASE: before}));
+    by_hand.create(&format!("{VERSIONS}?fieldManager=setup"), &whole).await;
+    let at = format!("{VERSIONS}/version");
+    // The records keep it from everybody else already: the operator without a permit tells whether this policy stands.
+    let operator = Who::Operator.at(client, "version");
+    let forged = json!({"metadata": {"annotations": {ACCEPTED_RELEASE: "x"}}});
+    until("tidegate-updates", async || {
+        operator.merge(&format!("{at}?dryRun=All"), &forged).await.is_err()
+    })
+    .await;
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    let marked = async |name: &str| {
+        let found = by_hand.send("GET", &format!("{VERSIONS}/{name}"), "", &Value::Null).await;
+        found.unwrap_or_default()["metadata"]["annotations"][ACCEPTED_RELEASE].clone()
+    };
+    for who in Who::ALL {
+        let beside: &[Beside] = match who {
+            Who::Operator | Who::Administrator => &Beside::ALL,
+            _ => &[Beside::Nothing, Beside::Live, Beside::TakenAway],
+        };
+        for (beside, path) in beside.iter().flat_map(|beside| Path::ALL.map(|path| (*beside, path)))
+        {
+            let anew = matches!(path, Path::Create | Path::CreateByApply);
+            // What is not there cannot be taken away, nor by an apply of somebody who does not own it.
+            let idle = anew || matches!(path, Path::Apply | Path::ApplyInItsName);
+            if beside == Beside::TakenAway && idle {
+                continue;
+            }
+            count += 1;
+            let name = if anew { "other" } else { "version" };
+            let was = if anew { Value::Null } else { json!(before) };
+            let writer = who.at(client, "version");
+            let answer = attempt(&writer, (who, path, beside), count).await;
+            let moved = marked(name).await != was;
+            let may = may(who, path, beside);
+            // A status that is not moved may be taken all the same.
+            let refused = answer.is_err() || matches!(path, Path::Status | Path::StatusPut);
+            if moved != may || !may && !refused {
+                wrong.push(format!(
+                    "{who:?} by {path:?} beside {beside:?}: may: {may}, moved: {moved}, the server said {answer:?}"
+                ));
+            }
+            if moved {
+                drop(by_hand.send("DELETE", &format!("{VERSIONS}/{name}"), "", &Value::Null).await);
+                if !anew {
+                    by_hand.create(&format!("{VERSIONS}?fieldManager=setup"), &whole).await;
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count} rows:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count > 400, "{count}");
+    wishes_are_free(client).await;
+}
+
+async fn attempt(
+    writer: &Writer,
+    (who, path, beside): (Who, Path, Beside),
+    serial: usize,
+) -> Result<Value, String> {
+    let noted = beside.annotations(serial);
+    let owner = format!("{who:?}").to_lowercase();
+    let at = format!("{VERSIONS}/version");
+    let change = json!({"metadata": {"annotations": noted}});
+    let apply = async |name: &str, owner: &str| {
+        let mut set = noted.clone();
+        set.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        let at = format!("{VERSIONS}/{name}?fieldManager={owner}&force=true");
+        writer.send("PATCH", &at, "application/apply-patch+yaml", &version(name, &set)).await
+    };
+    let replaced = async |at: String, managed: Option<Value>| {
+        let mut whole =
+            writer.send("GET", &format!("{VERSIONS}/version"), "", &Value::Null).await?;
+        for (key, value) in noted.as_object().unwrap() {
+            let all = whole["metadata"]["annotations"].as_object_mut().unwrap();
+            if value.is_null() {
+                all.remove(key);
+            } else {
+                all.insert(key.clone(), value.clone());
+            }
+        }
+        match managed {
+            Some(wiped) if wiped == json!([{}]) => whole["metadata"]["managedFields"] = wiped,
+            Some(more) => {
+                let known = whole["metadata"]["managedFields"].as_array_mut().unwrap();
+                known.push(more);
+            }
+            None => {}
+        }
+        writer.send("PUT", &format!("{at}?fieldManager={owner}"), "application/json", &whole).await
+    };
+    match path {
+        Path::Merge => writer.merge(&format!("{at}?fieldManager={owner}"), &change).await,
+        Path::Status => writer.merge(&format!("{at}/status?fieldManager={owner}"), &change).await,
+        Path::Json => {
+            let operations: Vec<Value> = noted
+                .as_object()
+                .unwrap()
+                .iter()
+                .map(|(key, value)| {
+                    let path = format!("/metadata/annotations/{}", key.replace('/', "~1"));
+                    match value {
+                        Value::Null if key == ACCEPTED_RELEASE => {
+                            json!({"op": "remove", "path": path})
+                        }
+                        // What is to be absent is not there.
+                        Value::Null => {
+                            json!({"op": "test", "path": "/kind", "value": "ClusterVersion"})
+                        }
+                        value => json!({"op": "add", "path": path, "value": value}),
+                    }
+                })
+                .collect();
+            let at = format!("{at}?fieldManager={owner}");
+            writer.send("PATCH", &at, "application/json-patch+json", &json!(operations)).await
+        }
+        Path::Put => replaced(at, None).await,
+        Path::StatusPut => replaced(format!("{at}/status"), None).await,
+        Path::Wiped => replaced(at, Some(json!([{}]))).await,
+        Path::ForgedInside => {
+            let inside = beside.span().map_or_else(Timestamp::now, |(_, _, inside)| inside);
+            let mut stamp = planted("forger", &shown(inside));
+            // One of another version would have the server forget all of them.
+            stamp["apiVersion"] = json!("config.openshift.io/v1");
+            replaced(at, Some(stamp)).await
+        }
+        Path::Apply => apply("version", &owner).await,
+        Path::ApplyInItsName => apply("version", "tidegate-rollout").await,
+        Path::CreateByApply => apply("other", &owner).await,
+        Path::Create => {
+            let mut set = noted.clone();
+            set.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+            writer.send("POST", VERSIONS, "application/json", &version("other", &set)).await
+        }
+    }
+}
+
+/// CV-4: a wish is anybody's who may write the object, and so are channel and labels.
+async fn wishes_are_free(client: &Client) {
+    for who in [Who::Administrator, Who::Stranger, Who::NamespaceAdmin] {
+        let writer = who.at(client, "version");
+        for change in [
+            json!({"spec": {"desiredUpdate": {"version": "4.20.7"}}}),
+            json!({"spec": {"desiredUpdate": null}}),
+            json!({"spec": {"channel": format!("{who:?}")}}),
+            json!({"metadata": {"labels": {"a": format!("{who:?}")}}}),
+        ] {
+            let taken = writer.merge(&format!("{VERSIONS}/version"), &change).await;
+            assert!(taken.is_ok(), "{who:?} {change}: {taken:?}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Which release does the control plane have, which is wanted of it, when would that begin, and what stands in the way? (CV-4)
+//!
+//! One view for the update that somebody asked for and for one that somebody thinks about: the second is the first with another wish, and
+//! nothing is written for either.
+
+use std::fmt::Write as _;
+
+use api::machine::names::MASTER;
+use schedule::Instant;
+use serde::Serialize;
+use tidegate_core::{
+    cluster::{decide::updates::stops, seen::SeenGated, snapshot::Snapshot},
+    document::problem::Problem,
+    gate::{Gate, explain::sentence},
+    policy::verdict::Verdict,
+    release::{
+        SeenPlane,
+        judge::{Judged, judge},
+        wish::Wish,
+    },
+};
+
+use crate::{
+    drawing::{Colour, Style},
+    pool::PoolProgress,
+    safe::printable,
+    text,
+};
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked<'a> {
+    /// What somebody asked for, if anybody did.
+    ByTheCluster,
+    /// What somebody thinks about.
+    For(&'a Wish),
+}
+
+/// The control plane at an instant.
+#[derive(Clone, Debug)]
+pub struct Plane {
+    /// The release that was accepted last.
+    pub release: String,
+    /// What was let begin and has not ended, in words.
+    pub under_way: Option<String>,
+    /// How far that is, as whoever installs it says.
+    pub progress: Option<String>,
+    /// What waits, or would.
+    pub update: Option<Update>,
+    /// How far the masters are.
+    pub masters: Option<PoolProgress>,
+}
+
+/// An update that has not begun.
+#[derive(Clone, Debug)]
+pub struct Update {
+    /// The release.
+    pub release: String,
+    /// Its image, if anybody can tell.
+    pub image: Option<String>,
+    /// What the gate says now.
+    pub verdict: Verdict,
+    /// Why, as one sentence.
+    pub why: String,
+    /// When it would begin, if nothing stood in its way: now, then, or never as far as anybody can tell.
+    pub starts: Option<Instant>,
+    /// What stands in its way, whatever the gate says.
+    pub in_the_way: Vec<Problem>,
+    /// What somebody should know of it.
+    pub remarks: Vec<String>,
+}
+
+/// The control plane of a cluster, or the sentence that says that there is none.
+pub fn seen(snapshot: &Snapshot) -> Result<(&SeenGated, &SeenPlane), String> {
+    let version = snapshot.control_plane();
+    let plane = version.and_then(|version| Some((&**version, &version.update.as_deref()?.plane)));
+    plane.ok_or_else(|| {
+        "this cluster has no ClusterVersion/version, so nothing here is updated\n  hint: is this the cluster that you mean? see kubectl config current-context"
+            .to_owned()
+    })
+}
+
+impl Plane {
+    /// What is to be told of it.
+    pub fn new(snapshot: &Snapshot, asked: Asked<'_>, at: Instant) -> Result<Self, String> {
+        let (version, plane) = seen(snapshot)?;
+        let wish = match asked {
+            Asked::ByTheCluster => plane.waiting(),
+            Asked::For(wish) => Some(wish),
+        };
+        let update = wish.map(|wish| {
+            let Judged { pin, mut unmet, remarks } = judge(plane, wish);
+            // What the operator found of the present wish says nothing about another.
+            let found = match asked {
+                Asked::For(_) => Vec::new(),
+                Asked::ByTheCluster => stops(snapshot, version),
+            };
+            for problem in found {
+                if !unmet.contains(&problem) {
+                    unmet.push(problem);
+                }
+            }
+            let gate = snapshot.gate(version);
+            let named = if pin.release.is_empty() { &wish.release } else { &pin.release };
+            Update {
+                release: named.name().to_owned(),
+                image: Some(pin.release.image).filter(|image| !image.is_empty()),
+                verdict: gate.verdict(at),
+                why: sentence(&gate, at),
+                starts: starts(&gate, at),
+                in_the_way: unmet,
+                remarks,
+            }
+        });
+        let begun = version.pending.begun.iter().map(ToString::to_string);
+        let under_way = begun.collect::<Vec<_>>().join("; ");
+        Ok(Self {
+            release: plane.accepted.name().to_owned(),
+            under_way: Some(under_way).filter(|begun| !begun.is_empty()),
+            progress: plane.progress.clone(),
+            update,
+            masters: snapshot.pool(MASTER).map(|pool| PoolProgress::new(pool, snapshot, at)),
+        })
+    }
+
+    /// Whether nothing but its gate keeps an update from beginning.
+    pub fn is_clear(&self) -> bool {
+        self.update.as_ref().is_none_or(|update| update.in_the_way.is_empty())
+    }
+
+    /// The view for programs.
+    pub fn item(&self) -> Item<'_> {
+        Item {
+            release: &self.release,
+            under_way: self.under_way.as_deref(),
+            progress: self.progress.as_deref(),
+            update: self.update.as_ref().map(|update| UpdateItem {
+                release: &update.release,
+                image: update.image.as_deref(),
+                verdict: update.verdict.as_str(),
+                reason: &update.why,
+                starts: update.starts.map(|at| at.to_string()),
+                in_the_way: update.in_the_way.iter().map(told).collect(),
+                remarks: &update.remarks,
+            }),
+            masters: self
+                .masters
+                .as_ref()
+                .map(|masters| Masters { machines: masters.nodes.len(), done: masters.done() }),
+        }
+    }
+
+    /// The view for people.
+    pub fn drawing(&self, at: Instant, colour: Colour) -> String {
+        let mut text = String::new();
+        let head = colour.paint(Style::Strong, "ClusterVersion/version");
+        let _ = writeln!(text, "{head}  release {}", printable(&self.release));
+        if let Some(under_way) = &self.under_way {
+            let _ = writeln!(text, "  under way: {}", printable(under_way));
+            if let Some(progress) = &self.progress {
+                let _ = writeln!(text, "    {}", printable(progress));
+            }
+        }
+        match &self.update {
+            None if self.under_way.is_none() => text.push_str("  nothing is wanted\n"),
+            None => {}
+            Some(update) => update.draw(at, colour, &mut text),
+        }
+        if let Some(masters) = &self.masters {
+            let _ = writeln!(text, "  masters: {}", masters.bar());
+        }
+        text
+    }
+}
+
+impl Update {
+    fn draw(&self, at: Instant, colour: Colour, text: &mut String) {
+        let Self { release, image, verdict, why, starts, in_the_way, remarks } = self;
+        let _ = writeln!(text, "  wanted: release {}", printable(release));
+        if let Some(image) = image {
+            let _ = writeln!(text, "    image {}", printable(image));
+        }
+        for remark in remarks {
+            let _ = writeln!(text, "    {}", printable(remark));
+        }
+        let style = match verdict {
+            Verdict::Permitted => Style::Open,
+            Verdict::Held | Verdict::CannotTell => Style::Paused,
+        };
+        let state = colour.paint(style, verdict.state());
+        let _ = writeln!(text, "  {state}: {}", printable(why));
+        let when = match starts {
+            _ if !in_the_way.is_empty() => "does not start: something stands in its way".to_owned(),
+            Some(start) if *start <= at => "starts now".to_owned(),
+            Some(start) => format!("starts at {start} ({})", text::relative(*start, at)),
+            None => "starts nobody can tell when".to_owned(),
+        };
+        let _ = writeln!(text, "  {when}");
+        for problem in in_the_way {
+            let _ = writeln!(text, "  in the way: {}", printable(&told(problem)));
+            if let Some(hint) = &problem.hint {
+                let _ = writeln!(text, "    hint: {}", printable(hint));
+            }
+        }
+    }
+}
+
+/// A problem in one line, without its hint.
+pub(crate) fn told(problem: &Problem) -> String {
+    match problem.field.steps() {
+        [] => problem.detail.clone(),
+        _ => format!("{}: {}", problem.field, problem.detail),
+    }
+}
+
+/// When a gate lets something begin from an instant on.
+fn starts(gate: &Gate, at: Instant) -> Option<Instant> {
+    match gate.verdict(at) {
+        Verdict::Permitted => Some(at),
+        Verdict::Held => gate.set().next_change(at),
+        Verdict::CannotTell => None,
+    }
+}
+
+/// The output for programs (docs/reference/json.md).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Item<'a> {
+    release: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    under_way: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<&'a str>,
+    update: Option<UpdateItem<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    masters: Option<Masters>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct UpdateItem<'a> {
+    release: &'a str,
+    image: Option<&'a str>,
+    verdict: &'static str,
+    reason: &'a str,
+    starts: Option<String>,
+    in_the_way: Vec<String>,
+    remarks: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Masters {
+    machines: usize,
+    done: usize,
+}

@@ -1,0 +1,129 @@
+//! What is proposed about the release of a control plane, and what is refused before anything is written.
+
+use tidegate_core::cluster::kinds::{CHANGE_MANAGEMENT_POLICY, CLUSTER_VERSION};
+
+use super::*;
+use crate::{
+    control_plane::{Asked, Plane},
+    drawing::Colour,
+    proposal::tests::saturdays,
+};
+
+fn at(text: &str) -> Instant {
+    Instant::parse(text).unwrap()
+}
+
+const FRIDAY: &str = "2026-11-20T12:00:00Z";
+
+fn image(digit: char) -> String {
+    format!("registry/release@sha256:{}", String::from(digit).repeat(64))
+}
+
+/// A cluster at 4.20.6 that knows 4.20.7 and 4.21.2, changes on Saturdays, and is asked for this.
+fn cluster(wish: Value) -> Snapshot {
+    let release = |version: &str, digit| json!({"version": version, "image": image(digit)});
+    let mut version = json!({"metadata": {"name": "version", "uid": "u"},
+        "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}}},
+        "status": {"desired": release("4.20.6", '6'),
+            "availableUpdates": [release("4.20.7", '7'), release("4.21.2", 'a')],
+            "history": [{"state": "Completed", "version": "4.20.6", "image": image('6'), "startedTime": "2026-01-01T00:00:00Z"}]}});
+    version["spec"]["desiredUpdate"] = wish;
+    let mut cluster = Snapshot::default();
+    cluster.add_written(&CHANGE_MANAGEMENT_POLICY, &saturdays(), at(FRIDAY));
+    cluster.add(&CLUSTER_VERSION, &version);
+    cluster
+}
+
+fn why<T>(proposed: Result<T, String>) -> String {
+    proposed.err().unwrap_or_default()
+}
+
+#[test]
+fn a_wish_is_written_with_its_way_back() {
+    let change = wish(&cluster(Value::Null), &Wish::of("4.20.7", "")).unwrap();
+    assert_eq!(change.patch["spec"]["desiredUpdate"]["version"], "4.20.7");
+    assert_eq!(change.undo, json!({"spec": {"desiredUpdate": null}}));
+    assert_eq!(change.way_back.as_deref(), Some("tidegate control-plane withdraw"));
+    assert_eq!(
+        change.meaning,
+        "release 4.20.7 is wanted, and begins when the gate of ClusterVersion/version permits"
+    );
+    // Somebody else's wish comes back, and not nothing.
+    let change = wish(&cluster(json!({"version": "4.21.2"})), &Wish::of("4.20.7", "")).unwrap();
+    assert_eq!(
+        (change.undo["spec"]["desiredUpdate"]["version"].as_str(), change.way_back),
+        (Some("4.21.2"), None)
+    );
+    let change = withdraw(&cluster(json!({"version": "4.20.7"}))).unwrap();
+    assert_eq!(change.patch, json!({"spec": {"desiredUpdate": null}}));
+    assert_eq!(change.undo["spec"]["desiredUpdate"]["version"], "4.20.7");
+}
+
+#[test]
+fn what_could_never_begin_is_refused_by_field_before_anything_is_written() {
+    let check = |version: &str, image: &str, expected: &str| {
+        let said = why(wish(&cluster(Value::Null), &Wish::of(version, image)));
+        assert!(
+            said.starts_with(expected) && said.contains("\n  hint: "),
+            "{version} {image}: {said}"
+        );
+    };
+    let digest = image('f');
+    check(
+        "4.20.99",
+        "",
+        "spec.desiredUpdate.version: 4.20.99 is none of the updates that the cluster knows: 4.20.7, 4.21.2",
+    );
+    check("latest", "", "spec.desiredUpdate.version: \"latest\" is not a version");
+    check("4.20.7", "r:latest", "spec.desiredUpdate.image: \"r:latest\" has no digest");
+    check("4.22.0", &digest, "spec.desiredUpdate.version: 4.22.0 skips 4.21");
+    check("4.20.1", &digest, "spec.desiredUpdate.version: 4.20.1 is older than 4.20.6");
+    let said = why(wish(&Snapshot::default(), &Wish::of("4.20.7", "")));
+    assert!(said.starts_with("this cluster has no ClusterVersion/version"), "{said}");
+    let said = why(wish(&cluster(Value::Null), &Wish::of("4.20.6", "")));
+    assert!(said.starts_with("spec.desiredUpdate.version: 4.20.6 is none of"), "{said}");
+    let said = why(wish(&cluster(Value::Null), &Wish::of("4.20.6", &image('6'))));
+    assert_eq!(said, "the cluster has release 4.20.6 already");
+    assert!(why(withdraw(&cluster(Value::Null))).starts_with("nothing is wanted"));
+}
+
+/// OVR-2: what starts before its window is one release, for a while, with a reason.
+#[test]
+fn a_start_is_an_override_for_one_release() {
+    let now = at(FRIDAY);
+    let until = at("2026-11-20T13:00:00Z");
+    let wanted = Start { name: None, until, reason: "CVE", ticket: None, by: None };
+    let writing = start(&cluster(json!({"version": "4.20.7"})), wanted, now).unwrap();
+    assert_eq!(writing.document["spec"]["only"], json!({"release": "4.20.7"}));
+    assert_eq!(
+        writing.document["spec"]["target"],
+        json!({"kind": "ClusterVersion", "name": "version"})
+    );
+    assert!(writing.way_back.starts_with("tidegate override "), "{}", writing.way_back);
+    assert!(why(start(&cluster(Value::Null), wanted, now)).starts_with("nothing is wanted"));
+    let saturday = at("2026-11-21T12:00:00Z");
+    let said = why(start(&cluster(json!({"version": "4.20.7"})), wanted, saturday));
+    assert!(said.starts_with("changes are permitted now"), "{said}");
+}
+
+#[test]
+fn what_would_happen_is_told_with_when_and_what_stands_in_the_way() {
+    let told = |asked: Asked<'_>, wish: Value| {
+        let plane = Plane::new(&cluster(wish), asked, at(FRIDAY)).unwrap();
+        (plane.drawing(at(FRIDAY), Colour::Off), plane.is_clear())
+    };
+    let (drawn, clear) = told(Asked::ByTheCluster, json!({"version": "4.20.7"}));
+    assert_eq!(
+        drawn,
+        format!(
+            "ClusterVersion/version  release 4.20.6\n  wanted: release 4.20.7\n    image {}\n  held: ChangeManagementPolicy/weekend: no maintenance window is open: every Saturday, all day, UTC\n  starts at 2026-11-21T00:00:00Z (in 12h)\n",
+            image('7')
+        )
+    );
+    assert!(clear);
+    let (drawn, clear) = told(Asked::For(&Wish::of("4.23.0", &image('f'))), Value::Null);
+    assert!(drawn.contains("  does not start: something stands in its way\n  in the way: spec.desiredUpdate.version: 4.23.0 skips 4.21"), "{drawn}");
+    assert!(!clear);
+    let (drawn, _) = told(Asked::ByTheCluster, Value::Null);
+    assert_eq!(drawn, "ClusterVersion/version  release 4.20.6\n  nothing is wanted\n");
+}
