@@ -132,6 +132,9 @@ pub const GATE_SHUT: &str = "GateShut";
 /// Annotation on a gated resource: why somebody overrode its policy, in their own words.
 pub const OVERRIDE_REASON: &str = "changemanagement.openshift.io/override-reason";
 
+/// Annotation on what waited for a gate: when the operator last touched it, so that its controller looks again (RCH-4, GATE-16).
+pub const NUDGED_AT: &str = "changemanagement.openshift.io/nudged-at";
+
 /// The plural of a kind's name in lower case, as in paths and on the command line.
 pub fn plural(kind: &str) -> String {
     let singular = kind.to_lowercase();

@@ -351,6 +351,6 @@ impl<'a> Deployed<'a> {
         let target = self.world.admin.get(&self.path).await;
         let made = self.sets().await;
         let room = rooms::room(What::Deployments).unwrap();
-        (room.pending)(&Documents { target: &target, made: &made })?.change
+        room.pending(&Documents { target: &target, made: &made })?.change
     }
 }
