@@ -14,7 +14,7 @@ use std::{
 use api::schema::{Kind, Role};
 use tidegate_core::{
     cluster::{
-        kinds::{Listed, Surroundings},
+        kinds::{self, Listed, Surroundings},
         seen::Seen,
         snapshot::Snapshot,
     },
@@ -215,9 +215,10 @@ impl Store {
         self.newest = 0;
     }
 
-    /// The object that was written last of all that are known, and its version.
+    /// The object that was written last of all that are known, and its version. Of what is only counted nobody may read single ones.
     pub fn last_written(&self) -> Option<(&Key, u64)> {
-        let versions = self.snapshot.all().filter_map(|(key, seen)| Some((key, version_of(seen)?)));
+        let all = self.snapshot.all().filter(|(key, _)| kinds::target(key.kind()).is_none());
+        let versions = all.filter_map(|(key, seen)| Some((key, version_of(seen)?)));
         versions.max_by_key(|(_, version)| *version)
     }
 

@@ -83,7 +83,10 @@ pub fn reference() -> String {
                 names::plural(kind.name)
             ),
             Some(Targets { kind, waits: Waits::Never, .. }) => {
-                format!("The status of a gate tells how many `{}` it holds.", names::plural(kind.name))
+                format!(
+                    "The status of a gate tells how many `{}` it holds.",
+                    names::plural(kind.name)
+                )
             }
             None => "The status of a gate counts nothing of it.".to_owned(),
         };

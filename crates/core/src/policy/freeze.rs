@@ -228,9 +228,9 @@ impl SeenFreeze {
     /// Whether it may hold something of a room.
     pub fn may_hold(&self, what: &str) -> bool {
         self.holds.as_ref().is_none_or(|holds| {
-            holds.iter().any(|hold| {
-                hold.what == Frozen::Unknown || serde_json::json!(hold.what) == what
-            })
+            holds
+                .iter()
+                .any(|hold| hold.what == Frozen::Unknown || serde_json::json!(hold.what) == what)
         })
     }
 

@@ -69,15 +69,12 @@ pub fn held_by<'g>(
     });
     let reached = match (own, &gate.namespaces) {
         (Some(own), _) => Selects::when(own == place.namespace),
-        (None, None) if gate.everywhere => {
-            Selects::when(!is_left_alone(target.room, place))
-        }
+        (None, None) if gate.everywhere => Selects::when(!is_left_alone(target.room, place)),
         // It chooses, and nobody can read how.
         (None, None) => Selects::CannotTell,
         (None, Some(selector)) => {
             let spared = !names_namespaces(selector) && is_left_alone(target.room, place);
-            chooses_namespace(selector, place.namespace, place.labels)
-                .min(Selects::when(!spared))
+            chooses_namespace(selector, place.namespace, place.labels).min(Selects::when(!spared))
         }
     };
     match hold {

@@ -152,9 +152,8 @@ impl Room {
         let Targets { kind, read, made, .. } = self.targets?;
         let text = |path: &str| documents.target.pointer(path).and_then(Value::as_str);
         let key = Key::new(kind, text("/metadata/namespace"), text("/metadata/name")?);
-        let made: Vec<SeenTarget> = made.map_or_else(Vec::new, |(_, read)| {
-            documents.made.iter().map(read).collect()
-        });
+        let made: Vec<SeenTarget> =
+            made.map_or_else(Vec::new, |(_, read)| documents.made.iter().map(read).collect());
         let own = made.iter().filter(|made| made.owner() == text("/metadata/uid"));
         target::waits(&key, &read(documents.target), own)
     }

@@ -112,7 +112,8 @@ impl SeenGate {
         if computed_until.is_some_and(|until| at >= until) {
             return None;
         }
-        let edge = |text: &Option<String>| text.as_deref().and_then(|text| Instant::parse(text).ok());
+        let edge =
+            |text: &Option<String>| text.as_deref().and_then(|text| Instant::parse(text).ok());
         let edges = windows.iter().map(|window| (edge(&window.start_time), edge(&window.end_time)));
         edges.into_iter().find(|(start, end)| {
             start.is_none_or(|start| start <= at) && end.is_none_or(|end| at < end)
@@ -122,7 +123,8 @@ impl SeenGate {
     /// When the next of its windows begins, as the server reads its status.
     pub fn next_window(&self, after: Instant) -> Option<Instant> {
         let windows = self.ahead.iter().flat_map(|ahead| &ahead.windows);
-        let starts = windows.filter_map(|window| Instant::parse(window.start_time.as_deref()?).ok());
+        let starts =
+            windows.filter_map(|window| Instant::parse(window.start_time.as_deref()?).ok());
         starts.filter(|start| *start > after).min()
     }
 }

@@ -54,9 +54,9 @@ pub fn chooses_namespace(
 pub fn names_namespaces(selector: &LabelSelector) -> bool {
     let LabelSelector { match_labels, match_expressions } = selector;
     match_labels.contains_key(NAMESPACE_NAME)
-        || match_expressions.iter().any(|demand| {
-            demand.key == NAMESPACE_NAME && demand.operator == LabelOperator::In
-        })
+        || match_expressions
+            .iter()
+            .any(|demand| demand.key == NAMESPACE_NAME && demand.operator == LabelOperator::In)
 }
 
 type Holds<'a> = &'a dyn Fn(Option<&str>) -> bool;

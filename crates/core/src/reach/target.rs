@@ -78,7 +78,8 @@ pub struct Template {
 impl SeenTarget {
     /// What is kept of a document.
     pub fn new(document: &Value, labels: Option<&Value>, tells: Tells) -> Self {
-        let text = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
+        let text =
+            |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
         let labels = labels.and_then(Value::as_object).into_iter().flatten().filter_map(text);
         let annotations = document.pointer("/metadata/annotations");
         let nudged = annotations.and_then(|all| all.get(names::NUDGED_AT)).and_then(Value::as_str);
@@ -115,7 +116,8 @@ impl Template {
     /// Which images change on the way to another, or that something else does.
     fn change(&self, to: &Self) -> String {
         let differs = |(name, image): &(Box<str>, Box<str>)| {
-            let old = self.images.iter().find(|(known, _)| known == name).map(|(_, image)| &**image);
+            let old =
+                self.images.iter().find(|(known, _)| known == name).map(|(_, image)| &**image);
             (old != Some(&**image)).then(|| format!("{} -> {image}", old.unwrap_or("none")))
         };
         let changed: Vec<String> = to.images.iter().filter_map(differs).collect();

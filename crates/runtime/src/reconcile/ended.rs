@@ -158,7 +158,9 @@ impl Reconciler {
         let note = Note {
             weight: Weight::Warning,
             reason: "NudgeRefused",
-            message: format!("it waits, its gates are open, and the operator could not touch it: {error}"),
+            message: format!(
+                "it waits, its gates are open, and the operator could not touch it: {error}"
+            ),
         };
         self.reports.say(key, seen.identity(), vec![note], self.clock.exact());
     }

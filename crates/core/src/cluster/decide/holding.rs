@@ -101,7 +101,10 @@ fn counted(
     status.pending = Some(count(waits.len()));
     let refused = waits.iter().find_map(|(key, _)| around.refusals.get(*key));
     status.message = refused.map(|refused| {
-        format!("nobody touches what waits, because the API server did not let the operator: {}", refused.said)
+        format!(
+            "nobody touches what waits, because the API server did not let the operator: {}",
+            refused.said
+        )
     });
     (status, waits.into_iter().map(|(_, change)| change.clone()).collect())
 }

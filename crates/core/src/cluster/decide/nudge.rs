@@ -77,7 +77,8 @@ pub fn nudge(seen: &SeenPart, around: &Surroundings<'_>, now: Instant) -> Plan {
                 annotations[asks] = json!(value);
             }
             let version = &seen.identity.resource_version;
-            let change = json!({"metadata": {"resourceVersion": version, "annotations": annotations}});
+            let change =
+                json!({"metadata": {"resourceVersion": version, "annotations": annotations}});
             let touch = Action {
                 target: key.clone(),
                 write: Write::MergePatch(change),
@@ -148,9 +149,10 @@ fn is_known(gate: &SeenGated, observed: Option<i64>) -> bool {
 fn spread(uid: &str, waiting: usize) -> Duration {
     let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
     let whole = EACH.saturating_mul(waiting.saturating_sub(1)).min(SPREAD).as_millis();
-    let draw = Sha256::digest(uid.as_bytes()).iter().take(4).fold(0, |draw: u64, byte| {
-        draw << 8 | u64::from(*byte)
-    });
+    let draw = Sha256::digest(uid.as_bytes())
+        .iter()
+        .take(4)
+        .fold(0, |draw: u64, byte| draw << 8 | u64::from(*byte));
     let whole = u64::try_from(whole).unwrap_or(u64::MAX);
     Duration::from_millis(draw.checked_rem(whole).unwrap_or_default())
 }

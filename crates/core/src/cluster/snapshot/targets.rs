@@ -78,9 +78,10 @@ impl Snapshot {
         namespace: &'a str,
     ) -> impl Iterator<Item = &'a SeenGated> + use<'a> {
         let kind: &'static Kind = &api::kinds::CHANGE_GATE;
-        let own = self.seen.range(Key::new(kind, Some(namespace), "")..).take_while(
-            move |(key, _)| key.kind() == kind && key.namespace.as_deref() == Some(namespace),
-        );
+        let own =
+            self.seen.range(Key::new(kind, Some(namespace), "")..).take_while(move |(key, _)| {
+                key.kind() == kind && key.namespace.as_deref() == Some(namespace)
+            });
         let all = own.chain(self.of_kind(&api::kinds::CLUSTER_CHANGE_GATE));
         all.filter_map(|(_, seen)| super::gated(seen).map(|gated| &**gated))
     }
@@ -90,9 +91,9 @@ impl Snapshot {
         let gates = api::schema::GATES.iter().flat_map(|kind| self.of_kind(kind));
         let gates = gates.filter_map(|(_, seen)| super::gated(seen)?.gate.as_deref());
         let named = gates.flat_map(|gate| &gate.chosen).filter_map(|hold| rooms::room(hold.room));
-        let frozen = self.freezes().flat_map(|freeze| {
-            rooms::ROOMS.iter().filter(|room| freeze.may_hold(room.name_of()))
-        });
+        let frozen = self
+            .freezes()
+            .flat_map(|freeze| rooms::ROOMS.iter().filter(|room| freeze.may_hold(room.name_of())));
         let waits = self.all_waiting().filter_map(|(key, _)| {
             target_of(self.seen.get(key)?)?.refused?;
             rooms::of_kind(key.kind())
@@ -138,7 +139,13 @@ impl Snapshot {
 }
 
 impl Waiting {
-    fn leave(&mut self, key: &Key, seen: &Seen, target: &SeenTarget, owners: &mut BTreeSet<String>) {
+    fn leave(
+        &mut self,
+        key: &Key,
+        seen: &Seen,
+        target: &SeenTarget,
+        owners: &mut BTreeSet<String>,
+    ) {
         match (&target.tells, target.owner()) {
             (Tells::Wants { .. }, _) => {
                 let uid = &seen.identity().uid;
@@ -159,7 +166,13 @@ impl Waiting {
         }
     }
 
-    fn enter(&mut self, key: &Key, seen: &Seen, target: &SeenTarget, owners: &mut BTreeSet<String>) {
+    fn enter(
+        &mut self,
+        key: &Key,
+        seen: &Seen,
+        target: &SeenTarget,
+        owners: &mut BTreeSet<String>,
+    ) {
         match (&target.tells, target.owner()) {
             (Tells::Wants { .. }, _) => {
                 let uid = seen.identity().uid.clone();
@@ -199,8 +212,9 @@ pub(super) fn target_of(seen: &Seen) -> Option<&SeenTarget> {
 pub(super) fn permits(seen: Option<&Seen>) -> Option<impl PartialEq + use<'_>> {
     let gated = super::gated(seen?)?;
     let gate: &SeenGate = gated.gate.as_deref()?;
-    let SeenGate { ahead, observed, everywhere, namespaces, chosen, is_unclear, mode, touch, .. } =
-        gate;
+    let SeenGate {
+        ahead, observed, everywhere, namespaces, chosen, is_unclear, mode, touch, ..
+    } = gate;
     let ready = gated.conditions.get(api::names::READY).map(|ready| ready.status);
     let generation = gated.identity.generation;
     Some((

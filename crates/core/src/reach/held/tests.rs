@@ -38,7 +38,10 @@ fn a_gate_selects_by_names_labels_and_namespaces() {
             json!({"selector": {"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["web"]}]}}),
             No,
         ),
-        (json!({"selector": {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}}), Yes),
+        (
+            json!({"selector": {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}}),
+            Yes,
+        ),
     ] {
         let mut hold = hold;
         hold["what"] = json!("Deployments");
@@ -48,7 +51,12 @@ fn a_gate_selects_by_names_labels_and_namespaces() {
     check(None, all.clone(), (web, "shop"), Yes);
     for spared in ["kube-system", "openshift-ingress", "tidegate-system"] {
         check(None, all.clone(), (web, spared), No);
-        check(None, json!({"holds": [{"what": "Applications"}]}), (What::Applications, spared), Yes);
+        check(
+            None,
+            json!({"holds": [{"what": "Applications"}]}),
+            (What::Applications, spared),
+            Yes,
+        );
         let named = json!({"matchLabels": {"kubernetes.io/metadata.name": spared}});
         let named = json!({"holds": [{"what": "Deployments"}], "namespaceSelector": named});
         check(None, named.clone(), (web, spared), Yes);

@@ -50,11 +50,7 @@ pub(super) const ROOM: Room = Room {
            object.spec.strategy.type == 'Recreate' ? '; with strategy Recreate a change cannot wait, because all pods would be gone meanwhile: send it again then' : \
            '; send it again then'",
     system: SystemNamespaces::LeftAlone,
-    nudge: Nudge::Touch {
-        group: "apps",
-        resource: "deployments",
-        asks: None,
-    },
+    nudge: Nudge::Touch { group: "apps", resource: "deployments", asks: None },
     not_held: &[
         "Scaling, by hand, by the subresource `scale` or by an autoscaler.",
         "Healing: pods that were lost, evicted or deleted come back as they were.",

@@ -134,16 +134,36 @@ fn only_what_everybody_permits_is_touched() {
     let rows: [(&'static kinds::Row, Value, Result<(), Option<&str>>); 11] = [
         (&kinds::CHANGE_GATE, gate("more", json!({"nudge": false})), Err(None)),
         (&kinds::CHANGE_GATE, gate("more", json!({"nudge": false, "mode": "Audit"})), Ok(())),
-        (&kinds::CHANGE_GATE, gate("more", json!({"holds": [{"what": "StatefulSets"}], "nudge": false})), Ok(())),
+        (
+            &kinds::CHANGE_GATE,
+            gate("more", json!({"holds": [{"what": "StatefulSets"}], "nudge": false})),
+            Ok(()),
+        ),
         (&kinds::CHANGE_GATE, shut(gate("more", json!({}))), Err(Some("14T02:00:00"))),
         (&kinds::CHANGE_GATE, shut(gate("more", json!({"mode": "Warn"}))), Ok(())),
-        (&kinds::CHANGE_GATE, shut(gate("more", json!({"holds": [{"what": "Deployments", "names": ["db"]}]}))), Ok(())),
+        (
+            &kinds::CHANGE_GATE,
+            shut(gate("more", json!({"holds": [{"what": "Deployments", "names": ["db"]}]}))),
+            Ok(()),
+        ),
         (&kinds::CLUSTER_CHANGE_FREEZE, freeze(json!({})), Err(None)),
-        (&kinds::CLUSTER_CHANGE_FREEZE, freeze(json!({"until": "2026-11-14T01:30:00Z"})), Err(Some("14T01:30:00"))),
-        (&kinds::CLUSTER_CHANGE_FREEZE, freeze(json!({"holds": [{"what": "Deployments", "names": ["db"]}]})), Ok(())),
+        (
+            &kinds::CLUSTER_CHANGE_FREEZE,
+            freeze(json!({"until": "2026-11-14T01:30:00Z"})),
+            Err(Some("14T01:30:00")),
+        ),
+        (
+            &kinds::CLUSTER_CHANGE_FREEZE,
+            freeze(json!({"holds": [{"what": "Deployments", "names": ["db"]}]})),
+            Ok(()),
+        ),
         (&kinds::CLUSTER_CHANGE_FREEZE, freeze(json!({"from": "2026-11-14T02:00:00Z"})), Ok(())),
         // Of namespaces that nobody saw nobody can tell.
-        (&kinds::CLUSTER_CHANGE_FREEZE, freeze(json!({"namespaceSelector": {"matchLabels": {"env": "prod"}}})), Err(None)),
+        (
+            &kinds::CLUSTER_CHANGE_FREEZE,
+            freeze(json!({"namespaceSelector": {"matchLabels": {"env": "prod"}}})),
+            Err(None),
+        ),
     ];
     for (row, object, expected) in rows {
         let mut world = World::new();
@@ -152,7 +172,9 @@ fn only_what_everybody_permits_is_touched() {
         world.check(noon, expected);
     }
     // RCH-2: what the server does not go by opens nothing.
-    for broken in [json!({"observedGeneration": 0}), json!({"conditions": []}), json!({"windows": []})] {
+    for broken in
+        [json!({"observedGeneration": 0}), json!({"conditions": []}), json!({"windows": []})]
+    {
         let mut world = World::new();
         let mut lagging = gate("rollouts", json!({}));
         lagging["status"].as_object_mut().unwrap().extend(broken.as_object().unwrap().clone());
@@ -163,7 +185,8 @@ fn only_what_everybody_permits_is_touched() {
 
 /// A window of its own, later.
 fn shut(mut gate: Value) -> Value {
-    gate["status"]["windows"] = json!([{"startTime": "2026-11-14T02:00:00Z", "endTime": "2026-11-14T03:00:00Z"}]);
+    gate["status"]["windows"] =
+        json!([{"startTime": "2026-11-14T02:00:00Z", "endTime": "2026-11-14T03:00:00Z"}]);
     gate
 }
 
