@@ -38,11 +38,11 @@ pub fn is_chosen(
     selector: Option<&LabelSelector>,
     target: &Target<'_>,
 ) -> bool {
-    let named = names.map(|names| names.iter().any(|name| name == target.name));
-    let labelled = selector.map(|selector| chooses(selector, target.labels));
-    match (named, labelled) {
+    let by_name = names.map(|names| names.iter().any(|name| name == target.name));
+    let by_label = selector.map(|selector| chooses(selector, target.labels));
+    match (by_name, by_label) {
         (None, None) => true,
-        (named, labelled) => named == Some(true) || labelled == Some(true),
+        (by_name, by_label) => by_name == Some(true) || by_label == Some(true),
     }
 }
 

@@ -75,12 +75,15 @@ pub struct Targets {
     /// What people name.
     pub kind: &'static Kind,
     /// What is kept of it.
-    pub read: fn(&Value) -> SeenTarget,
+    pub read: Reader,
     /// What its controller makes of it, where that tells whether something waits, and what is kept of that.
-    pub made: Option<(&'static Kind, fn(&Value) -> SeenTarget)>,
+    pub made: Option<(&'static Kind, Reader)>,
     /// Whether it can be told that something waits.
     pub waits: Waits,
 }
+
+/// What is kept of a document.
+pub type Reader = fn(&Value) -> SeenTarget;
 
 /// Whether objects tell that something waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -78,8 +78,8 @@ impl SeenGate {
     /// Reads a gate.
     pub fn new(document: &Value) -> Self {
         let given = |path: &str| document.pointer(path).filter(|value| !value.is_null());
-        let named = document.pointer("/spec/changeManagement/byPolicy/kind");
-        let policy = named.and_then(|kind| PolicyKind::deserialize(kind).ok()).unwrap_or_default();
+        let policy = document.pointer("/spec/changeManagement/byPolicy/kind");
+        let policy = policy.and_then(|kind| PolicyKind::deserialize(kind).ok()).unwrap_or_default();
         let status = document.get("status").and_then(|status| GateStatus::deserialize(status).ok());
         let observed = status.as_ref().and_then(|status| status.observed_generation);
         let listed = given("/spec/holds").and_then(Value::as_array);

@@ -135,9 +135,8 @@ pub fn waits<'a>(
     made: impl Iterator<Item = &'a SeenTarget>,
 ) -> Option<PendingChange> {
     match &target.tells {
-        Tells::Made { .. } => None,
+        Tells::Made { .. } | Tells::Wants { begins: Begins::WhenResumed, .. } => None,
         Tells::Alone(waits) => waits.as_deref().cloned(),
-        Tells::Wants { begins: Begins::WhenResumed, .. } => None,
         Tells::Wants { template: wanted, since, .. } => {
             let made: Vec<(&Template, u64)> = made
                 .filter_map(|made| match &made.tells {

@@ -42,11 +42,11 @@ fn apps(namespace: &str, plural: &str) -> String {
     format!("/apis/{STAND_IN}/v1/namespaces/{namespace}/{plural}")
 }
 
-fn gate(world: &World, spec: Value) {
+fn gate(world: &World, spec: &Value) {
     make_gate(world, "rollouts", spec);
 }
 
-fn make_gate(world: &World, name: &str, spec: Value) {
+fn make_gate(world: &World, name: &str, spec: &Value) {
     let mut whole =
         json!({"changeManagement": by_policy("saturday"), "holds": [{"what": "Deployments"}]});
     whole.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
@@ -113,10 +113,10 @@ fn all_nudged(world: &World) -> BTreeMap<String, Option<String>> {
 
 /// Until Saturday, when the windows open.
 async fn to_the_opening() {
-    pass(Duration::from_secs(3_600)).await;
+    pass(Duration::from_hours(1)).await;
 }
 
-async fn waiting(spec: Value) -> (World, Running) {
+async fn waiting(spec: &Value) -> (World, Running) {
     let world = with_workloads();
     gate(&world, spec);
     deployment(&world, "shop", "web", ("app:1", "app:2"));
@@ -130,7 +130,7 @@ async fn a_gate_tells_what_it_holds_and_what_waits() {
     let world = with_workloads();
     gate(
         &world,
-        json!({"holds": [{"what": "Deployments"}, {"what": "StatefulSets"}, {"what": "KuredLock"}]}),
+        &json!({"holds": [{"what": "Deployments"}, {"what": "StatefulSets"}, {"what": "KuredLock"}]}),
     );
     deployment(&world, "shop", "web", ("app:1", "app:2"));
     deployment(&world, "shop", "api", ("app:1", "app:1"));
@@ -167,7 +167,7 @@ async fn a_gate_tells_what_it_holds_and_what_waits() {
         );
         pass(Duration::from_millis(100)).await;
     }
-    pass(Duration::from_secs(600)).await;
+    pass(Duration::from_mins(10)).await;
     assert_eq!(world.writes(), Vec::<String>::new(), "POL-7");
 
     // Somebody wants something else, and then what runs.
@@ -207,18 +207,18 @@ async fn workloads_are_read_only_where_a_gate_or_a_freeze_holds_them() {
     let world = with_workloads();
     deployment(&world, "shop", "web", ("app:1", "app:1"));
     let operator = world.start();
-    pass(Duration::from_secs(600)).await;
+    pass(Duration::from_mins(10)).await;
     let asked = |what: &str| world.requests().iter().any(|line| line.contains(what));
     assert!(!asked("/apis/apps/"));
-    gate(&world, json!({"holds": [{"what": "StatefulSets"}]}));
-    pass(Duration::from_secs(60)).await;
+    gate(&world, &json!({"holds": [{"what": "StatefulSets"}]}));
+    pass(Duration::from_mins(1)).await;
     let lines = world.requests();
     assert!(lines.iter().any(|line| line.contains("/apis/apps/v1/statefulsets")));
     assert!(!lines.iter().any(|line| line.contains("deployments") || line.contains("replicasets")));
     world.delete(GATE);
     settle().await;
     world.requests();
-    pass(Duration::from_secs(600)).await;
+    pass(Duration::from_mins(10)).await;
     assert!(!asked("/apis/apps/"), "nobody holds them any more");
     assert!(!metrics::page(&operator.view).contains("StatefulSet"));
 }
@@ -227,14 +227,14 @@ async fn workloads_are_read_only_where_a_gate_or_a_freeze_holds_them() {
 #[tokio::test(start_paused = true)]
 async fn a_gate_tells_why_nothing_is_counted() {
     let world = with_workloads();
-    gate(&world, json!({"holds": [{"what": "Applications"}, {"what": "Deployments"}]}));
+    gate(&world, &json!({"holds": [{"what": "Applications"}, {"what": "Deployments"}]}));
     let client = world.client_past(|request| {
         let refused = request.uri().path().ends_with("/deployments");
         refused
             .then_some((403, r#"{"kind":"Status","code":403,"reason":"Forbidden","message":"no"}"#))
     });
     let _operator = World::start_on(client, &world.clock, Settings::alone("one"));
-    pass(Duration::from_secs(60)).await;
+    pass(Duration::from_mins(1)).await;
     let told = world.get(GATE)["status"].clone();
     assert_eq!(
         told["holds"][0]["message"],
@@ -253,7 +253,7 @@ async fn a_gate_tells_why_nothing_is_counted() {
 /// RCH-4
 #[tokio::test(start_paused = true)]
 async fn what_waits_is_touched_when_its_gate_opens_and_not_before() {
-    let (world, _operator) = waiting(json!({})).await;
+    let (world, _operator) = waiting(&json!({})).await;
     let version = world.get(&path("web"))["metadata"]["resourceVersion"].clone();
     pass(Duration::from_secs(3_598)).await;
     assert_eq!(world.get(&path("web"))["metadata"]["resourceVersion"], version);
@@ -270,7 +270,7 @@ async fn what_waits_is_touched_when_its_gate_opens_and_not_before() {
     rolled_out(&world, "shop", ("web", &uid), ("2", "app:2"));
     settle().await;
     world.requests();
-    pass(Duration::from_secs(40_000)).await;
+    pass(Duration::from_hours(11)).await;
     assert_eq!(
         nudged(&world, &path("web")).as_deref(),
         Some("2026-11-14T00:03:00Z"),
@@ -283,7 +283,7 @@ async fn what_waits_is_touched_when_its_gate_opens_and_not_before() {
 #[tokio::test(start_paused = true)]
 async fn a_thousand_that_wait_are_touched_within_half_a_minute() {
     let world = with_workloads();
-    gate(&world, json!({}));
+    gate(&world, &json!({}));
     for number in 0..1_000 {
         deployment(&world, "shop", &format!("web-{number}"), ("app:1", "app:2"));
     }
@@ -325,12 +325,12 @@ async fn what_somebody_holds_or_wants_left_alone_is_not_touched() {
             true,
         ),
     ] {
-        let (world, _operator) = waiting(json!({})).await;
+        let (world, _operator) = waiting(&json!({})).await;
         for (name, spec) in &others {
-            make_gate(&world, name, spec.clone());
+            make_gate(&world, name, spec);
         }
         to_the_opening().await;
-        pass(Duration::from_secs(60)).await;
+        pass(Duration::from_mins(1)).await;
         assert_eq!(nudged(&world, &path("web")).is_some(), expected, "{others:?}");
     }
 }
@@ -347,7 +347,7 @@ fn freeze(world: &World, spec: Value) {
 #[tokio::test(start_paused = true)]
 async fn whatever_opens_a_gate_has_what_waits_touched() {
     let soon = |world: &World| nudged(world, &path("web")).is_some();
-    let (world, _operator) = waiting(json!({})).await;
+    let (world, _operator) = waiting(&json!({})).await;
     freeze(&world, json!({"until": "2026-11-14T01:00:00Z"}));
     to_the_opening().await;
     pass(Duration::from_secs(3_590)).await;
@@ -355,23 +355,23 @@ async fn whatever_opens_a_gate_has_what_waits_touched() {
     pass(Duration::from_secs(15)).await;
     assert!(soon(&world), "the freeze ended by itself");
 
-    let (world, _operator) = waiting(json!({})).await;
+    let (world, _operator) = waiting(&json!({})).await;
     freeze(&world, json!({}));
     to_the_opening().await;
-    pass(Duration::from_secs(600)).await;
+    pass(Duration::from_mins(10)).await;
     assert!(!soon(&world), "frozen");
     world.delete(&format!("{OURS}/clusterchangefreezes/stop"));
     pass(Duration::from_secs(2)).await;
     assert!(soon(&world), "the freeze was deleted");
 
-    let (world, _operator) = waiting(json!({})).await;
+    let (world, _operator) = waiting(&json!({})).await;
     let opens = json!({"apiVersion": names::API_VERSION, "kind": "ChangeOverride", "metadata": {"name": "now"},
         "spec": {"target": {"kind": "ChangeGate", "name": "rollouts"}, "until": "2026-11-13T23:30:00Z", "reason": "a hotfix"}});
     world.create(&format!("{OURS}/namespaces/shop/changeoverrides"), &opens);
     pass(Duration::from_secs(2)).await;
     assert!(soon(&world), "overridden");
 
-    let (world, _operator) = waiting(json!({})).await;
+    let (world, _operator) = waiting(&json!({})).await;
     world.merge(
         &format!("{POLICIES}/saturday"),
         &json!({"spec": {"strategy": "Permissive", "maintenanceSchedule": null}}),
@@ -379,7 +379,7 @@ async fn whatever_opens_a_gate_has_what_waits_touched() {
     pass(Duration::from_secs(2)).await;
     assert!(soon(&world), "the policy permits");
 
-    let (world, _operator) = waiting(json!({})).await;
+    let (world, _operator) = waiting(&json!({})).await;
     world.delete(GATE);
     pass(Duration::from_secs(2)).await;
     assert!(soon(&world), "the gate is gone, and it would wait for ever");
@@ -388,10 +388,10 @@ async fn whatever_opens_a_gate_has_what_waits_touched() {
 /// An operator that was dead at the opening touches what waits when it comes back.
 #[tokio::test(start_paused = true)]
 async fn an_operator_that_comes_back_within_the_window_touches_what_waits() {
-    let (world, operator) = waiting(json!({})).await;
+    let (world, operator) = waiting(&json!({})).await;
     drop(operator);
     to_the_opening().await;
-    pass(Duration::from_secs(7_200)).await;
+    pass(Duration::from_hours(2)).await;
     assert_eq!(nudged(&world, &path("web")), None);
     let operator = world.start();
     pass(Duration::from_secs(3)).await;
@@ -399,7 +399,7 @@ async fn an_operator_that_comes_back_within_the_window_touches_what_waits() {
     drop(operator);
     // And one that comes right after it does not do so again.
     let _operator = world.start();
-    pass(Duration::from_secs(60)).await;
+    pass(Duration::from_mins(1)).await;
     assert_eq!(nudged(&world, &path("web")), Some(at));
 }
 
@@ -407,7 +407,7 @@ async fn an_operator_that_comes_back_within_the_window_touches_what_waits() {
 #[tokio::test(start_paused = true)]
 async fn a_touch_that_is_refused_is_told() {
     let world = with_workloads();
-    gate(&world, json!({}));
+    gate(&world, &json!({}));
     deployment(&world, "shop", "web", ("app:1", "app:2"));
     let client = world.client_past(|request| {
         let patches = request.method() == http::Method::PATCH;
@@ -416,7 +416,7 @@ async fn a_touch_that_is_refused_is_told() {
     });
     let _operator = World::start_on(client, &world.clock, Settings::alone("one"));
     to_the_opening().await;
-    pass(Duration::from_secs(600)).await;
+    pass(Duration::from_mins(10)).await;
     assert_eq!(nudged(&world, &path("web")), None);
     let told = world.get(GATE)["status"]["holds"][0]["message"].clone();
     let expected = "nobody touches what waits, because the API server did not let the operator: cannot patch deployments";
@@ -433,7 +433,7 @@ async fn an_application_that_waits_is_asked_to_refresh() {
     let world = with_workloads();
     let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     world.create(CRDS, &loose(&kinds::APPLICATION, &anything));
-    gate(&world, json!({"holds": [{"what": "Applications"}]}));
+    gate(&world, &json!({"holds": [{"what": "Applications"}]}));
     let applications = "/apis/argoproj.io/v1alpha1/namespaces/shop/applications";
     let application = json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
         "metadata": {"name": "till"}, "spec": {"syncPolicy": {"automated": {}}}});

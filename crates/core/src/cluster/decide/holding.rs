@@ -84,18 +84,18 @@ fn counted(
         return (status, Vec::new());
     }
     let own = seen.identity.key.namespace.as_deref();
-    let held = around.snapshot.targets(targets.kind, own).filter(|(key, target)| {
+    let selected = around.snapshot.targets(targets.kind, own).filter(|(key, target)| {
         let asked = Target { room, name: &key.name, labels: &target.labels };
         let place = around.snapshot.place(key, around.home);
         held_by(known, own, &asked, &place).0 == Selects::Yes
     });
-    let held: Vec<(&Key, &SeenTarget)> = held.collect();
-    status.targets = Some(count(held.len()));
+    let selected: Vec<(&Key, &SeenTarget)> = selected.collect();
+    status.targets = Some(count(selected.len()));
     let queues = targets.waits == Waits::Told && hold.way == Way::Queue;
     if !queues || matches!(known.mode, Mode::Warn | Mode::Audit) {
         return (status, Vec::new());
     }
-    let waits = held.into_iter().filter(|(_, target)| !is_open || target.refused.is_some());
+    let waits = selected.into_iter().filter(|(_, target)| !is_open || target.refused.is_some());
     let waits = waits.filter_map(|(key, _)| Some((key, around.snapshot.waiting(key)?)));
     let waits: Vec<(&Key, &PendingChange)> = waits.collect();
     status.pending = Some(count(waits.len()));

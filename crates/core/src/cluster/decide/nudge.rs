@@ -105,7 +105,7 @@ enum Standing {
 /// As the server reads them, by its own clock. Where nobody can tell whether one selects it, it does.
 fn standing(snapshot: &Snapshot, target: &Target<'_>, place: &Place<'_>, at: Instant) -> Standing {
     let mut opened: Option<Instant> = None;
-    let mut held = false;
+    let mut is_held = false;
     let mut edges: Vec<Instant> = Vec::new();
     for gate in snapshot.gates_over(place.namespace) {
         let (Some(known), own) = (gate.gate.as_deref(), gate.identity.key.namespace.as_deref())
@@ -120,23 +120,27 @@ fn standing(snapshot: &Snapshot, target: &Target<'_>, place: &Place<'_>, at: Ins
         if known.touch == Touch::LeftAlone {
             return Standing::LeftAlone;
         }
-        match known.window(at).filter(|_| is_known(gate, known.observed)) {
-            Some((start, _)) => opened = opened.max(start),
-            None => {
-                held = true;
-                edges.extend(known.next_window(at));
-            }
+        let window = known.window(at).filter(|_| is_known(gate, known.observed));
+        if let Some((start, _)) = window {
+            opened = opened.max(start);
+        } else {
+            is_held = true;
+            edges.extend(known.next_window(at));
         }
     }
     for freeze in snapshot.freezes() {
         if freeze.holds_target(target, place) == Selects::No {
             continue;
         }
-        held |= freeze.holds(at);
+        is_held |= freeze.holds(at);
         edges.extend(freeze.next_edge(at));
         opened = opened.max(freeze.span().end.filter(|end| *end <= at));
     }
-    if held { Standing::Held { until: edges.into_iter().min() } } else { Standing::Free { opened } }
+    if is_held {
+        Standing::Held { until: edges.into_iter().min() }
+    } else {
+        Standing::Free { opened }
+    }
 }
 
 /// RCH-2: whether the server goes by the windows of a gate.

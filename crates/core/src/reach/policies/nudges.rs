@@ -36,8 +36,14 @@ pub(super) fn kept() -> String {
             "(has(object.{field}) ? [object.{field}] : []) == (has(oldObject.{field}) ? [oldObject.{field}] : [])"
         )
     };
-    let kept =
-        ["spec", "operation", "metadata.labels", "metadata.finalizers", "metadata.ownerReferences"];
+    let kept = [
+        "spec",
+        "operation",
+        "status",
+        "metadata.labels",
+        "metadata.finalizers",
+        "metadata.ownerReferences",
+    ];
     let kept: Vec<String> = kept.iter().map(|field| same(field)).collect();
     let kept = kept.join(" && ");
     format!(

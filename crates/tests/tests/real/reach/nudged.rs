@@ -6,6 +6,7 @@ use api::names::{self, NUDGED_AT};
 use operator::{Operator, Settings};
 use runtime::{clock::SystemClock, tempo::Tempo};
 use serde_json::{Value, json};
+use tidy::Tree;
 
 use super::{
     kept::{POLICY, define_policies, says},
@@ -84,7 +85,9 @@ pub(super) async fn after_the_patience_of_their_controller(world: &World) {
     let second = Duration::from_secs(1);
     let tempo = Tempo { absent: second, freshness: second, ..Tempo::default() };
     let settings = Settings { tempo, ..Settings::alone("suite") };
-    let account = Writer::new(&world.client, OPERATOR, &[RIGHTS], None).client();
+    // With the rights that are shipped, and no others.
+    roles(world).await;
+    let account = Writer::new(&world.client, OPERATOR, &["system:authenticated"], None).client();
     let operator = Operator::new(account, Arc::new(SystemClock), settings);
     let running = tokio::spawn(async move {
         operator.run(std::future::pending()).await.unwrap();
@@ -129,6 +132,22 @@ pub(super) async fn after_the_patience_of_their_controller(world: &World) {
     left.runs("app:2", 2).await;
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled(), "the operator ended by itself");
+}
+
+/// The roles of the operator, as they are shipped.
+async fn roles(world: &World) {
+    for file in ["operator.yaml", "change-gates/change-gates.yaml"] {
+        let shipped = Tree::top().join("deploy/manifests").join(file);
+        let shipped = std::fs::read_to_string(shipped).unwrap();
+        let documents: Vec<Value> = serde_saphyr::from_multiple(&shipped).unwrap();
+        for document in documents {
+            let kind = document["kind"].as_str().unwrap_or_default();
+            if ["ClusterRole", "ClusterRoleBinding"].contains(&kind) {
+                let path = format!("/apis/rbac.authorization.k8s.io/v1/{}", names::plural(kind));
+                world.admin.create(&path, &document).await;
+            }
+        }
+    }
 }
 
 async fn nudged(world: &World, deployed: &Deployed<'_>) -> Value {

@@ -3,7 +3,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cluster::{kinds, seen::Seen};
+use crate::{
+    cluster::{kinds, seen::Seen},
+    document::key::Key,
+};
 
 const HELD: &str = "denied request: held by ChangeGate shop/rollouts, which opens at";
 
@@ -75,8 +78,6 @@ impl World {
         }
     }
 }
-
-use crate::document::key::Key;
 
 /// RCH-4: at the opening, not before, once, and again after pauses that grow.
 #[test]
