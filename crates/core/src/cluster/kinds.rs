@@ -42,9 +42,9 @@ mod namespace;
 mod node;
 mod node_pool;
 mod release;
-mod surroundings;
 mod targets;
 
+pub use crate::cluster::surroundings::{Listed, Remembered, Surroundings};
 pub use change_freeze::CHANGE_FREEZE;
 pub use change_gate::CHANGE_GATE;
 pub use change_management_policy::CHANGE_MANAGEMENT_POLICY;
@@ -61,7 +61,6 @@ pub use machine_configuration::MACHINE_CONFIGURATION;
 pub use namespace::NAMESPACE;
 pub use node::NODE;
 pub use node_pool::NODE_POOL;
-pub use surroundings::{Listed, Remembered, Surroundings};
 pub use targets::{
     APPLICATION, DAEMON_SET, DEPLOYMENT, REPLICA_SET, STATEFUL_SET, TARGETS, target, touching,
 };

@@ -11,8 +11,8 @@ use schedule::Instant;
 
 use crate::{
     cluster::{
-        kinds::{Listed, Surroundings},
         seen::SeenGated,
+        surroundings::{Listed, Surroundings},
     },
     document::key::Key,
     gate::{Gate, pending::Waiting},

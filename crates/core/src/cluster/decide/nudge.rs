@@ -20,9 +20,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     cluster::{
-        kinds::Surroundings,
         seen::{Part, SeenGated, SeenPart},
         snapshot::Snapshot,
+        surroundings::Surroundings,
     },
     gate::{
         action::{Action, Refused, Right, Write},
