@@ -36,7 +36,7 @@ fn set(image: &str) -> Value {
 }
 
 /// A gate that is open from midnight to four, as the server reads it.
-fn gate(name: &str, spec: Value) -> Value {
+fn gate(name: &str, spec: &Value) -> Value {
     let mut whole = json!({"changeManagement": {"strategy": "Restrictive"}, "holds": [{"what": "Deployments"}]});
     whole.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
     json!({
@@ -48,6 +48,9 @@ fn gate(name: &str, spec: Value) -> Value {
     })
 }
 
+/// That something is touched, or when it is looked at again.
+type Expected = Result<(), Option<&'static str>>;
+
 struct World(Snapshot);
 
 impl World {
@@ -55,7 +58,7 @@ impl World {
         let mut world = Self(Snapshot::default());
         world.0.add(&kinds::DEPLOYMENT, &deployment("app:2", None, HELD));
         world.0.add(&kinds::REPLICA_SET, &set("app:1"));
-        world.0.add(&kinds::CHANGE_GATE, &gate("rollouts", json!({})));
+        world.0.add(&kinds::CHANGE_GATE, &gate("rollouts", &json!({})));
         world
     }
 
@@ -132,19 +135,19 @@ fn only_what_everybody_permits_is_touched() {
         spec["reason"] = json!("a storm");
         json!({"metadata": {"name": "f", "creationTimestamp": "2026-11-13T00:00:00Z"}, "spec": spec})
     };
-    let rows: [(&'static kinds::Row, Value, Result<(), Option<&str>>); 11] = [
-        (&kinds::CHANGE_GATE, gate("more", json!({"nudge": false})), Err(None)),
-        (&kinds::CHANGE_GATE, gate("more", json!({"nudge": false, "mode": "Audit"})), Ok(())),
+    let rows: [(&'static kinds::Row, Value, Expected); 11] = [
+        (&kinds::CHANGE_GATE, gate("more", &json!({"nudge": false})), Err(None)),
+        (&kinds::CHANGE_GATE, gate("more", &json!({"nudge": false, "mode": "Audit"})), Ok(())),
         (
             &kinds::CHANGE_GATE,
-            gate("more", json!({"holds": [{"what": "StatefulSets"}], "nudge": false})),
+            gate("more", &json!({"holds": [{"what": "StatefulSets"}], "nudge": false})),
             Ok(()),
         ),
-        (&kinds::CHANGE_GATE, shut(gate("more", json!({}))), Err(Some("14T02:00:00"))),
-        (&kinds::CHANGE_GATE, shut(gate("more", json!({"mode": "Warn"}))), Ok(())),
+        (&kinds::CHANGE_GATE, shut(gate("more", &json!({}))), Err(Some("14T02:00:00"))),
+        (&kinds::CHANGE_GATE, shut(gate("more", &json!({"mode": "Warn"}))), Ok(())),
         (
             &kinds::CHANGE_GATE,
-            shut(gate("more", json!({"holds": [{"what": "Deployments", "names": ["db"]}]}))),
+            shut(gate("more", &json!({"holds": [{"what": "Deployments", "names": ["db"]}]}))),
             Ok(()),
         ),
         (&kinds::CLUSTER_CHANGE_FREEZE, freeze(json!({})), Err(None)),
@@ -177,7 +180,7 @@ fn only_what_everybody_permits_is_touched() {
         [json!({"observedGeneration": 0}), json!({"conditions": []}), json!({"windows": []})]
     {
         let mut world = World::new();
-        let mut lagging = gate("rollouts", json!({}));
+        let mut lagging = gate("rollouts", &json!({}));
         lagging["status"].as_object_mut().unwrap().extend(broken.as_object().unwrap().clone());
         world.0.add(&kinds::CHANGE_GATE, &lagging);
         assert!(world.plan(noon, 0).actions.is_empty(), "{broken}");
