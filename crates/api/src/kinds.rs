@@ -140,6 +140,34 @@ pub const NAMESPACE: Kind = Kind {
     schema: || &NAMESPACE_SCHEMA,
 };
 
+/// What people roll out. It is looked at only where a gate holds it, as the kinds below are.
+pub const DEPLOYMENT: Kind = target(4, "Deployment", APPS, "deploy");
+
+/// What a Deployment is made of.
+pub const REPLICA_SET: Kind = target(5, "ReplicaSet", APPS, "rs");
+
+/// Pods with names of their own.
+pub const STATEFUL_SET: Kind = target(6, "StatefulSet", APPS, "sts");
+
+/// A pod on each node.
+pub const DAEMON_SET: Kind = target(7, "DaemonSet", APPS, "ds");
+
+/// What Argo CD syncs.
+pub const APPLICATION: Kind = target(8, "Application", "argoproj.io/v1alpha1", "app");
+
+const APPS: &str = "apps/v1";
+
+/// What others own, and gates hold.
+const fn target(
+    rank: u8,
+    name: &'static str,
+    api_version: &'static str,
+    short_name: &'static str,
+) -> Kind {
+    let (scope, role) = (Scope::Namespaced, Role::Part);
+    Kind { rank, name, api_version, scope, short_name, role, schema: || &TARGET_SCHEMA }
+}
+
 /// What a team holds in its namespace.
 pub const CHANGE_GATE: Kind = Kind {
     rank: 4,
@@ -241,6 +269,7 @@ static CLUSTER_CHANGE_OVERRIDE_SCHEMA: LazyLock<Value> =
 // Built into every server, which judges it better than anybody else.
 static NODE_SCHEMA: LazyLock<Value> = LazyLock::new(anything);
 static NAMESPACE_SCHEMA: LazyLock<Value> = LazyLock::new(anything);
+static TARGET_SCHEMA: LazyLock<Value> = LazyLock::new(anything);
 
 /// What a kind that others define may hold, as far as it is known here.
 pub(crate) fn anything() -> Value {

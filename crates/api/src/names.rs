@@ -140,6 +140,9 @@ pub const WANTED_IMAGE: &str = "changemanagement.openshift.io/wanted-image";
 /// the object that it was written for, and the update `after` which it comes (CV-4, GATE-16). Whoever installs releases follows it.
 pub const ACCEPTED_RELEASE: &str = "changemanagement.openshift.io/accepted-release";
 
+/// Annotation on what waited for a gate: when the operator last touched it, so that its controller looks again (RCH-4, GATE-16).
+pub const NUDGED_AT: &str = "changemanagement.openshift.io/nudged-at";
+
 /// The plural of a kind's name in lower case, as in paths and on the command line.
 pub fn plural(kind: &str) -> String {
     let singular = kind.to_lowercase();

@@ -197,6 +197,15 @@ pub const NAMESPACES: &[Kind] = &[kinds::NAMESPACE];
 /// What pools are made of: configurations, nodes, and what changes may disrupt. Read only by whoever rolls configurations out.
 pub const MACHINES: &[Kind] = &[kinds::MACHINE_CONFIG, kinds::NODE, kinds::MACHINE_CONFIGURATION];
 
+/// What gates hold, and what its controllers make of it. Read only where a gate or a freeze holds it.
+pub const TARGETS: &[Kind] = &[
+    kinds::DEPLOYMENT,
+    kinds::REPLICA_SET,
+    kinds::STATEFUL_SET,
+    kinds::DAEMON_SET,
+    kinds::APPLICATION,
+];
+
 /// The kind under change management of this name, if there is one.
 pub fn gated_named(name: &str) -> Option<&'static Kind> {
     GATED.iter().find(|kind| kind.name == name)

@@ -9,3 +9,4 @@ pub mod overview;
 pub mod phase;
 pub mod seen;
 pub mod snapshot;
+pub mod surroundings;

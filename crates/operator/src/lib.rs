@@ -10,6 +10,7 @@ pub mod proof;
 pub mod rollout;
 pub mod run;
 pub mod serve;
+pub mod targets;
 
 pub use runtime::reconcile::Proof;
 

@@ -28,7 +28,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::{draining, node_config::NodeConfig, proof, serve::Scraped};
+use crate::{draining, node_config::NodeConfig, proof, serve::Scraped, targets};
 
 /// How an operator runs.
 #[derive(Clone, Debug)]
@@ -149,6 +149,9 @@ impl Operator {
             proof: settings.proof,
             scraped: Scraped::default(),
         };
+        if let Election::Lease { namespace, .. } = &settings.election {
+            view.caches.store().set_home(namespace);
+        }
         Self { settings, view, cluster, leadership }
     }
 
@@ -222,6 +225,11 @@ impl Operator {
                 "an observer"
             });
         }
+        let looking = targets::run(cluster.clone(), Arc::clone(&view.caches), tempo);
+        parts.spawn(async move {
+            looking.await;
+            "whoever looks at what gates hold"
+        });
         let watchdog = freshness::watch(cluster.clone(), Arc::clone(&view.caches), tempo);
         parts.spawn(async move {
             watchdog.await;
@@ -234,7 +242,7 @@ impl Operator {
             "the teller of events"
         });
         let reconciler = Reconciler::new(Parts {
-            controllers: controllers.clone(),
+            controllers: controllers.iter().copied().chain(kinds::touching()).collect(),
             cluster: cluster.clone(),
             caches: Arc::clone(&view.caches),
             clock: Arc::clone(&view.clock),

@@ -11,6 +11,7 @@ mod suite {
     mod draining;
     mod faults;
     mod freezes;
+    mod gates;
     mod kinds;
     mod leaders;
     mod overrides;

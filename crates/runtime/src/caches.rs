@@ -10,7 +10,10 @@ use std::{
 use api::schema::Kind;
 use serde_json::Value;
 use tidegate_core::{
-    cluster::{kinds::Row, seen::Seen},
+    cluster::{
+        kinds::{Row, TARGETS},
+        seen::Seen,
+    },
     document::key::Key,
 };
 use tokio::sync::Notify;
@@ -24,6 +27,8 @@ use crate::{
 #[derive(Debug)]
 pub struct Caches {
     observed: Vec<&'static Row>,
+    /// What is looked at now and then.
+    sometimes: &'static [&'static Row],
     store: Mutex<Store>,
     news: Mutex<BTreeSet<Key>>,
     told: Notify,
@@ -41,6 +46,7 @@ impl Caches {
     pub fn on(host: Option<String>, observed: Vec<&'static Row>) -> Self {
         Self {
             observed,
+            sometimes: TARGETS,
             store: Mutex::new(Store::hosted_by(host)),
             news: Mutex::default(),
             told: Notify::new(),
@@ -56,7 +62,7 @@ impl Caches {
 
     /// Reads a document of a kind that is kept; nothing of one that is not.
     pub fn read(&self, kind: &Kind, document: &Value) -> Option<Seen> {
-        let row = self.observed.iter().find(|row| row.kind == *kind)?;
+        let row = self.observed.iter().chain(self.sometimes).find(|row| row.kind == *kind)?;
         read(row, document).map(|(_, seen)| seen)
     }
 
@@ -155,6 +161,28 @@ impl Caches {
         }
         drop(store);
         self.tell_listed(changed);
+    }
+
+    /// The server does not let this account list a kind. Those that would count its objects say so.
+    pub fn unreadable(&self, kind: &'static Kind) {
+        let mut store = self.store();
+        if store.set_unreadable(kind) {
+            let changed = store.snapshot().all().map(|(key, _)| key.clone()).collect();
+            drop(store);
+            self.tell_listed(changed);
+        }
+    }
+
+    /// Nobody looks at a kind any more.
+    pub fn unlist(&self, kind: &'static Kind) {
+        let changed = self.store().unlist(kind);
+        self.tell_listed(changed);
+    }
+
+    /// Something that no version shows is different of an object, and others tell of it.
+    pub fn turned(&self, key: &Key) {
+        let concerned = self.store().snapshot().concerned(key);
+        self.tell(concerned);
     }
 
     /// The store behind the server went back in time: everything is to be learned anew.

@@ -83,6 +83,9 @@ impl Observer {
                     continue;
                 }
                 Err(error) => {
+                    if error.code() == Some(403) {
+                        self.caches.unreadable(self.kind);
+                    }
                     tracing::warn!(kind = self.kind.name, %error, cause = ?error, "cannot list");
                     sleep(backoff.lengthen().max(error.retry_after())).await;
                     continue;

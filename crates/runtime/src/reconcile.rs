@@ -76,6 +76,8 @@ pub struct Reconciler {
     standings: BTreeMap<Key, Standing>,
     /// What was last written of each status, as a digest: whoever wants to write the very same again was undone by somebody.
     written: BTreeMap<Key, u64>,
+    /// Since when plans wait that are carried out a little apart from each other, as the instant at which each is due.
+    postponed: BTreeMap<Key, tokio::time::Instant>,
     writing: FuturesUnordered<BoxFuture<'static, Took>>,
     looked: Instant,
     /// What was last seen of whether the server refuses what nobody permitted.
@@ -128,6 +130,7 @@ impl Reconciler {
             troubles: BTreeMap::new(),
             standings: BTreeMap::new(),
             written: BTreeMap::new(),
+            postponed: BTreeMap::new(),
             writing: FuturesUnordered::new(),
             looked,
             enforcement: Enforcement::default(),
@@ -151,6 +154,7 @@ impl Reconciler {
                 self.troubles.retain(|_, trouble| trouble.unknown.is_some());
                 self.standings.clear();
                 self.written.clear();
+                self.postponed.clear();
                 // DET-1: told in the order in which they came; a channel that several wait on wakes them in random order.
                 self.caches.stir();
                 if leading {
@@ -225,6 +229,7 @@ impl Reconciler {
                 self.troubles.remove(&key);
                 self.standings.remove(&key);
                 self.written.remove(&key);
+                self.postponed.remove(&key);
                 store.snapshot().naming(&key).cloned().for_each(|naming| self.queue.add(naming));
             }
         }
@@ -316,8 +321,15 @@ impl Reconciler {
             return;
         }
         let Some((plan, seen)) = self.decide(key) else { return self.queue.release(key) };
+        if let Ok(plan) = &plan
+            && let Some(left) = self.left_of_spread(key, plan)
+        {
+            self.queue.release(key);
+            self.queue.delay(key, left);
+            return;
+        }
         match plan {
-            Ok(Plan { actions, status: None, notes: _, wake }) if actions.is_empty() => {
+            Ok(Plan { actions, status: None, notes: _, wake, spread: _ }) if actions.is_empty() => {
                 tracing::debug!(object = %key, "up to date");
                 self.telemetry.reconciled(
                     key.kind().name,
@@ -350,6 +362,21 @@ impl Reconciler {
                 self.fail(key, self.tempo.refused_at_most, Duration::ZERO);
             }
         }
+    }
+
+    /// How long a plan still waits that is not carried out together with all others of its kind; none if it does not.
+    fn left_of_spread(&mut self, key: &Key, plan: &Plan) -> Option<Duration> {
+        let Some(spread) = plan.spread else {
+            self.postponed.remove(key);
+            return None;
+        };
+        let now = tokio::time::Instant::now();
+        let due = *self.postponed.entry(key.clone()).or_insert(now + spread);
+        if due <= now {
+            self.postponed.remove(key);
+            return None;
+        }
+        Some(due - now)
     }
 
     /// What has to be read before anything else is done about an object. What could not be read before a change, and is none of those that

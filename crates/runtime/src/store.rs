@@ -13,7 +13,11 @@ use std::{
 
 use api::schema::{Kind, Role};
 use tidegate_core::{
-    cluster::{kinds::Surroundings, seen::Seen, snapshot::Snapshot},
+    cluster::{
+        kinds::{self, Listed, Surroundings},
+        seen::Seen,
+        snapshot::Snapshot,
+    },
     document::key::Key,
     gate::{
         enforced::Enforcement,
@@ -40,6 +44,9 @@ pub struct Store {
     unread: BTreeMap<Key, String>,
     enforcement: Option<Enforcement>,
     newest: u64,
+    home: Option<String>,
+    /// The kinds that the server does not let this account list.
+    unreadable: BTreeSet<&'static Kind>,
 }
 
 /// What is known about a kind as a whole.
@@ -80,6 +87,11 @@ impl Store {
     /// What is known before anything was seen: the node that this replica runs on.
     pub fn hosted_by(host: Option<String>) -> Self {
         Self { host, ..Self::default() }
+    }
+
+    /// The namespace of the operator is this.
+    pub fn set_home(&mut self, namespace: &str) {
+        self.home = Some(namespace.to_owned());
     }
 
     fn host(&self) -> Option<&str> {
@@ -161,14 +173,15 @@ impl Store {
         news
     }
 
-    /// The server let an object change.
-    pub fn accept(&mut self, object: &Key) {
-        self.refusals.remove(object);
+    /// The server let an object change. Whether it had refused before.
+    pub fn accept(&mut self, object: &Key) -> bool {
+        self.refusals.remove(object).is_some()
     }
 
     /// What a decision about an object looks at.
     pub fn around<T>(&self, key: &Key, look: impl FnOnce(&Surroundings<'_>) -> T) -> T {
         let remembered = |pool: &SeenPool, base: &Base| self.rendering(pool, base);
+        let listed = |kind: &Kind| self.listed(kind);
         look(&Surroundings {
             snapshot: &self.snapshot,
             remembered: Some(&remembered),
@@ -177,6 +190,8 @@ impl Store {
             held_back: self.held_back(key),
             seconds_ahead: self.seconds_ahead,
             enforcement: self.enforcement,
+            listed: Some(&listed),
+            home: self.home.as_deref(),
         })
     }
 
@@ -200,9 +215,10 @@ impl Store {
         self.newest = 0;
     }
 
-    /// The object that was written last of all that are known, and its version.
+    /// The object that was written last of all that are known, and its version. Of what is only counted nobody may read single ones.
     pub fn last_written(&self) -> Option<(&Key, u64)> {
-        let versions = self.snapshot.all().filter_map(|(key, seen)| Some((key, version_of(seen)?)));
+        let all = self.snapshot.all().filter(|(key, _)| kinds::target(key.kind()).is_none());
+        let versions = all.filter_map(|(key, seen)| Some((key, version_of(seen)?)));
         versions.max_by_key(|(_, version)| *version)
     }
 
@@ -231,6 +247,28 @@ impl Store {
     /// What is known about a kind.
     pub fn on(&self, kind: &Kind) -> Option<Knowledge> {
         self.about.get(kind).copied()
+    }
+
+    /// How much is known of a kind that is not always looked at.
+    pub fn listed(&self, kind: &Kind) -> Listed {
+        match self.on(kind).map(|about| about.state) {
+            _ if self.unreadable.contains(kind) => Listed::Refused,
+            None | Some(State::Unknown) => Listed::Unknown,
+            Some(State::Known) => Listed::Known,
+            Some(State::Absent) => Listed::Absent,
+        }
+    }
+
+    /// The server does not let this account list a kind. Whether that is news.
+    pub fn set_unreadable(&mut self, kind: &'static Kind) -> bool {
+        self.unreadable.insert(kind)
+    }
+
+    /// Nobody looks at a kind any more: nothing is known of it. Whom that concerns.
+    pub fn unlist(&mut self, kind: &'static Kind) -> BTreeSet<Key> {
+        let changed = self.absent(kind);
+        self.about.remove(kind);
+        changed
     }
 
     /// How old the knowledge of a kind is; none while there is nothing to be old.
@@ -345,6 +383,7 @@ impl Store {
     }
 
     fn settle(&mut self, kind: &'static Kind, state: State) {
+        self.unreadable.remove(kind);
         self.about.insert(kind, Knowledge { state, confirmed: Instant::now() });
     }
 

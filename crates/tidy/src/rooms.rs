@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use tidegate_core::reach::rooms::{Nudge, ROOMS, SystemNamespaces};
+use api::names;
+use tidegate_core::reach::rooms::{Nudge, ROOMS, SystemNamespaces, Targets, Waits};
 
 /// How the core group is written in a rule of the server.
 const CORE: &str = "\"\"";
@@ -65,14 +66,31 @@ pub fn reference() -> String {
         };
         let _ = writeln!(text, "- {system}");
         let woken = match room.nudge {
-            Nudge::Touch { resource, annotation, .. } => {
+            Nudge::Touch { resource, asks, .. } => {
+                let asks = asks.map(|(key, value)| format!(" and `{key}: {value}`"));
                 format!(
-                    "When the gate opens, an annotation of the object (`{annotation}` of `{resource}`) has its controller try again."
+                    "When the gate opens, the operator writes the annotation `changemanagement.openshift.io/nudged-at`{} of `{resource}` where \
+                     something waits, and its controller tries again.",
+                    asks.unwrap_or_default()
                 )
             }
             Nudge::None(why) => format!("When the gate opens, {why}."),
         };
         let _ = writeln!(text, "- {woken}");
+        let counted = match room.targets {
+            Some(Targets { kind, waits: Waits::Told, .. }) => format!(
+                "The status of a gate tells how many `{}` it holds, and which of them wait.",
+                names::plural(kind.name)
+            ),
+            Some(Targets { kind, waits: Waits::Never, .. }) => {
+                format!(
+                    "The status of a gate tells how many `{}` it holds.",
+                    names::plural(kind.name)
+                )
+            }
+            None => "The status of a gate counts nothing of it.".to_owned(),
+        };
+        let _ = writeln!(text, "- {counted}");
         let _ = writeln!(text, "- Tried with: {}.", room.tried);
         text.push_str("\nNot held:\n\n");
         for item in room.not_held {

@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 
 pub mod disruption;
 mod gates;
+pub mod holding;
+pub mod nudge;
 pub mod outside;
 pub mod updates;
 mod writes;
@@ -287,14 +289,14 @@ pub fn pool(seen: &SeenGated, planned: PoolPlan, gate: &Gate, now: Instant) -> P
     let actions = writes::writes(effects, &seen.identity.key, &ledger);
     if before_status {
         // Transitions are told with the status.
-        return Plan { actions, status: None, notes, wake };
+        return Plan { actions, notes, wake, ..Plan::default() };
     }
     notes.extend(about.notes);
     let status = match (status, about.status) {
         (Some(counted), Some(held)) => Some(counted.and(held)),
         (one, other) => one.or(other),
     };
-    Plan { actions, status, notes, wake }
+    Plan { actions, status, notes, wake, spread: None }
 }
 
 type Said = (ConditionStatus, &'static str, Option<String>);

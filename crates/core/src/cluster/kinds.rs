@@ -42,8 +42,9 @@ mod namespace;
 mod node;
 mod node_pool;
 mod release;
-mod surroundings;
+mod targets;
 
+pub use crate::cluster::surroundings::{Listed, Remembered, Surroundings};
 pub use change_freeze::CHANGE_FREEZE;
 pub use change_gate::CHANGE_GATE;
 pub use change_management_policy::CHANGE_MANAGEMENT_POLICY;
@@ -60,7 +61,9 @@ pub use machine_configuration::MACHINE_CONFIGURATION;
 pub use namespace::NAMESPACE;
 pub use node::NODE;
 pub use node_pool::NODE_POOL;
-pub use surroundings::{Remembered, Surroundings};
+pub use targets::{
+    APPLICATION, DAEMON_SET, DEPLOYMENT, REPLICA_SET, STATEFUL_SET, TARGETS, target, touching,
+};
 
 /// Every kind that is always known, in the order in which they are shown and worked on.
 pub static ALL: &[&Row] = &[

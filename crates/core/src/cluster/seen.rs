@@ -41,7 +41,7 @@ use crate::{
         source::SeenConfig,
         update::SeenUpdate,
     },
-    reach::seen::SeenGate,
+    reach::{seen::SeenGate, target::SeenTarget},
 };
 
 /// An object as it was last seen.
@@ -79,6 +79,8 @@ pub enum Part {
     Override(Arc<SeenOverride>),
     /// A namespace, by its labels.
     Namespace(Arc<Labels>),
+    /// What gates may hold, or what its controller made of it (RCH-12).
+    Target(Arc<SeenTarget>),
 }
 
 /// A `MachineConfiguration` as it was last seen (NDP-1).
@@ -154,13 +156,15 @@ impl Seen {
             (Part::Freeze(after), Part::Freeze(before)) => after == before,
             (Part::Override(after), Part::Override(before)) => after == before,
             (Part::Namespace(after), Part::Namespace(before)) => after == before,
+            (Part::Target(after), Part::Target(before)) => after == before,
             (
                 Part::Config(_)
                 | Part::Node(_)
                 | Part::Disruption(_)
                 | Part::Freeze(_)
                 | Part::Override(_)
-                | Part::Namespace(_),
+                | Part::Namespace(_)
+                | Part::Target(_),
                 _,
             ) => false,
         }
@@ -175,7 +179,8 @@ impl Seen {
                 | Part::Disruption(_)
                 | Part::Freeze(_)
                 | Part::Override(_)
-                | Part::Namespace(_) => false,
+                | Part::Namespace(_)
+                | Part::Target(_) => false,
             },
             Self::Gated(gated) => {
                 let marked = gated.update.as_ref().and_then(|update| update.plane.mark.as_ref());
@@ -204,7 +209,8 @@ impl SeenPart {
             | Part::Node(_)
             | Part::Disruption(_)
             | Part::Override(_)
-            | Part::Namespace(_) => None,
+            | Part::Namespace(_)
+            | Part::Target(_) => None,
         }
     }
 
@@ -216,7 +222,8 @@ impl SeenPart {
             | Part::Node(_)
             | Part::Disruption(_)
             | Part::Freeze(_)
-            | Part::Namespace(_) => None,
+            | Part::Namespace(_)
+            | Part::Target(_) => None,
         }
     }
 

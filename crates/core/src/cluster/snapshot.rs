@@ -33,6 +33,7 @@ mod concerned;
 mod gates;
 mod members;
 mod skew;
+mod targets;
 mod view;
 
 use members::Members;
@@ -43,6 +44,7 @@ pub struct Snapshot {
     seen: BTreeMap<Key, Seen>,
     naming: BTreeMap<Key, BTreeSet<Key>>,
     members: Members,
+    waiting: targets::Waiting,
 }
 
 impl Snapshot {
@@ -52,6 +54,7 @@ impl Snapshot {
         let named = policy_of(&seen);
         self.members.changed(self.seen.get(&key), Some(&seen), pools(&self.seen));
         let before = self.seen.insert(key.clone(), seen);
+        self.keep_waiting(&key, before.as_ref());
         let named_before = before.as_ref().and_then(policy_of);
         if named_before != named {
             if let Some(policy) = named_before {
@@ -68,6 +71,7 @@ impl Snapshot {
     pub fn remove(&mut self, key: &Key) -> Option<Seen> {
         let before = self.seen.remove(key)?;
         self.members.changed(Some(&before), None, pools(&self.seen));
+        self.keep_waiting(key, Some(&before));
         if let Some(policy) = policy_of(&before) {
             self.unname(&policy, key);
         }
@@ -162,7 +166,8 @@ impl Snapshot {
             | Part::Node(_)
             | Part::Disruption(_)
             | Part::Freeze(_)
-            | Part::Override(_) => None,
+            | Part::Override(_)
+            | Part::Target(_) => None,
         }
     }
 
@@ -210,7 +215,8 @@ impl Snapshot {
             | Part::Disruption(_)
             | Part::Freeze(_)
             | Part::Override(_)
-            | Part::Namespace(_) => None,
+            | Part::Namespace(_)
+            | Part::Target(_) => None,
         })
     }
 }
@@ -253,7 +259,8 @@ fn machine(seen: &Seen) -> Option<&SeenMachine> {
         | Part::Disruption(_)
         | Part::Freeze(_)
         | Part::Override(_)
-        | Part::Namespace(_) => None,
+        | Part::Namespace(_)
+        | Part::Target(_) => None,
     }
 }
 

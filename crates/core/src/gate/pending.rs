@@ -62,18 +62,15 @@ pub enum Waiting {
         /// What it says, if anything.
         said: Option<String>,
     },
-}
-
-impl Waiting {
-    /// Which change.
-    pub fn change(&self) -> ChangeId {
-        match self {
-            Self::Release { to, .. } => ChangeId::release(to),
-            Self::Machines { to, .. } | Self::Pinned { to, .. } | Self::Hosted { to, .. } => {
-                to.clone()
-            }
-        }
-    }
+    /// What a gate holds of what others own.
+    Reached {
+        /// The room.
+        what: String,
+        /// What waits there, by name, as far as that is told.
+        names: Vec<String>,
+        /// How much waits there.
+        count: i64,
+    },
 }
 
 /// A change that has been initiated and is not finished.

@@ -4,6 +4,8 @@
 //! it sends the operations as they stand, and they carry the version they were made from, so that a plan from yesterday can only
 //! conflict (EXEC-1).
 
+use std::time::Duration;
+
 use schedule::Instant;
 
 use crate::{
@@ -23,4 +25,6 @@ pub struct Plan {
     pub notes: Vec<Note>,
     /// The instant at which the answer changes by itself; none if time alone never changes it.
     pub wake: Option<Instant>,
+    /// How long the actions wait from when they were first decided, so that not everybody acts in one second (RCH-4); not at all, if none.
+    pub spread: Option<Duration>,
 }

@@ -68,6 +68,18 @@ impl fmt::Display for Waiting {
                 }
                 said.as_ref().map_or(Ok(()), |said| write!(f, ": {said}"))
             }
+            Self::Reached { what, names, count } => {
+                write!(f, "{count} of {what}")?;
+                let shown = names.len().min(SHOWN);
+                let more = count.saturating_sub(i64::try_from(shown).unwrap_or(i64::MAX));
+                if let Some(names) = names.get(..shown).filter(|names| !names.is_empty()) {
+                    write!(f, ": {}", names.join(", "))?;
+                    if more > 0 {
+                        write!(f, ", and {more} more")?;
+                    }
+                }
+                Ok(())
+            }
         }
     }
 }

@@ -7,12 +7,10 @@
 //! namespaces it chooses is told by their labels; of a namespace that nobody saw only the name is known, and where that is not enough nobody
 //! can tell, which holds too (GATE-12).
 
-use std::collections::BTreeMap;
-
 use api::{
     freeze::{Frozen, FrozenPart},
     machine::names::MASTER,
-    reach::{LabelOperator, LabelRequirement, LabelSelector, LabelValue},
+    reach::LabelSelector,
     schema::{Kind, Scope},
 };
 use schedule::{Instant, Span};
@@ -23,19 +21,17 @@ use crate::{
     document::{key::Key, problem::Problem},
     policy::read,
     reach::{
+        held::{Place, Target, is_chosen, is_left_alone},
         rooms::{self, SystemNamespaces},
         seen::SeenGate,
+        selector::{NAMESPACE_NAME, chooses_namespace, names_namespaces},
     },
 };
 
-/// The label by which every namespace is named: the server writes it.
-const NAME: &str = "kubernetes.io/metadata.name";
+pub use crate::reach::selector::{Labels, Selects};
 
 /// For how many seconds a freeze that is over is kept, so that people can look at it (OVR-6).
 const KEPT: i64 = 86_400;
-
-/// The labels of a namespace.
-pub type Labels = BTreeMap<String, String>;
 
 /// A freeze as it was last seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,17 +72,6 @@ enum Namespaces {
     All,
     /// In those that have these labels; nobody can tell in which if none can be read. What is in no namespace is not chosen (RCH-13).
     Chosen(Option<LabelSelector>),
-}
-
-/// Whether a freeze selects an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Selects {
-    /// It does not.
-    No,
-    /// Nobody can tell: the labels of the namespace are not known.
-    CannotTell,
-    /// It does.
-    Yes,
 }
 
 impl SeenFreeze {
@@ -184,8 +169,8 @@ impl SeenFreeze {
         else {
             return false;
         };
-        match_labels.keys().any(|key| key != NAME)
-            || match_expressions.iter().any(|demand| demand.key != NAME)
+        match_labels.keys().any(|key| key != NAMESPACE_NAME)
+            || match_expressions.iter().any(|demand| demand.key != NAMESPACE_NAME)
     }
 
     /// Whether everything that the gate of an object would let start is held by this freeze; of a gate on what others own, all that it
@@ -231,21 +216,44 @@ impl SeenFreeze {
             (Some(namespace), _) if **namespace == *own => Selects::Yes,
             (Some(_), _) => Selects::No,
             (None, Namespaces::All | Namespaces::Chosen(None)) => Selects::Yes,
-            (None, Namespaces::Chosen(Some(selector))) => chosen(selector, own, labels),
+            (None, Namespaces::Chosen(Some(selector))) => chooses_namespace(selector, own, labels),
         }
     }
 
     /// RCH-13: whether it means namespaces of the system, because it names namespaces.
     fn names_namespaces(&self) -> bool {
-        let Namespaces::Chosen(Some(LabelSelector { match_labels, match_expressions })) =
-            &self.namespaces
-        else {
-            return false;
-        };
-        match_labels.contains_key(NAME)
-            || match_expressions
+        matches!(&self.namespaces, Namespaces::Chosen(Some(selector)) if names_namespaces(selector))
+    }
+
+    /// Whether it may hold something of a room.
+    pub fn may_hold(&self, what: &str) -> bool {
+        self.holds.as_ref().is_none_or(|holds| {
+            holds
                 .iter()
-                .any(|demand| demand.key == NAME && demand.operator == LabelOperator::In)
+                .any(|hold| hold.what == Frozen::Unknown || serde_json::json!(hold.what) == what)
+        })
+    }
+
+    /// Whether it holds the first write of something that gates may hold too, judged as the server does (OVR-1, RCH-12, RCH-13).
+    pub fn holds_target(&self, target: &Target<'_>, place: &Place<'_>) -> Selects {
+        let what = target.room.name_of();
+        let frozen = self.holds.as_ref().is_none_or(|holds| {
+            holds.iter().any(|hold| {
+                let chosen = is_chosen(hold.names.as_deref(), hold.selector.as_ref(), target);
+                hold.what == Frozen::Unknown || serde_json::json!(hold.what) == what && chosen
+            })
+        });
+        let of_team = self.key.namespace.is_some();
+        let spared = !of_team && !self.names_namespaces() && is_left_alone(target.room, place);
+        let reached = match (&self.key.namespace, &self.namespaces) {
+            (Some(namespace), _) => Selects::when(**namespace == *place.namespace),
+            (None, Namespaces::All) => Selects::Yes,
+            (None, Namespaces::Chosen(None)) => Selects::CannotTell,
+            (None, Namespaces::Chosen(Some(selector))) => {
+                chooses_namespace(selector, place.namespace, place.labels)
+            }
+        };
+        reached.min(Selects::when(frozen && !spared))
     }
 
     /// CV-2: the masters follow `ClusterVersion`.
@@ -283,31 +291,6 @@ impl SeenFreeze {
 fn system(what: &str) -> Option<SystemNamespaces> {
     let room = rooms::ROOMS.iter().find(|room| room.name_of() == what)?;
     Some(room.system)
-}
-
-/// Whether a selector chooses a namespace.
-fn chosen(selector: &LabelSelector, namespace: &str, labels: Option<&Labels>) -> Selects {
-    let LabelSelector { match_labels, match_expressions } = selector;
-    let of = |is_so: bool| if is_so { Selects::Yes } else { Selects::No };
-    // What nobody saw of a namespace may be anything, but for its name.
-    let judged = |key: &str, holds: &dyn Fn(Option<&str>) -> bool| match labels {
-        _ if key == NAME => of(holds(Some(namespace))),
-        Some(labels) => of(holds(labels.get(key).map(String::as_str))),
-        None => Selects::CannotTell,
-    };
-    let equal = match_labels
-        .iter()
-        .map(|(key, LabelValue(wanted))| judged(key, &|value| value == Some(wanted.as_str())));
-    let demanded = match_expressions.iter().map(|LabelRequirement { key, operator, values }| {
-        let listed = |value: &str| values.iter().any(|listed| listed == value);
-        judged(key, &|value| match operator {
-            LabelOperator::In => value.is_some_and(listed),
-            LabelOperator::NotIn => !value.is_some_and(listed),
-            LabelOperator::Exists => value.is_some(),
-            LabelOperator::DoesNotExist => value.is_none(),
-        })
-    });
-    equal.chain(demanded).min().unwrap_or(Selects::Yes)
 }
 
 #[cfg(test)]

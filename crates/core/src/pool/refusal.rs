@@ -23,7 +23,7 @@ pub(crate) fn problems(view: &PoolView<'_>, target: Option<&Target<'_>>) -> Vec<
         .filter_map(|node| {
             Some((node, view.refusals.get(&Key::new(&kinds::NODE, None, &node.name))?))
         })
-        .filter(|(_, refusal)| refusal.change == change)
+        .filter(|(_, refusal)| refusal.change.as_ref() == Some(&change))
         .map(|(node, refusal)| {
             let (name, said) = (&node.name, &refusal.said);
             let detail = format!("the server refuses to let Node/{name} go to {target}: {said}");

@@ -17,6 +17,7 @@ use super::{
 };
 
 pub mod freezes;
+mod nudges;
 mod overrides;
 
 /// A kind of object that policies take as their parameter.
@@ -157,6 +158,8 @@ pub fn template() -> String {
     text.push_str(&freezes::signed());
     text.push_str("---\n");
     text.push_str(&overrides::signed());
+    text.push_str("---\n");
+    text.push_str(&nudges::kept());
     text.push_str("---\n");
     text.push_str(&guard());
     text.push_str("{{- end }}\n");

@@ -11,8 +11,14 @@ mod kured;
 mod leaving;
 mod stateful_sets;
 
-use api::reach::{OFFERS, Offer, PendingChange, What};
+use api::{
+    reach::{OFFERS, Offer, PendingChange, What},
+    schema::Kind,
+};
 use serde_json::Value;
+
+use super::target::{self, SeenTarget};
+use crate::document::key::Key;
 
 /// Every room, in the order in which they are shown.
 pub const ROOMS: &[Room] = &[
@@ -59,8 +65,33 @@ pub struct Room {
     pub not_held: &'static [&'static str],
     /// Which stock controller this was tried with.
     pub tried: &'static str,
-    /// What waits, as far as the objects tell.
-    pub pending: fn(&Documents<'_>) -> Option<PendingChange>,
+    /// What can be counted of it; none where the objects are nobody's business, or tell nothing.
+    pub targets: Option<Targets>,
+}
+
+/// What is read of the objects that a room holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Targets {
+    /// What people name.
+    pub kind: &'static Kind,
+    /// What is kept of it.
+    pub read: Reader,
+    /// What its controller makes of it, where that tells whether something waits, and what is kept of that.
+    pub made: Option<(&'static Kind, Reader)>,
+    /// Whether it can be told that something waits.
+    pub waits: Waits,
+}
+
+/// What is kept of a document.
+pub type Reader = fn(&Value) -> SeenTarget;
+
+/// Whether objects tell that something waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// Nothing ever waits: who wants something is refused.
+    Never,
+    /// They tell, for holds that queue.
+    Told,
 }
 
 /// A write that the server looks at.
@@ -92,8 +123,8 @@ pub enum Nudge {
         group: &'static str,
         /// The resource.
         resource: &'static str,
-        /// The annotation: some controllers look again at whatever changes, others ask for one of their own.
-        annotation: &'static str,
+        /// An annotation by which its controller is asked to look again, with its value. Most look again at whatever changes.
+        asks: Option<(&'static str, &'static str)>,
     },
     /// Nothing can be touched; the reason, and what to do.
     None(&'static str),
@@ -119,10 +150,43 @@ impl Room {
         self.offer().map_or("", |offer| offer.name)
     }
 
+    /// What waits, as far as documents tell.
+    pub fn pending(&self, documents: &Documents<'_>) -> Option<PendingChange> {
+        let Targets { kind, read, made, .. } = self.targets?;
+        let text = |path: &str| documents.target.pointer(path).and_then(Value::as_str);
+        let key = Key::new(kind, text("/metadata/namespace"), text("/metadata/name")?);
+        let made: Vec<SeenTarget> =
+            made.map_or_else(Vec::new, |(_, read)| documents.made.iter().map(read).collect());
+        let own = made.iter().filter(|made| made.owner() == text("/metadata/uid"));
+        target::waits(&key, &read(documents.target), own)
+    }
+
+    /// The kinds of objects that have to be known before it can be told what waits.
+    pub fn kinds(&self) -> impl Iterator<Item = &'static Kind> + use<> {
+        let targets = self.targets;
+        targets.into_iter().flat_map(|targets| {
+            [targets.kind].into_iter().chain(targets.made.map(|(kind, _)| kind))
+        })
+    }
+
     /// The way in which it holds if none is named.
     pub fn first_way(&self) -> &'static str {
         self.offer().and_then(|offer| offer.ways.first()).map_or("", |(_, way)| way)
     }
+}
+
+/// What is kept of an object of a kind that some room reads; nothing of any other.
+pub fn read(kind: &Kind, document: &Value) -> Option<SeenTarget> {
+    ROOMS.iter().filter_map(|room| room.targets).find_map(|targets| match targets.made {
+        _ if *targets.kind == *kind => Some((targets.read)(document)),
+        Some((made, read)) if *made == *kind => Some(read(document)),
+        _ => None,
+    })
+}
+
+/// The room whose targets are of this kind.
+pub fn of_kind(kind: &Kind) -> Option<&'static Room> {
+    ROOMS.iter().find(|room| room.targets.is_some_and(|targets| *targets.kind == *kind))
 }
 
 /// The room of this name.

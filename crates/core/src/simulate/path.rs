@@ -62,7 +62,10 @@ pub fn wished(cluster: &Snapshot, now: Instant) -> Option<Update> {
         Waiting::Release { to, .. } => {
             Some(Update { name: to.clone(), release: to.parse().ok()?, at: now })
         }
-        Waiting::Machines { .. } | Waiting::Pinned { .. } | Waiting::Hosted { .. } => None,
+        Waiting::Machines { .. }
+        | Waiting::Pinned { .. }
+        | Waiting::Hosted { .. }
+        | Waiting::Reached { .. } => None,
     })
 }
 

@@ -118,7 +118,7 @@ impl World {
         let service = self.server.service_as(ACCOUNT, &["system:authenticated"]);
         let service = service.map_request(move |request: http::Request<_>| {
             asked.lock().unwrap().push(format!("{} {}", request.method(), request.uri()));
-            request
+            standing_in(request)
         });
         kube::Client::new(service.map_response(hear), "default")
     }
@@ -140,7 +140,10 @@ impl World {
                         let body = Either::Left(Full::new(bytes::Bytes::from(text)));
                         Ok(http::Response::builder().status(code).body(body).unwrap())
                     }
-                    None => inner.oneshot(request).await.map(|answer| answer.map(Either::Right)),
+                    None => inner
+                        .oneshot(standing_in(request))
+                        .await
+                        .map(|answer| answer.map(Either::Right)),
                 }
             }
         });
@@ -208,6 +211,18 @@ pub(crate) fn managing(identity: &str) -> Settings {
 const ACCOUNT: &str = "system:serviceaccount:tidegate-system:tidegate";
 
 pub(crate) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+/// The embedded server has no `apps/v1` of its own: there its kinds are defined in this group, and whoever asks for the one gets the other.
+pub(crate) const STAND_IN: &str = "apps.example.com";
+
+fn standing_in<B>(mut request: http::Request<B>) -> http::Request<B> {
+    let asked = request.uri().to_string();
+    if asked.contains("/apis/apps/v1/") {
+        let there = asked.replace("/apis/apps/v1/", &format!("/apis/{STAND_IN}/v1/"));
+        *request.uri_mut() = there.parse().unwrap();
+    }
+    request
+}
 
 /// The definition of a kind of others, with a schema.
 pub(crate) fn loose(kind: &Kind, schema: &Value) -> Value {

@@ -10,7 +10,10 @@ use api::schema::Role;
 use tidegate_core::{
     cluster::seen::Seen,
     document::{key::Key, patch::StatusPatch},
-    gate::plan::Plan,
+    gate::{
+        note::{Note, Weight},
+        plan::Plan,
+    },
 };
 
 use super::{
@@ -42,7 +45,15 @@ impl Reconciler {
         let Took { key, began, step } = took;
         let verdict = match step {
             Step::Written { seen, before, patch, notes, again } => {
-                self.caches.answered(&key, seen);
+                match &seen {
+                    // What waits for a gate goes by its status.
+                    Seen::Gated(gated) if gated.gate.is_some() => {
+                        self.caches.changed_by_us(&key, seen);
+                    }
+                    Seen::Policy(_) | Seen::Gated(_) | Seen::Part(_) => {
+                        self.caches.answered(&key, seen);
+                    }
+                }
                 self.reports.say(&key, before.identity(), notes, self.clock.exact());
                 self.written.insert(key.clone(), digest(&patch));
                 if self.is_pruned(&key, &patch) {
@@ -108,11 +119,17 @@ impl Reconciler {
     ) -> ReconcileOutcome {
         tracing::warn!(object = %key, at = %object, %error, cause = ?error, "the plan was not carried out");
         let (verdict, pause) = judged(phase, error, object.kind().role);
+        // What only touches an object and may not keeps nobody else waiting.
+        let touches = object == *key && object.kind().role == Role::Part;
+        let pause = if touches && error.code() == Some(403) { Pause::Lasting } else { pause };
         let at_most = match pause {
             Pause::Passing => self.tempo.retry_at_most,
             Pause::Lasting => self.tempo.refused_at_most,
         };
         let first = !self.troubles.contains_key(key);
+        if first && touches && pause == Pause::Lasting {
+            self.tell_of_refused_touch(key, error);
+        }
         let trouble = self.troubles.entry(key.clone()).or_default();
         let since = match (phase, trouble.unknown.take()) {
             (Phase::Reading, Some(before)) => before.since,
@@ -132,6 +149,20 @@ impl Reconciler {
             self.fail(key, at_most, error.retry_after());
         }
         verdict
+    }
+
+    /// RCH-15: what waits goes on waiting, and somebody has to know.
+    fn tell_of_refused_touch(&self, key: &Key, error: &CallError) {
+        let store = self.caches.store();
+        let Some(seen) = store.snapshot().get(key) else { return };
+        let note = Note {
+            weight: Weight::Warning,
+            reason: "NudgeRefused",
+            message: format!(
+                "it waits, its gates are open, and the operator could not touch it: {error}"
+            ),
+        };
+        self.reports.say(key, seen.identity(), vec![note], self.clock.exact());
     }
 
     /// What was done may lead to more, and nobody else will tell.

@@ -129,7 +129,7 @@ pub(super) fn carry_out(
 }
 
 async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
-    let Plan { actions, status, notes, wake: _ } = plan;
+    let Plan { actions, status, notes, wake: _, spread: _ } = plan;
     let mut again = Again::OnNews;
     let mut created = false;
     let mut refused = None;
@@ -161,15 +161,21 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
                     let (told, at) = (vec![started.note.clone()], hands.cluster.clock().exact());
                     hands.reports.say(key, before.identity(), told, at);
                     hands.caches.store().accept(&action.target);
+                } else if action.target == *key && hands.caches.store().accept(key) {
+                    hands.caches.turned(key);
                 }
             }
             Acted::HeldBack(why) => return Step::HeldBack { why },
             Acted::Failed { object, error } if is_passed_over(action.refused, &error) => {
-                if let Some(Initiation { change, .. }) = action.initiation()
-                    && error.code() != Some(409)
-                {
-                    let refusal = Refusal { change: change.clone(), said: said(&error) };
-                    news |= hands.caches.store().refuse(&action.target, refusal);
+                let change = action.initiation().map(|started| started.change.clone());
+                let (starts, touches) = (change.is_some(), action.target == *key);
+                if error.code() != Some(409) && (starts || touches) {
+                    let refusal = Refusal { change, said: said(&error) };
+                    let is_new = hands.caches.store().refuse(&action.target, refusal);
+                    news |= is_new && starts;
+                    if is_new && touches {
+                        hands.caches.turned(key);
+                    }
                 }
                 refused = refused.or(Some((object, error)));
                 continue;

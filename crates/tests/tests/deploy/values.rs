@@ -78,6 +78,7 @@ fn bad_values_are_refused_by_name() {
         check(helm, "nodeReporters={a' || true || '}", "at '/nodeReporters/0'");
         check(helm, "nodeConfig.port=443", "at '/nodeConfig/port': minimum");
         check(helm, "changeGates.enabled=soon", "at '/changeGates/enabled': got string");
+        check(helm, "changeGates.nudge={Teapots}", "at '/changeGates/nudge/0'");
         check(
             helm,
             "changeGates.enabled=true,crds.install=false",

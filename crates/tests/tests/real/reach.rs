@@ -9,6 +9,7 @@ mod forged;
 mod freezes;
 mod kept;
 mod leaving;
+mod nudged;
 mod overrides;
 mod probes;
 mod releases;
@@ -209,6 +210,29 @@ fn real_operator_writes_the_windows_that_the_server_goes_by() {
 #[test]
 fn embedded_operator_writes_the_windows_that_the_server_goes_by() {
     on_embedded(async |world| kept::by_the_operator(world).await);
+}
+
+/// GATE-16, RCH-15
+#[test]
+fn real_server_lets_the_operator_touch_what_waits_and_change_nothing_of_it() {
+    suite::on_real("reach-touches", Controllers::Absent, async |cluster| {
+        nudged::by_the_operator_alone(&World::install(&writers::of_real(cluster).await).await)
+            .await;
+    });
+}
+
+#[test]
+fn embedded_server_lets_the_operator_touch_what_waits_and_change_nothing_of_it() {
+    on_embedded(async |world| nudged::by_the_operator_alone(world).await);
+}
+
+/// RCH-4: scenarios 3 and 4 of the table of rooms.
+#[test]
+fn real_rollouts_that_their_controller_gave_up_begin_when_they_are_touched() {
+    suite::on_real("reach-nudged", Controllers::Rolling, async |cluster| {
+        let world = World::install(&writers::of_real(cluster).await).await;
+        nudged::after_the_patience_of_their_controller(&world).await;
+    });
 }
 
 /// RCH-7

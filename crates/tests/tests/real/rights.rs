@@ -290,10 +290,11 @@ fn object(kind: &Kind) -> Value {
         Role::Policy => json!({ "strategy": "Permissive" }),
         Role::Gated { .. } => {
             let stanza = json!({ "strategy": "ByPolicy", "byPolicy": { "name": "one" } });
-            // Gates hold something; what others own has fields of their own, and takes this one.
-            json!({ "changeManagement": stanza, "holds": [{ "what": "Deployments" }] })
+            // Gates hold something of which nothing is counted: what is, takes the rights of gates. What others own has fields of their own,
+            // and takes this one.
+            json!({ "changeManagement": stanza, "holds": [{ "what": "KuredLock" }] })
         }
-        Role::Freeze => json!({ "reason": "a storm" }),
+        Role::Freeze => json!({ "reason": "a storm", "holds": [{ "what": "KuredLock" }] }),
         Role::Override => json!({
             "target": match kind.scope {
                 Scope::Cluster => json!({"kind": "ClusterVersion", "name": "version"}),

@@ -15,7 +15,10 @@ use crate::{
     document::problem::problem_text,
     gate::Gate,
     policy::stanza::StanzaReading,
-    reach::{seen::SeenGate, windows},
+    reach::{
+        seen::{SeenGate, Told},
+        windows,
+    },
 };
 
 /// Whether the windows may be relied on: the gate is understood, and what it names is ready.
@@ -58,7 +61,26 @@ pub(super) fn fields(
     if known.observed != Some(seen.identity.generation) {
         fields.push(("/status/observedGeneration", json!(seen.identity.generation)));
     }
+    fields.extend(counts(known));
     (fields, windows::look_again(&ahead))
+}
+
+/// What is told of what it holds, as far as that differs from what was found.
+fn counts(known: &SeenGate) -> Vec<(&'static str, Value)> {
+    let Some(found) = &known.found else { return Vec::new() };
+    let Told { holds, pending, pending_count, targets } = &known.told;
+    let mut fields = Vec::new();
+    let mut differ = |path: &'static str, before: Value, after: Value| {
+        if before != after {
+            fields.push((path, after));
+        }
+    };
+    let listed = |list: Value| if list == json!([]) { Value::Null } else { list };
+    differ("/status/holds", listed(json!(holds)), listed(json!(found.holds)));
+    differ("/status/pending", listed(json!(pending)), listed(json!(found.pending)));
+    differ("/status/pendingCount", json!(pending_count), json!(found.pending_count));
+    differ("/status/targets", json!(targets), json!(found.targets));
+    fields
 }
 
 #[cfg(test)]

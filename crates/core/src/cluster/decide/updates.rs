@@ -62,8 +62,8 @@ pub fn decided(version: &SeenGated, gate: &Gate, around: Around<'_>, now: Instan
     }
     let judged = plane.waiting().map(|wish| judge(plane, wish)).unwrap_or_default();
     let refused = around.refusals.get(&version.identity.key);
-    let refused =
-        refused.filter(|refusal| refusal.change == ChangeId::release(judged.pin.release.name()));
+    let refused = refused
+        .filter(|refusal| refusal.change == Some(ChangeId::release(judged.pin.release.name())));
     let mut told = version.clone();
     told.pending.course = course(around, version, refused);
     let plan = gated(&told, gate, kept(version, plane, around.enforcement), now);
@@ -76,7 +76,7 @@ pub fn decided(version: &SeenGated, gate: &Gate, around: Around<'_>, now: Instan
     // refusal nobody else tells.
     let told = refused.map(|_| (plan.status, plan.notes));
     let (status, notes) = told.unwrap_or_default();
-    Plan { actions: vec![mark], status, notes, wake: plan.wake }
+    Plan { actions: vec![mark], status, notes, wake: plan.wake, spread: None }
 }
 
 /// Who keeps its gate, as far as anybody knows (GATE-13). Whoever installed the newest release and asked nobody is kept by nothing that the

@@ -1,12 +1,18 @@
 //! What does a team hold in its namespace? (RCH-1)
 
+use schedule::Instant;
+use serde_json::Value;
+
 use super::{
     CHANGE_FREEZE, CHANGE_OVERRIDE, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, Duty, Gated,
-    HOSTED_CHANGE_MANAGEMENT_POLICY, NAMESPACE, Row, Surroundings, gate_told,
+    HOSTED_CHANGE_MANAGEMENT_POLICY, NAMESPACE, Row, Surroundings,
 };
 use crate::{
-    cluster::seen::{Own, Seen},
-    gate::{enforced::Enforcement, plan::Plan},
+    cluster::{
+        decide::{self, holding},
+        seen::{Own, Seen, SeenGated},
+    },
+    gate::{enforced::Enforcement, pending::Pending, plan::Plan},
     policy::stanza::Gating,
     reach::seen::SeenGate,
 };
@@ -29,19 +35,38 @@ pub static CHANGE_GATE: Row = Row::gated(
     },
 );
 
-/// What is read of any gate on what others own: it changes nothing by itself, so nothing is pending.
+/// What is read of any gate on what others own: what waits for it is what its status tells.
 pub(super) const READ: Gated = Gated {
     gating: Gating::WHOLE,
+    pending: |document| {
+        let own = document.pointer("/metadata/namespace").and_then(Value::as_str);
+        let waiting = holding::waiting(&SeenGate::new(document).told, own);
+        Pending { waiting, ..Pending::default() }
+    },
     own: |document| Own::Gate(Box::new(SeenGate::new(document))),
     ..Gated::PLAIN
 };
 
-/// What is decided about any of them.
+/// What is decided about any of them. The labels of namespaces say where one of the cluster holds.
 pub(super) const fn duty() -> Duty {
-    Duty::of_cluster(decide)
+    static READS: [&Row; 3] = [&CLUSTER_CHANGE_FREEZE, &CLUSTER_CHANGE_OVERRIDE, &NAMESPACE];
+    Duty { reads: &READS, ..Duty::to(decide) }
 }
 
-fn decide(seen: &Seen, around: &Surroundings<'_>, now: schedule::Instant) -> Plan {
+fn decide(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    let Seen::Gated(gated) = seen else { return Plan::default() };
+    let gate = around.snapshot.gate(gated);
     // The server keeps these gates if its admission policies stand, which nobody here has tried (GATE-13).
-    gate_told(seen, around, Enforcement::NotTried, now)
+    let kept = Enforcement::NotTried;
+    let Some(found) = holding::found(gated, &gate, around, now) else {
+        return decide::gated(gated, &gate, kept, now);
+    };
+    let own = gated.identity.key.namespace.as_deref();
+    let waiting = holding::waiting(&found, own);
+    let mut gated = SeenGated::clone(gated);
+    gated.pending = Pending { waiting, ..Pending::default() };
+    if let Some(known) = gated.gate.as_deref_mut() {
+        known.found = Some(found);
+    }
+    decide::gated(&gated, &gate, kept, now)
 }

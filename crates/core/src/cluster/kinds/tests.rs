@@ -29,6 +29,23 @@ fn check(row: &'static Row, document: &Value, waiting: &[&str], begun: &[&str]) 
     );
 }
 
+/// What waits for a gate is what its status tells, so that every view shows it.
+#[test]
+fn what_waits_for_a_gate_is_read_from_its_status() {
+    let gate = |namespace: Value, pending: i64| {
+        let named = |name: &str| json!({"kind": "Deployment", "namespace": "shop", "name": name});
+        json!({"metadata": {"name": "rollouts", "namespace": namespace}, "status": {
+            "holds": [{"what": "Deployments", "targets": 9, "pending": pending}, {"what": "KuredLock"}],
+            "pending": if pending == 0 { json!([]) } else { json!([named("api"), named("web")]) }}})
+    };
+    check(&CHANGE_GATE, &gate(json!("shop"), 0), &[], &[]);
+    check(&CHANGE_GATE, &gate(json!("shop"), 2), &["2 of Deployments: api, web"], &[]);
+    check(&CHANGE_GATE, &gate(json!("shop"), 7), &["7 of Deployments: api, web, and 5 more"], &[]);
+    let of_cluster = gate(Value::Null, 2);
+    check(&CLUSTER_CHANGE_GATE, &of_cluster, &["2 of Deployments: shop/api, shop/web"], &[]);
+    check(&CHANGE_GATE, &json!({}), &[], &[]);
+}
+
 /// POOL-6
 #[test]
 fn a_requested_release_waits_until_it_is_accepted() {

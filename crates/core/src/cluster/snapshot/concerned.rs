@@ -11,7 +11,7 @@ use api::{
     names::THE_CLUSTER,
 };
 
-use super::{Snapshot, members::selects};
+use super::{Snapshot, members::selects, targets};
 use crate::{
     cluster::seen::{Part, Seen, SeenGated},
     document::key::Key,
@@ -21,6 +21,7 @@ use crate::{
         seen::{SeenNode, SeenPool},
         source::SeenConfig,
     },
+    reach::target::SeenTarget,
 };
 
 impl Snapshot {
@@ -31,6 +32,9 @@ impl Snapshot {
         let before = self.put(seen);
         if selects(before.as_ref()) != selects(self.get(&key)) {
             self.add_all_pools(&mut concerned);
+        }
+        if targets::permits(before.as_ref()) != targets::permits(self.get(&key)) {
+            self.add_waiting(&key, &mut concerned);
         }
         concerned.extend(self.concerned(&key));
         concerned.remove(&key);
@@ -44,11 +48,14 @@ impl Snapshot {
         if selects(Some(&before)).is_some() {
             self.add_all_pools(&mut concerned);
         }
+        if targets::permits(Some(&before)).is_some() {
+            self.add_waiting(key, &mut concerned);
+        }
         Some((before, concerned))
     }
 
     /// The others whose decisions read an object as it is.
-    fn concerned(&self, key: &Key) -> BTreeSet<Key> {
+    pub fn concerned(&self, key: &Key) -> BTreeSet<Key> {
         let mut found = BTreeSet::new();
         match self.get(key) {
             // Those who name a policy are looked at once its status says that it was read.
@@ -57,12 +64,18 @@ impl Snapshot {
             Some(Seen::Part(part)) => match &part.part {
                 Part::Node(machine) => self.by_node(&machine.node, &mut found),
                 Part::Config(config) => self.by_config(config, &mut found),
-                // Agents read the one, and no pool is in the other.
-                Part::Disruption(_) | Part::Namespace(_) => {}
-                Part::Freeze(freeze) => self.add_pools(&mut found, |pool| {
-                    let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);
-                    freeze.selects(&key, None, None) != Selects::No
-                }),
+                // Agents read it.
+                Part::Disruption(_) => {}
+                // No pool is in one, and its labels decide who holds what waits there.
+                Part::Namespace(_) => self.add_waiting_in(Some(&key.name), &mut found),
+                Part::Freeze(freeze) => {
+                    self.add_pools(&mut found, |pool| {
+                        let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);
+                        freeze.selects(&key, None, None) != Selects::No
+                    });
+                    self.add_waiting(key, &mut found);
+                }
+                Part::Target(target) => self.by_target(key, target, &mut found),
                 // CV-2: what opens the control plane opens its nodes.
                 Part::Override(overriding) => self.add_pools(&mut found, |pool| {
                     overriding.target.as_ref().is_some_and(|target| {
@@ -85,6 +98,29 @@ impl Snapshot {
         if let Some(pool) = gated.pool.as_deref() {
             self.add_voters(&pool.name, found);
         }
+    }
+
+    /// The gates that select it, and what it was made for. Which namespace is the operator's own is nothing that could be different here.
+    fn by_target(&self, key: &Key, target: &SeenTarget, found: &mut BTreeSet<Key>) {
+        let owner = self.owner(target).and_then(|owner| self.seen.get_key_value(owner));
+        let owner = owner.and_then(|(owner, seen)| Some((owner, targets::target_of(seen)?)));
+        found.extend(owner.map(|(owner, _)| owner.clone()));
+        let asked = owner.unwrap_or((key, target));
+        let namespace = key.namespace.as_deref().unwrap_or_default();
+        let gates = self.gates_over(namespace);
+        let gates = gates.filter(|gate| self.is_held_by(gate, asked, None) != Selects::No);
+        found.extend(gates.map(|gate| gate.identity.key.clone()));
+    }
+
+    /// What waits where a gate or a freeze holds.
+    fn add_waiting(&self, key: &Key, found: &mut BTreeSet<Key>) {
+        self.add_waiting_in(key.namespace.as_deref(), found);
+    }
+
+    fn add_waiting_in(&self, namespace: Option<&str>, found: &mut BTreeSet<Key>) {
+        let waiting = self.all_waiting().map(|(key, _)| key);
+        let there = |key: &&Key| namespace.is_none() || key.namespace.as_deref() == namespace;
+        found.extend(waiting.filter(there).cloned());
     }
 
     fn by_node(&self, node: &SeenNode, found: &mut BTreeSet<Key>) {

@@ -161,7 +161,10 @@ fn wanted(seen: &SeenGated) -> Option<ChangeId> {
     }
     seen.pending.waiting.iter().find_map(|waiting| match waiting {
         Waiting::Release { to, .. } => Some(ChangeId::release(to)),
-        Waiting::Machines { .. } | Waiting::Pinned { .. } | Waiting::Hosted { .. } => None,
+        Waiting::Machines { .. }
+        | Waiting::Pinned { .. }
+        | Waiting::Hosted { .. }
+        | Waiting::Reached { .. } => None,
     })
 }
 

@@ -269,8 +269,10 @@ fn a_machine_that_the_server_refuses_is_told_of_while_it_is_wanted_there() {
     world.settle(&shut(), noon());
     let target = world.newest();
     let node = |name| Key::new(&kinds::NODE, None, name);
-    let refusal =
-        |config: &str| Refusal { change: ChangeId::rendered(config), said: "not this one".into() };
+    let refusal = |config: &str| Refusal {
+        change: Some(ChangeId::rendered(config)),
+        said: "not this one".into(),
+    };
     let blocked = |world: &mut World| {
         world.settle(&shut(), noon());
         world

@@ -7,11 +7,15 @@
 //! is told from the controller's own by the operation that was there before: only a sync that is none of a dry run may be copied as one.
 //! A dry run changes nothing and passes.
 
-use api::reach::{PendingChange, What};
+use api::{
+    kinds,
+    reach::{PendingChange, What},
+};
 use serde_json::Value;
 
 use super::{
-    Documents, Nudge, Room, SystemNamespaces, Write,
+    super::target::{SeenTarget, Tells},
+    Nudge, Room, SystemNamespaces, Targets, Waits, Write,
     leaving::{leaves, relabels},
 };
 
@@ -91,7 +95,7 @@ pub(super) const ROOM: Room = Room {
     nudge: Nudge::Touch {
         group: "argoproj.io",
         resource: "applications",
-        annotation: "argocd.argoproj.io/refresh",
+        asks: Some(("argocd.argoproj.io/refresh", "normal")),
     },
     not_held: &[
         "A sync that has begun: it ends, with its retries, whatever the window does. So does one that was written in the window and not yet begun.",
@@ -106,12 +110,19 @@ pub(super) const ROOM: Room = Room {
          write, and then forges another dated inside a window.",
     ],
     tried: "the writes that Argo CD 3 sends, played; not yet with its application controller",
-    pending,
+    targets: Some(Targets {
+        kind: &kinds::APPLICATION,
+        read: |document| {
+            let tells = Tells::Alone(pending(document).map(Box::new));
+            SeenTarget::new(document, document.pointer("/metadata/labels"), tells)
+        },
+        made: None,
+        waits: Waits::Told,
+    }),
 };
 
 /// What an automatic sync would bring waits. What nobody asked for does not, however much it differs.
-fn pending(documents: &Documents<'_>) -> Option<PendingChange> {
-    let target = documents.target;
+fn pending(target: &Value) -> Option<PendingChange> {
     let text = |path: &str| target.pointer(path).and_then(Value::as_str);
     let automated =
         target.pointer("/spec/syncPolicy/automated").filter(|value| value.is_object())?;

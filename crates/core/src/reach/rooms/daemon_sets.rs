@@ -6,10 +6,11 @@
 //! With `OnDelete` a template can wait by itself, and leaving that begins the rollout. `status` tells whether something waits; nobody but its
 //! controller should write that.
 
-use api::reach::What;
+use api::{kinds, reach::What};
 
 use super::{
-    Nudge, Room, SystemNamespaces, Write,
+    super::target::SeenTarget,
+    Nudge, Room, SystemNamespaces, Targets, Waits, Write,
     leaving::{leaves, relabels},
 };
 
@@ -60,5 +61,10 @@ pub(super) const ROOM: Room = Room {
         "The end of `OnDelete`, by somebody who first writes into the status that nothing waits.",
     ],
     tried: "kube-controller-manager 1.36",
-    pending: |_| None,
+    targets: Some(Targets {
+        kind: &kinds::DAEMON_SET,
+        read: SeenTarget::labelled,
+        made: None,
+        waits: Waits::Never,
+    }),
 };

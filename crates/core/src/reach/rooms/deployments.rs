@@ -10,10 +10,13 @@
 //! its controller notes how many pods are wanted and how many there may be at most, and only with nothing running, and no more allowed than
 //! wanted, does it create the set with all of them.
 
-use api::reach::{PendingChange, What};
+use api::{kinds, reach::What};
 use serde_json::Value;
 
-use super::{Documents, Nudge, Room, SystemNamespaces, Write};
+use super::{
+    super::target::{Begins, SeenTarget, Tells, Template},
+    Nudge, Room, SystemNamespaces, Targets, Waits, Write,
+};
 
 pub(super) const ROOM: Room = Room {
     what: What::Deployments,
@@ -47,11 +50,7 @@ pub(super) const ROOM: Room = Room {
            object.spec.strategy.type == 'Recreate' ? '; with strategy Recreate a change cannot wait, because all pods would be gone meanwhile: send it again then' : \
            '; send it again then'",
     system: SystemNamespaces::LeftAlone,
-    nudge: Nudge::Touch {
-        group: "apps",
-        resource: "deployments",
-        annotation: "changemanagement.openshift.io/nudged-at",
-    },
+    nudge: Nudge::Touch { group: "apps", resource: "deployments", asks: None },
     not_held: &[
         "Scaling, by hand, by the subresource `scale` or by an autoscaler.",
         "Healing: pods that were lost, evicted or deleted come back as they were.",
@@ -69,49 +68,40 @@ pub(super) const ROOM: Room = Room {
          the pods of before. Without surge (`maxSurge: 0`) it starts with the new template.",
     ],
     tried: "kube-controller-manager 1.36",
-    pending,
+    targets: Some(Targets {
+        kind: &kinds::DEPLOYMENT,
+        read: deployment,
+        made: Some((&kinds::REPLICA_SET, set)),
+        waits: Waits::Told,
+    }),
 };
 
 /// A template that no `ReplicaSet` of the Deployment has waits, unless the Deployment is paused or was never rolled out.
-fn pending(documents: &Documents<'_>) -> Option<PendingChange> {
-    let Documents { target, made } = documents;
-    let text = |path: &str| target.pointer(path).and_then(Value::as_str).map(str::to_owned);
-    if target.pointer("/spec/paused").and_then(Value::as_bool) == Some(true) {
-        return None;
-    }
-    let uid = target.pointer("/metadata/uid")?;
-    let owned: Vec<&Value> = made.iter().filter(|set| is_owned(set, uid)).collect();
-    let wanted = target.pointer("/spec/template")?;
-    if owned.iter().any(|set| template_of(set).as_ref() == Some(wanted)) {
-        return None;
-    }
-    let newest = owned.iter().max_by_key(|set| revision(set))?;
-    Some(PendingChange {
-        kind: "Deployment".to_owned(),
-        namespace: text("/metadata/namespace"),
-        name: text("/metadata/name")?,
-        since: refused_since(target),
-        change: Some(change(newest.pointer("/spec/template").unwrap_or(&Value::Null), wanted)),
-    })
-}
-
-fn is_owned(set: &Value, uid: &Value) -> bool {
-    let owners = set.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-    owners.into_iter().flatten().any(|owner| owner["controller"] == true && owner["uid"] == *uid)
+fn deployment(document: &Value) -> SeenTarget {
+    let template = document.pointer("/spec/template").unwrap_or(&Value::Null);
+    let paused = document.pointer("/spec/paused").and_then(Value::as_bool) == Some(true);
+    let tells = Tells::Wants {
+        template: Template::new(template),
+        begins: if paused { Begins::WhenResumed } else { Begins::WhenPermitted },
+        since: refused_since(document),
+    };
+    SeenTarget::new(document, template.pointer("/metadata/labels"), tells)
 }
 
 /// The template as the Deployment had it: its controller adds a label.
-fn template_of(set: &Value) -> Option<Value> {
-    let mut template = set.pointer("/spec/template")?.clone();
+fn set(document: &Value) -> SeenTarget {
+    let mut template = document.pointer("/spec/template").cloned().unwrap_or_default();
     if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
         labels.remove("pod-template-hash");
     }
-    Some(template)
-}
-
-fn revision(set: &Value) -> u64 {
-    let noted = set.pointer("/metadata/annotations/deployment.kubernetes.io~1revision");
-    noted.and_then(Value::as_str).and_then(|text| text.parse().ok()).unwrap_or_default()
+    let owners = document.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+    let mut owners = owners.into_iter().flatten();
+    let owner = owners.find(|owner| owner["controller"] == true && owner["kind"] == "Deployment");
+    let owner = owner.and_then(|owner| owner["uid"].as_str()).unwrap_or_default().to_owned();
+    let noted = document.pointer("/metadata/annotations/deployment.kubernetes.io~1revision");
+    let revision = noted.and_then(Value::as_str).and_then(|text| text.parse().ok());
+    let (template, revision) = (Template::new(&template), revision.unwrap_or_default());
+    SeenTarget::new(document, None, Tells::Made { owner, template, revision })
 }
 
 /// Since when its controller says that it could not create the set.
@@ -121,27 +111,4 @@ fn refused_since(deployment: &Value) -> Option<String> {
         condition["type"] == "Progressing" && condition["reason"] == "ReplicaSetCreateError"
     })?;
     refused["lastTransitionTime"].as_str().map(str::to_owned)
-}
-
-/// Which images change, or that something else does.
-fn change(from: &Value, to: &Value) -> String {
-    let images = |template: &Value| -> Vec<(String, String)> {
-        let parts = ["/spec/initContainers", "/spec/containers"];
-        let containers = parts.iter().filter_map(|part| template.pointer(part)?.as_array());
-        let image = |container: &Value| {
-            let text = |key: &str| container[key].as_str().unwrap_or_default().to_owned();
-            (text("name"), text("image"))
-        };
-        containers.flatten().map(image).collect()
-    };
-    let before = images(from);
-    let differs = |(name, image): &(String, String)| {
-        let old = before.iter().find(|(known, _)| known == name).map(|(_, image)| image.as_str());
-        (old != Some(image)).then(|| format!("{} -> {image}", old.unwrap_or("none")))
-    };
-    let changed: Vec<String> = images(to).iter().filter_map(differs).collect();
-    if changed.is_empty() {
-        return "the pod template, with the same images".to_owned();
-    }
-    changed.join(", ").chars().take(1024).collect()
 }

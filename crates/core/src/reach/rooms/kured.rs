@@ -56,5 +56,5 @@ pub(super) const ROOM: Room = Room {
     ],
     tried: "the writes that kured 1.13 sends, played; not yet with kured itself",
     // Whether a node wants to reboot is known on that node alone.
-    pending: |_| None,
+    targets: None,
 };

@@ -7,10 +7,11 @@
 //! `status` tells whether something waits, by its revisions: its counts do not, because while a set is scaled down they count pods that are
 //! about to go. Nobody but its controller should write it.
 
-use api::reach::What;
+use api::{kinds, reach::What};
 
 use super::{
-    Nudge, Room, SystemNamespaces, Write,
+    super::target::SeenTarget,
+    Nudge, Room, SystemNamespaces, Targets, Waits, Write,
     leaving::{leaves, relabels},
 };
 
@@ -63,5 +64,10 @@ pub(super) const ROOM: Room = Room {
         "A partition that is lowered, by somebody who first writes into the status that nothing waits.",
     ],
     tried: "kube-controller-manager 1.36",
-    pending: |_| None,
+    targets: Some(Targets {
+        kind: &kinds::STATEFUL_SET,
+        read: SeenTarget::labelled,
+        made: None,
+        waits: Waits::Never,
+    }),
 };

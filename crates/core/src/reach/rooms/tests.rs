@@ -68,7 +68,7 @@ fn a_template_that_no_set_has_waits() {
     #[track_caller]
     fn check(target: &Value, made: &[Value], change: Option<&str>) {
         let room = room(What::Deployments).unwrap();
-        let found = (room.pending)(&Documents { target, made });
+        let found = room.pending(&Documents { target, made });
         let expected = change.map(|change| PendingChange {
             kind: "Deployment".into(),
             namespace: Some("shop".into()),
@@ -112,7 +112,7 @@ fn what_an_automatic_sync_would_bring_waits() {
     #[track_caller]
     fn check(target: &Value, waits: &Waits<'_>) {
         let room = room(What::Applications).unwrap();
-        let found = (room.pending)(&Documents { target, made: &[] });
+        let found = room.pending(&Documents { target, made: &[] });
         let change = match waits {
             Nothing => return assert_eq!(found, None, "{target}"),
             Unnamed => None,

@@ -14,16 +14,11 @@ use super::{
 };
 use crate::rollout::writers::until;
 
-const POLICY: &str = "/apis/changemanagement.openshift.io/v1alpha1/changemanagementpolicies";
+pub(super) const POLICY: &str =
+    "/apis/changemanagement.openshift.io/v1alpha1/changemanagementpolicies";
 
 pub(super) async fn by_the_operator(world: &World) {
-    for kind in KINDS {
-        let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-        world.admin.create(definitions, &crds::definition(kind)).await;
-        let served = format!("{GROUP}/{}", names::plural(kind.name));
-        until(&served, async || world.admin.send("GET", &served, "", &Value::Null).await.is_ok())
-            .await;
-    }
+    define_policies(world).await;
     world.namespace("shop", &json!({})).await;
     let second = Duration::from_secs(1);
     let tempo = Tempo { absent: second, freshness: second, ..Tempo::default() };
@@ -103,6 +98,17 @@ pub(super) async fn by_the_operator(world: &World) {
     answers(world, "its status is older than its specification").await;
 }
 
+/// What gates go by.
+pub(super) async fn define_policies(world: &World) {
+    for kind in KINDS {
+        let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        world.admin.create(definitions, &crds::definition(kind)).await;
+        let served = format!("{GROUP}/{}", names::plural(kind.name));
+        until(&served, async || world.admin.send("GET", &served, "", &Value::Null).await.is_ok())
+            .await;
+    }
+}
+
 /// OVR-2, GATE-15: an override is a window of the gate that it names, of no other, passes no freeze, and ends on its second.
 async fn opens_by_an_override(world: &World, gate: &str) {
     let policy = format!("{POLICY}/agreed");
@@ -167,7 +173,7 @@ async fn answers(world: &World, part: &str) {
     .await;
 }
 
-async fn says(world: &World, path: &str, kind: &str, expected: &str) {
+pub(super) async fn says(world: &World, path: &str, kind: &str, expected: &str) {
     until(&format!("{path} {kind} {expected}"), async || {
         let object = world.admin.get(path).await;
         let conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();

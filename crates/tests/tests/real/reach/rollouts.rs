@@ -65,7 +65,7 @@ pub(super) async fn wait_for_their_gate(world: &World) {
 
     // The gate opens, and whoever touches the Deployment has its controller look again.
     world.open(&gate, &[open_now()]).await;
-    let nudge = json!({"metadata": {"annotations": {"changemanagement.openshift.io/nudged-at": "2026-11-16T00:00:00Z"}}});
+    let nudge = json!({"metadata": {"annotations": {"example.com/touched": "yes"}}});
     world.admin.merge(&web.path, &nudge).await.unwrap();
     until("the rollout begins", async || web.sets().await.len() == 2).await;
     // It closes in the middle, and what has begun ends (RCH-5).
@@ -100,7 +100,7 @@ pub(super) async fn wait_for_the_end_of_a_freeze(world: &World) {
     lab.runs("app:3", 2).await;
     assert_eq!(lab.sets().await.len(), 3, "nothing began");
     world.thaw_cluster("stop").await;
-    let nudge = json!({"metadata": {"annotations": {"changemanagement.openshift.io/nudged-at": "2026-11-16T00:00:00Z"}}});
+    let nudge = json!({"metadata": {"annotations": {"example.com/touched": "yes"}}});
     world.admin.merge(&lab.path, &nudge).await.unwrap();
     lab.runs("app:4", 2).await;
 }
@@ -216,20 +216,20 @@ pub(super) async fn recreate_is_refused_as_a_wish(world: &World) {
 }
 
 /// A Deployment and what its controller made of it.
-struct Deployed<'a> {
+pub(super) struct Deployed<'a> {
     world: &'a World,
     namespace: &'static str,
     name: &'static str,
-    path: String,
+    pub(super) path: String,
 }
 
 impl<'a> Deployed<'a> {
-    fn new(world: &'a World, namespace: &'static str, name: &'static str) -> Self {
+    pub(super) fn new(world: &'a World, namespace: &'static str, name: &'static str) -> Self {
         let path = format!("{APPS}/{namespace}/deployments/{name}");
         Self { world, namespace, name, path }
     }
 
-    async fn create(&self, strategy: &str, replicas: u32) {
+    pub(super) async fn create(&self, strategy: &str, replicas: u32) {
         let labels = json!({"app": self.name, "tier": "web"});
         let deployment = json!({
             "apiVersion": "apps/v1",
@@ -248,7 +248,7 @@ impl<'a> Deployed<'a> {
             .unwrap();
     }
 
-    async fn set_image(&self, image: &str) -> Result<Value, String> {
+    pub(super) async fn set_image(&self, image: &str) -> Result<Value, String> {
         let change = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": image}]}}}});
         self.world.writer.merge(&self.path, &change).await
     }
@@ -263,12 +263,12 @@ impl<'a> Deployed<'a> {
         self.listed(&format!("/api/v1/namespaces/{}/pods", self.namespace)).await
     }
 
-    async fn sets(&self) -> Vec<Value> {
+    pub(super) async fn sets(&self) -> Vec<Value> {
         self.listed(&format!("{APPS}/{}/replicasets", self.namespace)).await
     }
 
     /// Makes pods ready until these are all there is.
-    async fn runs(&self, image: &str, count: usize) {
+    pub(super) async fn runs(&self, image: &str, count: usize) {
         until(&format!("{} of {image} run", self.name), async || {
             let pods = self.pods().await;
             for pod in &pods {
@@ -284,7 +284,7 @@ impl<'a> Deployed<'a> {
     }
 
     /// Makes pods ready until the controller is done.
-    async fn settles(&self) {
+    pub(super) async fn settles(&self) {
         until(&format!("{} is settled", self.name), async || {
             let pods = self.pods().await;
             for pod in &pods {
@@ -337,7 +337,7 @@ impl<'a> Deployed<'a> {
     }
 
     /// What the controller says about its progress.
-    async fn says(&self) -> String {
+    pub(super) async fn says(&self) -> String {
         let deployment = self.world.admin.get(&self.path).await;
         let conditions = deployment["status"]["conditions"].as_array().cloned().unwrap_or_default();
         let progressing = conditions.iter().find(|condition| {
@@ -347,10 +347,10 @@ impl<'a> Deployed<'a> {
     }
 
     /// What the table of rooms says is waiting, read from the objects as the server has them.
-    async fn pending(&self) -> Option<String> {
+    pub(super) async fn pending(&self) -> Option<String> {
         let target = self.world.admin.get(&self.path).await;
         let made = self.sets().await;
         let room = rooms::room(What::Deployments).unwrap();
-        (room.pending)(&Documents { target: &target, made: &made })?.change
+        room.pending(&Documents { target: &target, made: &made })?.change
     }
 }

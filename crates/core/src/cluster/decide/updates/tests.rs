@@ -232,7 +232,7 @@ fn whoever_cannot_rely_on_what_is_known_marks_nothing_and_says_so() {
     );
     world.held_back = None;
     let key = world.snapshot(SATURDAY).control_plane().unwrap().identity.key.clone();
-    let refusal = Refusal { change: ChangeId::release("4.20.7"), said: "no".into() };
+    let refusal = Refusal { change: Some(ChangeId::release("4.20.7")), said: "no".into() };
     world.refusals.insert(key, refusal);
     let plan = world.settled(SATURDAY);
     assert_eq!(plan.actions.len(), 1, "it is tried again");

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
+use api::schema::Kind;
+
 use crate::{
     cluster::snapshot::Snapshot,
     gate::{enforced::Enforcement, refusal::Refusals},
@@ -25,6 +27,23 @@ pub struct Surroundings<'a> {
     pub seconds_ahead: i64,
     /// Whether the server refuses a change that nobody permitted; none if nobody has tried since this program started (GATE-13).
     pub enforcement: Option<Enforcement>,
+    /// How much is known of a kind that is not always looked at; none if nobody ever looks.
+    pub listed: Option<&'a dyn Fn(&Kind) -> Listed>,
+    /// The namespace of the operator, if anybody said: gates of the cluster leave it alone (RCH-13).
+    pub home: Option<&'a str>,
+}
+
+/// How much is known of a kind that is not always looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// The server has not been heard about it yet.
+    Unknown,
+    /// All of its objects are known.
+    Known,
+    /// The server does not have it.
+    Absent,
+    /// The server does not let this account read it.
+    Refused,
 }
 
 /// What the sources of a pool come to.
@@ -42,6 +61,8 @@ impl<'a> Surroundings<'a> {
             held_back: None,
             seconds_ahead: 0,
             enforcement: None,
+            listed: None,
+            home: None,
         }
     }
 

@@ -1,0 +1,132 @@
+//! What does a gate hold, and what of it waits? What the status of a gate tells beside its windows (RCH-1, RCH-6, RCH-12).
+//!
+//! While the gate is open only what was refused before waits: everything else is about to begin by itself. A gate that warns or audits holds
+//! nothing, so nothing waits for it.
+
+use api::{
+    reach::{HoldStatus, MOST_PENDING, Mode, PendingChange, Way},
+    schema::Kind,
+};
+use schedule::Instant;
+
+use crate::{
+    cluster::{
+        seen::SeenGated,
+        surroundings::{Listed, Surroundings},
+    },
+    document::key::Key,
+    gate::{Gate, pending::Waiting},
+    policy::verdict::Verdict,
+    reach::{
+        held::{Target, held_by},
+        rooms::{self, Room, Waits},
+        seen::{Held, SeenGate, Told},
+        selector::Selects,
+        target::SeenTarget,
+    },
+};
+
+/// What was found of what a gate holds; nothing while some of it has not been listed, so that a restart writes nothing (STAT-3).
+pub fn found(
+    seen: &SeenGated,
+    gate: &Gate,
+    around: &Surroundings<'_>,
+    now: Instant,
+) -> Option<Told> {
+    let (known, listed) = (seen.gate.as_deref()?, around.listed?);
+    let is_open = gate.verdict(now) == Verdict::Permitted;
+    let mut told = Told::default();
+    for hold in &known.chosen {
+        let Some(room) = rooms::room(hold.room) else { continue };
+        if room.kinds().any(|kind| listed(kind) == Listed::Unknown) {
+            return None;
+        }
+        let (status, waiting) = counted((seen, known, hold), room, around, is_open);
+        told.targets = sum(told.targets, status.targets);
+        told.pending_count = sum(told.pending_count, status.pending);
+        let left = MOST_PENDING.saturating_sub(told.pending.len());
+        told.pending.extend(waiting.into_iter().take(left));
+        told.holds.push(status);
+    }
+    Some(told)
+}
+
+/// What waits, as it is told, for each room that has any. `own` is the namespace of the gate, if it has one.
+pub fn waiting(told: &Told, own: Option<&str>) -> Vec<Waiting> {
+    let of = |hold: &HoldStatus| {
+        let count = hold.pending.filter(|count| *count > 0)?;
+        let room = rooms::ROOMS.iter().find(|room| room.name_of() == hold.what)?;
+        let kind = room.targets?.kind.name;
+        let named = told.pending.iter().filter(|change| change.kind == kind).map(|change| {
+            match change.namespace.as_deref() {
+                Some(namespace) if own != Some(namespace) => format!("{namespace}/{}", change.name),
+                _ => change.name.clone(),
+            }
+        });
+        Some(Waiting::Reached { what: hold.what.clone(), names: named.collect(), count })
+    };
+    told.holds.iter().filter_map(of).collect()
+}
+
+fn counted(
+    (seen, known, hold): (&SeenGated, &SeenGate, &Held),
+    room: &'static Room,
+    around: &Surroundings<'_>,
+    is_open: bool,
+) -> (HoldStatus, Vec<PendingChange>) {
+    let what = room.name_of().to_owned();
+    let before = known.told.holds.iter().find(|before| before.what == what);
+    let proven = before.and_then(|before| before.proven.clone());
+    let mut status = HoldStatus { what, targets: None, pending: None, proven, message: None };
+    let Some(targets) = room.targets else { return (status, Vec::new()) };
+    status.message = room.kinds().find_map(|kind| missing(kind, around));
+    if status.message.is_some() {
+        return (status, Vec::new());
+    }
+    let own = seen.identity.key.namespace.as_deref();
+    let selected = around.snapshot.targets(targets.kind, own).filter(|(key, target)| {
+        let asked = Target { room, name: &key.name, labels: &target.labels };
+        let place = around.snapshot.place(key, around.home);
+        held_by(known, own, &asked, &place).0 == Selects::Yes
+    });
+    let selected: Vec<(&Key, &SeenTarget)> = selected.collect();
+    status.targets = Some(count(selected.len()));
+    let queues = targets.waits == Waits::Told && hold.way == Way::Queue;
+    if !queues || matches!(known.mode, Mode::Warn | Mode::Audit) {
+        return (status, Vec::new());
+    }
+    let waits = selected.into_iter().filter(|(_, target)| !is_open || target.refused.is_some());
+    let waits = waits.filter_map(|(key, _)| Some((key, around.snapshot.waiting(key)?)));
+    let waits: Vec<(&Key, &PendingChange)> = waits.collect();
+    status.pending = Some(count(waits.len()));
+    let refused = waits.iter().find_map(|(key, _)| around.refusals.get(*key));
+    status.message = refused.map(|refused| {
+        format!(
+            "nobody touches what waits, because the API server did not let the operator: {}",
+            refused.said
+        )
+    });
+    (status, waits.into_iter().map(|(_, change)| change.clone()).collect())
+}
+
+/// Why nothing of a kind is counted.
+fn missing(kind: &Kind, around: &Surroundings<'_>) -> Option<String> {
+    match (around.listed?)(kind) {
+        Listed::Known | Listed::Unknown => None,
+        Listed::Absent => {
+            Some(format!("the API server has no kind {} in {}", kind.name, kind.api_version))
+        }
+        Listed::Refused => Some(format!(
+            "the API server does not let the operator list {}: nothing is counted, and nobody touches what waits",
+            kind.name
+        )),
+    }
+}
+
+fn count(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+fn sum(one: Option<i64>, other: Option<i64>) -> Option<i64> {
+    one.map_or(other, |one| Some(one.saturating_add(other.unwrap_or_default())))
+}
