@@ -104,6 +104,9 @@ pub const TARGET_FOLLOWS: &str = "TargetFollows";
 /// Reason of [`CHANGES_PENDING`] when nothing waits.
 pub const NOTHING_PENDING: &str = "NothingPending";
 
+/// Reason of [`CHANGES_PENDING`] of a gate when nobody can tell whether something waits, because what it holds cannot be read.
+pub const NOT_COUNTED: &str = "NotCounted";
+
 /// Reason of [`CHANGES_PENDING`] when something waits for the gate.
 pub const HELD: &str = "Held";
 

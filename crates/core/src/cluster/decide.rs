@@ -305,6 +305,11 @@ fn pending(seen: &SeenGated, behavior: &Behavior, verdict: Verdict) -> Said {
     let Pending { waiting, begun, course, .. } = &seen.pending;
     let (what, begun) = (gate::words::joined(waiting), gate::words::joined(begun));
     let stage = seen.pending.stage(verdict);
+    let found = seen.gate.as_deref().and_then(|gate| gate.found.as_ref());
+    if let (Stage::Nothing, Some(why)) = (stage, found.and_then(|found| found.untold.as_ref())) {
+        let message = format!("nobody can tell whether something waits: {why}");
+        return (ConditionStatus::Unknown, names::NOT_COUNTED, Some(message));
+    }
     let message = match (stage, course) {
         (Stage::Nothing, _) => "nothing waits".into(),
         (Stage::UnderWay, _) => format!("nothing waits; under way: {begun}"),

@@ -72,6 +72,8 @@ pub struct Told {
     pub pending_count: Option<i64>,
     /// How much is held.
     pub targets: Option<i64>,
+    /// Why nobody can tell whether something waits; none if somebody can.
+    pub untold: Option<String>,
 }
 
 impl SeenGate {
@@ -144,6 +146,7 @@ fn told(status: &GateStatus) -> Told {
         pending: pending.clone(),
         pending_count: *pending_count,
         targets: *targets,
+        untold: None,
     }
 }
 

@@ -247,6 +247,7 @@ async fn a_gate_tells_why_nothing_is_counted() {
     );
     assert_eq!((&told["targets"], &told["pendingCount"]), (&Value::Null, &Value::Null));
     assert_eq!(condition(&world.get(GATE), "Ready"), "True AsExpected");
+    assert_eq!(condition(&world.get(GATE), "ChangesPending"), "Unknown NotCounted");
     assert!(told["windows"].as_array().is_some_and(|windows| !windows.is_empty()));
 }
 

@@ -68,7 +68,7 @@ pub(super) fn fields(
 /// What is told of what it holds, as far as that differs from what was found.
 fn counts(known: &SeenGate) -> Vec<(&'static str, Value)> {
     let Some(found) = &known.found else { return Vec::new() };
-    let Told { holds, pending, pending_count, targets } = &known.told;
+    let Told { holds, pending, pending_count, targets, untold: _ } = &known.told;
     let mut fields = Vec::new();
     let mut differ = |path: &'static str, before: Value, after: Value| {
         if before != after {

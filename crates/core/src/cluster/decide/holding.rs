@@ -46,6 +46,9 @@ pub fn found(
         told.pending_count = sum(told.pending_count, status.pending);
         let left = MOST_PENDING.saturating_sub(told.pending.len());
         told.pending.extend(waiting.into_iter().take(left));
+        if room.kinds().any(|kind| listed(kind) == Listed::Refused) {
+            told.untold = told.untold.or_else(|| status.message.clone());
+        }
         told.holds.push(status);
     }
     Some(told)
