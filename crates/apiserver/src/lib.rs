@@ -58,6 +58,7 @@ pub use body::{Body, Cut};
 pub use clock::{Clock, RuntimeClock, SetClock};
 pub use fault::{Fault, Profile, RequestMatch, Scripted};
 pub use ids::Ids;
+pub use registry::Workloads;
 pub use serve::{Access, Listener, answer_locally, kubeconfig};
 pub use server::{Controllers, Server, Settings};
 pub use service::{Lost, Service};

@@ -302,6 +302,9 @@ pub(crate) fn empty_object(kind: &Resolved) -> Value {
                 let inner = match (kind.ty.nature, part) {
                     (Nature::Definition, "spec") => json!({"names": {}}),
                     (Nature::Pod, "spec") => json!({"containers": []}),
+                    (Nature::Workload(workload), "spec") => {
+                        crate::strategy::empty_workload(workload)
+                    }
                     _ => json!({}),
                 };
                 map.insert(part.to_owned(), inner);

@@ -30,6 +30,16 @@ pub(crate) enum Nature {
     Definition,
     Policy,
     Binding,
+    Workload(Workload),
+}
+
+/// What runs pods: the kinds of `apps/v1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Workload {
+    Deployment,
+    ReplicaSet,
+    StatefulSet,
+    DaemonSet,
 }
 
 /// A kind, in all its served versions.
@@ -130,6 +140,7 @@ impl ResourceType {
                 | Nature::Policy
                 | Nature::Binding
                 | Nature::Pod
+                | Nature::Workload(_)
         )
     }
 }
@@ -142,14 +153,34 @@ pub(crate) fn api_version(group: &str, version: &str) -> String {
 #[derive(Debug)]
 pub(crate) struct Registry {
     types: BTreeMap<(String, String), Arc<ResourceType>>,
+    workloads: Workloads,
+}
+
+/// Whether the server has the kinds of `apps/v1`.
+///
+/// Where it has them, what they own goes with them, as in a real cluster: pods whose owner was never created are collected as garbage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workloads {
+    /// It serves them. Nothing rolls them out: a controller is a client.
+    Served,
+    /// It does not know them, and leaves alone what claims to be theirs.
+    Absent,
 }
 
 impl Registry {
     /// The built-in kinds alone.
-    pub(crate) fn built_in() -> Self {
-        let types =
-            builtin::types().into_iter().map(|ty| ((ty.group.clone(), ty.plural.clone()), ty));
-        Self { types: types.collect() }
+    pub(crate) fn built_in(workloads: Workloads) -> Self {
+        let wanted = |ty: &Arc<ResourceType>| {
+            workloads == Workloads::Served || !matches!(ty.nature, Nature::Workload(_))
+        };
+        let types = builtin::types().into_iter().filter(wanted);
+        let types = types.map(|ty| ((ty.group.clone(), ty.plural.clone()), ty)).collect();
+        Self { types, workloads }
+    }
+
+    /// The built-in kinds alone, once more.
+    pub(crate) fn emptied(&self) -> Self {
+        Self::built_in(self.workloads)
     }
 
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Resolved> {

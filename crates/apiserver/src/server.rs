@@ -17,7 +17,7 @@ use crate::{
     controllers::Concern,
     fault::Faults,
     ids::Ids,
-    registry::{Nature, Registry},
+    registry::{Nature, Registry, Workloads},
     store::{Backup, Happening, Store, Stored},
     trace::Trace,
 };
@@ -44,6 +44,8 @@ pub struct Settings {
     pub watch_limit: Option<Duration>,
     /// Garbage collection and the like.
     pub controllers: Controllers,
+    /// The kinds of `apps/v1`.
+    pub workloads: Workloads,
 }
 
 impl Default for Settings {
@@ -54,6 +56,7 @@ impl Default for Settings {
             bookmarks: Some(Duration::from_mins(1)),
             watch_limit: Some(Duration::from_hours(1)),
             controllers: Controllers::Prompt,
+            workloads: Workloads::Absent,
         }
     }
 }
@@ -108,7 +111,7 @@ impl Server {
         let now = clock.now();
         let mut state = State {
             store: Store::new(settings.history),
-            registry: Registry::built_in(),
+            registry: Registry::built_in(settings.workloads),
             ids: Ids::seeded(settings.seed),
             hooks: Hooks::default(),
             policies: crate::admission::policy::Cache::default(),
@@ -238,7 +241,7 @@ impl State {
 
     /// Reads every definition again, after the store was replaced.
     fn reload_definitions(&mut self) {
-        self.registry = Registry::built_in();
+        self.registry = self.registry.emptied();
         let definitions: Vec<Value> = self
             .store
             .shelf("customresourcedefinitions")

@@ -4,14 +4,16 @@ mod node;
 mod pod;
 mod problems;
 mod texts;
+mod workload;
 
 pub(crate) use problems::{problems, repeats};
+pub(crate) use workload::empty as empty_workload;
 
 use serde_json::{Map, Value, json};
 
 use crate::{
     meta,
-    registry::{Nature, Resolved, crd},
+    registry::{Nature, Resolved, Workload, crd},
 };
 
 /// A namespace as the server makes it.
@@ -63,6 +65,7 @@ pub(crate) fn default(nature: Nature, object: &mut Value) {
             }
         }
         Nature::Pod => default_pod(object),
+        Nature::Workload(kind) => workload::default(kind, object),
         Nature::Node => {
             let spec = meta::entry(object, "spec");
             if let Some(range) = spec.get("podCIDR").filter(|range| *range != "").cloned() {
@@ -136,12 +139,20 @@ fn default_matching(matching: &mut Map<String, Value>) {
 
 fn default_pod(object: &mut Value) {
     let spec = meta::entry(object, "spec");
+    default_pod_spec(spec);
+    fill(spec, "enableServiceLinks", json!(true));
+    let status = meta::entry(object, "status");
+    fill(status, "phase", json!("Pending"));
+    complete_conditions(status, "lastProbeTime");
+}
+
+/// What is filled in wherever a pod is described, in a template too.
+fn default_pod_spec(spec: &mut Map<String, Value>) {
     fill(spec, "restartPolicy", json!("Always"));
     fill(spec, "dnsPolicy", json!("ClusterFirst"));
     fill(spec, "terminationGracePeriodSeconds", json!(30));
     fill(spec, "schedulerName", json!("default-scheduler"));
     fill(spec, "securityContext", json!({}));
-    fill(spec, "enableServiceLinks", json!(true));
     for key in ["containers", "initContainers"] {
         let containers = spec.get_mut(key).and_then(Value::as_array_mut);
         for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -159,9 +170,6 @@ fn default_pod(object: &mut Value) {
             }
         }
     }
-    let status = meta::entry(object, "status");
-    fill(status, "phase", json!("Pending"));
-    complete_conditions(status, "lastProbeTime");
 }
 
 /// What only creation does.
@@ -190,6 +198,7 @@ pub(crate) fn on_create(kind: &Resolved, object: &mut Value) {
                 map.insert("status".into(), json!({}));
             }
         }
+        Nature::Workload(kind) => workload::on_create(kind, object),
         Nature::Custom if kind.version.status => {
             if let Some(map) = object.as_object_mut() {
                 map.remove("status");
@@ -201,6 +210,9 @@ pub(crate) fn on_create(kind: &Resolved, object: &mut Value) {
 
 /// What admission adds to a changed object again, because its author cannot know of it.
 pub(crate) fn on_update(nature: Nature, old: &Value, new: &mut Value) {
+    if nature == Nature::Workload(Workload::DaemonSet) {
+        workload::count_templates(old, new);
+    }
     if nature != Nature::Pod {
         return;
     }

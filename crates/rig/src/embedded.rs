@@ -11,7 +11,7 @@ use std::{
     thread::JoinHandle,
 };
 
-use apiserver::{Access, RuntimeClock, Settings};
+use apiserver::{Access, RuntimeClock, Settings, Workloads};
 use jiff::Timestamp;
 use serde_json::json;
 use tempfile::TempDir;
@@ -42,7 +42,10 @@ impl Embedded {
         let thread = std::thread::spawn(move || {
             runtime.block_on(async {
                 let clock = RuntimeClock::starting_at(Timestamp::now());
-                let server = apiserver::Server::new(clock, Settings::default());
+                let server = apiserver::Server::new(
+                    clock,
+                    Settings { workloads: Workloads::Served, ..Settings::default() },
+                );
                 match server.listen(0, Access::Everybody).await {
                     Ok(listener) => {
                         // Nobody hears this when the starter is gone; then the end is near too.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Nature, ResourceType, Served, definitions::Definitions};
+use super::{Nature, ResourceType, Served, Workload, definitions::Definitions};
 use crate::name::NameRule;
 
 struct Row {
@@ -60,6 +60,10 @@ const ROWS: &[Row] = &[
     Row { nature: Nature::Policy, group: ADMISSION, kind: "ValidatingAdmissionPolicy", plural: "validatingadmissionpolicies", short: &[], namespaced: false, status: true, definition: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy", shelf: "validatingadmissionpolicies", selectable: &[] },
     Row { nature: Nature::Binding, group: ADMISSION, kind: "ValidatingAdmissionPolicyBinding", plural: "validatingadmissionpolicybindings", short: &[], namespaced: false, status: false, definition: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding", shelf: "validatingadmissionpolicybindings", selectable: &[] },
     Row { nature: Nature::Definition, group: "apiextensions.k8s.io", kind: "CustomResourceDefinition", plural: "customresourcedefinitions", short: &["crd", "crds"], namespaced: false, status: true, definition: "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition", shelf: "customresourcedefinitions", selectable: &[] },
+    Row { nature: Nature::Workload(Workload::DaemonSet), group: "apps", kind: "DaemonSet", plural: "daemonsets", short: &["ds"], namespaced: true, status: true, definition: "io.k8s.api.apps.v1.DaemonSet", shelf: "daemonsets", selectable: &[] },
+    Row { nature: Nature::Workload(Workload::Deployment), group: "apps", kind: "Deployment", plural: "deployments", short: &["deploy"], namespaced: true, status: true, definition: "io.k8s.api.apps.v1.Deployment", shelf: "deployments", selectable: &[] },
+    Row { nature: Nature::Workload(Workload::ReplicaSet), group: "apps", kind: "ReplicaSet", plural: "replicasets", short: &["rs"], namespaced: true, status: true, definition: "io.k8s.api.apps.v1.ReplicaSet", shelf: "replicasets", selectable: &[] },
+    Row { nature: Nature::Workload(Workload::StatefulSet), group: "apps", kind: "StatefulSet", plural: "statefulsets", short: &["sts"], namespaced: true, status: true, definition: "io.k8s.api.apps.v1.StatefulSet", shelf: "statefulsets", selectable: &[] },
     Row { nature: Nature::Lease, group: "coordination.k8s.io", kind: "Lease", plural: "leases", short: &[], namespaced: true, status: false, definition: "io.k8s.api.coordination.v1.Lease", shelf: "leases", selectable: &[] },
     Row { nature: Nature::Event, group: "events.k8s.io", kind: "Event", plural: "events", short: &["ev"], namespaced: true, status: false, definition: "io.k8s.api.events.v1.Event", shelf: "events", selectable: REGARDING_FIELDS },
     Row { nature: Nature::DisruptionBudget, group: "policy", kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", short: &["pdb"], namespaced: true, status: true, definition: "io.k8s.api.policy.v1.PodDisruptionBudget", shelf: "poddisruptionbudgets", selectable: &[] },
@@ -72,7 +76,7 @@ pub(crate) fn types() -> Vec<Arc<ResourceType>> {
 
 fn read(row: &Row) -> ResourceType {
     let categories: &[&str] = match row.nature {
-        Nature::Pod => &["all"],
+        Nature::Pod | Nature::Workload(_) => &["all"],
         Nature::Policy | Nature::Binding | Nature::Definition => &["api-extensions"],
         _ => &[],
     };

@@ -8,6 +8,7 @@ use std::{
 use k8s_openapi::{
     api::{
         admissionregistration::v1::{ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding},
+        apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet},
         coordination::v1::Lease,
         core::v1::{ConfigMap, Event, Namespace, Node, Pod, Secret, ServiceAccount},
         policy::v1::{Eviction, PodDisruptionBudget},
@@ -49,6 +50,10 @@ impl Definitions {
         generator.subschema_for::<k8s_openapi::api::events::v1::Event>();
         generator.subschema_for::<Lease>();
         generator.subschema_for::<PodDisruptionBudget>();
+        generator.subschema_for::<Deployment>();
+        generator.subschema_for::<ReplicaSet>();
+        generator.subschema_for::<StatefulSet>();
+        generator.subschema_for::<DaemonSet>();
         generator.subschema_for::<Eviction>();
         generator.subschema_for::<DeleteOptions>();
         generator.subschema_for::<CustomResourceDefinition>();

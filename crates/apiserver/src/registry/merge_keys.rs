@@ -35,6 +35,12 @@ macro_rules! core {
     };
 }
 
+macro_rules! apps {
+    ($name:literal) => {
+        concat!("io.k8s.api.apps.v1.", $name)
+    };
+}
+
 macro_rules! admission {
     ($name:literal) => {
         concat!("io.k8s.api.admissionregistration.v1.", $name)
@@ -81,6 +87,10 @@ const TABLE: &[Merge] = &[
     row(core!("EphemeralContainer"), "env", &["name"], Some("name")),
     row(core!("EphemeralContainer"), "volumeMounts", &["mountPath"], Some("mountPath")),
     row(core!("ServiceAccount"), "secrets", &["name"], Some("name")),
+    row(apps!("DeploymentStatus"), "conditions", &["type"], Some("type")),
+    row(apps!("ReplicaSetStatus"), "conditions", &["type"], Some("type")),
+    row(apps!("StatefulSetStatus"), "conditions", &["type"], Some("type")),
+    row(apps!("DaemonSetStatus"), "conditions", &["type"], Some("type")),
     row("io.k8s.api.policy.v1.PodDisruptionBudgetStatus", "conditions", &["type"], Some("type")),
     row(
         "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus",

@@ -50,6 +50,7 @@ pub(crate) fn problems(nature: Nature, object: &Value, old: Option<&Value>) -> V
                 ));
             }
         }
+        Nature::Workload(kind) => causes.extend(super::workload::problems(kind, object, old)),
         Nature::Node => causes.extend(super::node::problems(object, old)),
         Nature::Namespace => {
             let own = meta::at(object, &["spec", "finalizers"]).and_then(Value::as_array);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{age, jsonpath};
 use crate::{
     meta::{self, at, text_at},
-    registry::{Nature, Resolved},
+    registry::{Nature, Resolved, Workload},
 };
 
 type Columns = &'static [(&'static str, &'static str, i64)];
@@ -81,7 +81,53 @@ pub(crate) fn columns(nature: Nature) -> Columns {
             ("ParamRef", "string", 0),
             ("Age", "string", 0),
         ],
+        Nature::Workload(kind) => workload_columns(kind),
         Nature::Custom => &[],
+    }
+}
+
+fn workload_columns(kind: Workload) -> Columns {
+    match kind {
+        Workload::Deployment => &[
+            ("Name", "string", 0),
+            ("Ready", "string", 0),
+            ("Up-to-date", "integer", 0),
+            ("Available", "integer", 0),
+            ("Age", "string", 0),
+            ("Containers", "string", 1),
+            ("Images", "string", 1),
+            ("Selector", "string", 1),
+        ],
+        Workload::ReplicaSet => &[
+            ("Name", "string", 0),
+            ("Desired", "integer", 0),
+            ("Current", "integer", 0),
+            ("Ready", "integer", 0),
+            ("Age", "string", 0),
+            ("Containers", "string", 1),
+            ("Images", "string", 1),
+            ("Selector", "string", 1),
+        ],
+        Workload::StatefulSet => &[
+            ("Name", "string", 0),
+            ("Ready", "string", 0),
+            ("Age", "string", 0),
+            ("Containers", "string", 1),
+            ("Images", "string", 1),
+        ],
+        Workload::DaemonSet => &[
+            ("Name", "string", 0),
+            ("Desired", "integer", 0),
+            ("Current", "integer", 0),
+            ("Ready", "integer", 0),
+            ("Up-to-date", "integer", 0),
+            ("Available", "integer", 0),
+            ("Node Selector", "string", 0),
+            ("Age", "string", 0),
+            ("Containers", "string", 1),
+            ("Images", "string", 1),
+            ("Selector", "string", 1),
+        ],
     }
 }
 
@@ -147,8 +193,90 @@ pub(crate) fn cells(kind: &Resolved, object: &Value, now: Timestamp) -> Vec<Valu
             };
             vec![name(), text(&["spec", "policyName"]).into(), reference.into(), old()]
         }
+        Nature::Workload(kind) => workload(kind, object, now),
         Nature::Custom => Vec::new(),
     }
+}
+
+fn workload(kind: Workload, object: &Value, now: Timestamp) -> Vec<Value> {
+    let number = |part: &str, key: &str| {
+        at(object, &[part, key]).and_then(Value::as_i64).unwrap_or_default()
+    };
+    let (wanted, ready) = (number("spec", "replicas"), number("status", "readyReplicas"));
+    let name = || Value::from(meta::name(object));
+    let age = || Value::from(age(meta::text(object, "creationTimestamp"), now));
+    let share = || Value::from(format!("{ready}/{wanted}"));
+    let of = |key: &str| Value::from(number("status", key));
+    let each = |key: &str| {
+        let containers = at(object, &["spec", "template", "spec", "containers"]);
+        let containers = containers.and_then(Value::as_array).into_iter().flatten();
+        let texts: Vec<&str> = containers.map(|container| text_at(container, &[key])).collect();
+        Value::from(texts.join(","))
+    };
+    let selector = || Value::from(selector_text(at(object, &["spec", "selector"])));
+    let mut cells = match kind {
+        Workload::Deployment => {
+            vec![name(), share(), of("updatedReplicas"), of("availableReplicas"), age()]
+        }
+        Workload::ReplicaSet => {
+            vec![name(), wanted.into(), of("replicas"), ready.into(), age()]
+        }
+        Workload::StatefulSet => vec![name(), share(), age()],
+        Workload::DaemonSet => {
+            let place = at(object, &["spec", "template", "spec", "nodeSelector"]);
+            vec![
+                name(),
+                of("desiredNumberScheduled"),
+                of("currentNumberScheduled"),
+                of("numberReady"),
+                of("updatedNumberScheduled"),
+                of("numberAvailable"),
+                labels_text(place).into(),
+                age(),
+            ]
+        }
+    };
+    cells.extend([each("name"), each("image")]);
+    if kind != Workload::StatefulSet {
+        cells.push(selector());
+    }
+    cells
+}
+
+fn labels_text(labels: Option<&Value>) -> String {
+    let labels = labels.and_then(Value::as_object).into_iter().flatten();
+    let pair =
+        |(key, value): (&String, &Value)| format!("{key}={}", value.as_str().unwrap_or_default());
+    let mut pairs: Vec<String> = labels.map(pair).collect();
+    pairs.sort_unstable();
+    or(&pairs.join(","), "<none>").to_owned()
+}
+
+/// A selector as people write it on a command line.
+fn selector_text(selector: Option<&Value>) -> String {
+    let Some(selector) = selector else { return "<none>".to_owned() };
+    let labels = selector.get("matchLabels").and_then(Value::as_object).into_iter().flatten();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut parts: Vec<(String, String)> =
+        labels.map(|(key, value)| (key.clone(), format!("{key}={}", text(value)))).collect();
+    let expressions = selector.get("matchExpressions").and_then(Value::as_array);
+    for expression in expressions.into_iter().flatten() {
+        let key = text_at(expression, &["key"]);
+        let values = expression.get("values").and_then(Value::as_array).into_iter().flatten();
+        let mut values: Vec<String> = values.map(text).collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        let part = match text_at(expression, &["operator"]) {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "DoesNotExist" => format!("!{key}"),
+            _ => key.to_owned(),
+        };
+        parts.push((key.to_owned(), part));
+    }
+    parts.sort();
+    let parts: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
+    or(&parts.join(","), "<none>").to_owned()
 }
 
 fn node(object: &Value, now: Timestamp) -> Vec<Value> {

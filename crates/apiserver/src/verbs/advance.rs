@@ -11,7 +11,7 @@ use crate::{
     call::Call,
     managed::{self, Manager, Reach},
     meta,
-    registry::Nature,
+    registry::{Nature, Workload},
     render::{as_stored, for_storage},
     status::{Cause, Refusal},
     store::{Happening, Stored},
@@ -172,7 +172,10 @@ fn confine(call: &Call<'_>, old: &Value, new: &mut Value, scope: Scope) {
 /// Whether anything changed that a controller has to act upon.
 fn spec_changed(call: &Call<'_>, old: &Value, new: &Value) -> bool {
     if !call.kind.is_custom() {
-        return old.get("spec") != new.get("spec");
+        // A controller of Deployments looks at annotations too, and so they count there.
+        let counts = call.kind.ty.nature == Nature::Workload(Workload::Deployment);
+        return old.get("spec") != new.get("spec")
+            || counts && meta::field(old, "annotations") != meta::field(new, "annotations");
     }
     let status_apart = call.kind.version.status;
     let relevant = |value: &Value| {

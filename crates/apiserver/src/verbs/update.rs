@@ -94,6 +94,7 @@ fn unconditional(nature: Nature) -> bool {
             | Nature::Secret
             | Nature::ServiceAccount
             | Nature::Event
+            | Nature::Workload(_)
     )
 }
 
