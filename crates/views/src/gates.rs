@@ -10,7 +10,10 @@ use serde_json::Value;
 use tidegate_core::{
     held::{Holder, Said},
     policy::verdict::Verdict,
-    reach::selects::{self, Selects, Target},
+    reach::{
+        selector::Selects,
+        selects::{self, Asked},
+    },
 };
 
 use crate::{
@@ -166,7 +169,7 @@ pub struct Part<'a> {
 
 impl<'a> Why<'a> {
     /// Asks every holder about an object, in each room that may hold it.
-    pub fn new(holders: &'a [Holder], object: String, targets: &[Target<'_>], at: Instant) -> Self {
+    pub fn new(holders: &'a [Holder], object: String, targets: &[Asked<'_>], at: Instant) -> Self {
         let by = holders.iter().filter_map(|holder| {
             let spec = holder.document.get("spec").unwrap_or(&Value::Null);
             let asked = targets

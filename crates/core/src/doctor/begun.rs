@@ -13,7 +13,8 @@ use crate::{
     policy::verdict::Verdict,
     reach::{
         rooms,
-        selects::{Labels, Selects, Target, selects},
+        selector::{Labels, Selects},
+        selects::{Asked, selects},
     },
 };
 
@@ -58,7 +59,7 @@ pub fn outside<'a>(
         let pair =
             |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
         let labels: Labels = labels.into_iter().flatten().filter_map(pair).collect();
-        let target = Target {
+        let target = Asked {
             room,
             name,
             labels: Some(&labels),

@@ -10,7 +10,8 @@ use crate::{
     reach::{
         called::Called,
         rooms::Room,
-        selects::{Labels, Selects, Target, selects},
+        selector::{Labels, Selects},
+        selects::{Asked, selects},
     },
 };
 
@@ -70,7 +71,7 @@ pub fn probe<'a>(
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let namespace = text("/metadata/namespace");
         let labels = kind.labels_of(object);
-        let target = Target {
+        let target = Asked {
             room,
             name: text("/metadata/name"),
             labels: labels.as_ref(),

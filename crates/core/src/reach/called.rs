@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     rooms::{ROOMS, Room, room},
-    selects::Labels,
+    selector::Labels,
 };
 
 /// A kind whose objects rooms hold.

@@ -59,9 +59,13 @@ pub fn names_namespaces(selector: &LabelSelector) -> bool {
             .any(|demand| demand.key == NAMESPACE_NAME && demand.operator == LabelOperator::In)
 }
 
-type Holds<'a> = &'a dyn Fn(Option<&str>) -> bool;
+pub(super) type Holds<'a> = &'a dyn Fn(Option<&str>) -> bool;
 
-fn judged(selector: &LabelSelector, judge: impl Fn(&str, Holds<'_>) -> Selects) -> Selects {
+/// Whether a selector chooses, where each demand is judged by the key of its label and what must hold of its value.
+pub(super) fn judged(
+    selector: &LabelSelector,
+    judge: impl Fn(&str, Holds<'_>) -> Selects,
+) -> Selects {
     let LabelSelector { match_labels, match_expressions } = selector;
     let equal = match_labels
         .iter()

@@ -1,24 +1,21 @@
 //! Does a gate or a freeze select something that others own? (RCH-11, RCH-12, RCH-13)
 //!
-//! For questions about an object and not about a write, which the API server judges by the same rules in its own language.
+//! For questions about an object of which not everything may be known, and not about a write, which the API server judges by the same rules in
+//! its own language. What the operator asks of gates that it has read is [`held_by`](super::held::held_by).
 
-use std::collections::BTreeMap;
-
-use api::reach::{LabelOperator, LabelRequirement, LabelSelector, LabelValue};
+use api::reach::LabelSelector;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::rooms::{Room, SystemNamespaces};
-
-/// The label by which every namespace is named: the server writes it.
-pub const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
-
-/// Labels of an object.
-pub type Labels = BTreeMap<String, String>;
+use super::{
+    held::{Place, is_left_alone},
+    rooms::Room,
+    selector::{Labels, Selects, chooses_namespace, judged, names_namespaces},
+};
 
 /// Something that gates may hold.
 #[derive(Clone, Copy, Debug)]
-pub struct Target<'a> {
+pub struct Asked<'a> {
     /// The room that knows its first write.
     pub room: &'a Room,
     /// What people name.
@@ -33,71 +30,48 @@ pub struct Target<'a> {
     pub operators: &'a str,
 }
 
-/// Whether something is selected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Selects {
-    /// It is not.
-    No,
-    /// Nobody can tell: labels are not known, or what they are compared with cannot be read.
-    CannotTell,
-    /// It is.
-    Yes,
-}
-
-impl Selects {
-    fn when(is_so: bool) -> Self {
-        if is_so { Self::Yes } else { Self::No }
-    }
-}
-
 /// Whether a gate or a freeze with this specification, in a namespace of its own or in none, selects something. Without `holds`, as a freeze
 /// may be, everything is selected.
-pub fn selects(spec: &Value, own: Option<&str>, target: &Target<'_>) -> Selects {
+pub fn selects(spec: &Value, own: Option<&str>, asked: &Asked<'_>) -> Selects {
     let chosen = match spec.get("holds").and_then(Value::as_array) {
         None => Selects::Yes,
         Some(holds) => {
-            let of_room = holds.iter().filter(|hold| hold["what"] == target.room.name_of());
-            of_room.map(|hold| chosen(hold, target)).max().unwrap_or(Selects::No)
+            let of_room = holds.iter().filter(|hold| hold["what"] == asked.room.name_of());
+            of_room.map(|hold| chosen(hold, asked)).max().unwrap_or(Selects::No)
         }
     };
-    chosen.min(reaches(spec, own, target))
+    chosen.min(reaches(spec, own, asked))
 }
 
-fn chosen(hold: &Value, target: &Target<'_>) -> Selects {
+fn chosen(hold: &Value, asked: &Asked<'_>) -> Selects {
     let names = hold.get("names").and_then(Value::as_array);
-    let is_named = names.map(|list| Selects::when(list.iter().any(|name| name == target.name)));
+    let is_named = names.map(|list| Selects::when(list.iter().any(|name| name == asked.name)));
     let labelled = selector(hold, "selector").map(|selector| match selector {
         Err(Unknown) => Selects::CannotTell,
-        Ok(selector) => matches(&selector, |key| {
-            let labels = target.labels.ok_or(Unknown)?;
-            Ok(labels.get(key).map(String::as_str))
+        Ok(selector) => judged(&selector, |key, holds| {
+            let label = |labels: &Labels| holds(labels.get(key).map(String::as_str));
+            asked.labels.map_or(Selects::CannotTell, |labels| Selects::when(label(labels)))
         }),
     });
     is_named.into_iter().chain(labelled).max().unwrap_or(Selects::Yes)
 }
 
 /// RCH-13
-fn reaches(spec: &Value, own: Option<&str>, target: &Target<'_>) -> Selects {
+fn reaches(spec: &Value, own: Option<&str>, asked: &Asked<'_>) -> Selects {
     if own.is_some() {
-        return Selects::when(own == target.namespace);
+        return Selects::when(own == asked.namespace);
     }
     let chosen = selector(spec, "namespaceSelector");
-    let Some(namespace) = target.namespace else {
+    let Some(namespace) = asked.namespace else {
         return Selects::when(chosen.is_none());
     };
-    let of_system = namespace.starts_with("kube-")
-        || namespace.starts_with("openshift-")
-        || namespace == target.operators;
-    let left_alone = of_system && target.room.system == SystemNamespaces::LeftAlone;
+    let place = Place { namespace, labels: asked.namespace_labels, home: Some(asked.operators) };
+    let left_alone = is_left_alone(asked.room, &place);
     match chosen {
         None => Selects::when(!left_alone),
         Some(Err(Unknown)) => Selects::CannotTell,
         Some(Ok(selector)) if left_alone && !names_namespaces(&selector) => Selects::No,
-        Some(Ok(selector)) => matches(&selector, |key| match target.namespace_labels {
-            _ if key == NAMESPACE_NAME => Ok(Some(namespace)),
-            Some(labels) => Ok(labels.get(key).map(String::as_str)),
-            None => Err(Unknown),
-        }),
+        Some(Ok(selector)) => chooses_namespace(&selector, namespace, asked.namespace_labels),
     }
 }
 
@@ -110,46 +84,13 @@ fn selector(place: &Value, field: &str) -> Option<Result<LabelSelector, Unknown>
     Some(LabelSelector::deserialize(given).map_err(|_| Unknown))
 }
 
-fn names_namespaces(selector: &LabelSelector) -> bool {
-    let named = |demand: &LabelRequirement| {
-        demand.key == NAMESPACE_NAME && demand.operator == LabelOperator::In
-    };
-    selector.match_labels.contains_key(NAMESPACE_NAME)
-        || selector.match_expressions.iter().any(named)
-}
-
-/// Whether a selector matches, where a label may be not known.
-fn matches<'a>(
-    selector: &LabelSelector,
-    label: impl Fn(&str) -> Result<Option<&'a str>, Unknown>,
-) -> Selects {
-    let judged = |key: &str, holds: &dyn Fn(Option<&str>) -> bool| {
-        label(key).map_or(Selects::CannotTell, |value| Selects::when(holds(value)))
-    };
-    let equal = selector
-        .match_labels
-        .iter()
-        .map(|(key, LabelValue(wanted))| judged(key, &|value| value == Some(wanted.as_str())));
-    let demanded = selector.match_expressions.iter().map(|demand| {
-        let LabelRequirement { key, operator, values } = demand;
-        let listed = |value: &str| values.iter().any(|listed| listed == value);
-        judged(key, &|value| match operator {
-            LabelOperator::In => value.is_some_and(listed),
-            LabelOperator::NotIn => !value.is_some_and(listed),
-            LabelOperator::Exists => value.is_some(),
-            LabelOperator::DoesNotExist => value.is_none(),
-        })
-    });
-    equal.chain(demanded).min().unwrap_or(Selects::Yes)
-}
-
 #[cfg(test)]
 mod tests {
     use api::reach::What;
     use serde_json::json;
 
     use super::*;
-    use crate::reach::rooms::room;
+    use crate::reach::{rooms::room, selector::NAMESPACE_NAME};
 
     fn labels(pairs: &[(&str, &str)]) -> Labels {
         pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
@@ -159,7 +100,7 @@ mod tests {
     fn check(spec: &Value, own: Option<&str>, namespace: &str, expected: Selects) {
         let own_labels = labels(&[("tier", "web")]);
         let namespace_labels = (namespace == "shop").then(|| labels(&[("env", "prod")]));
-        let target = Target {
+        let asked = Asked {
             room: room(What::Deployments).unwrap(),
             name: "web",
             labels: Some(&own_labels),
@@ -167,7 +108,7 @@ mod tests {
             namespace_labels: namespace_labels.as_ref(),
             operators: "tidegate-system",
         };
-        assert_eq!(selects(spec, own, &target), expected, "{spec}");
+        assert_eq!(selects(spec, own, &asked), expected, "{spec}");
     }
 
     /// RCH-11, RCH-12

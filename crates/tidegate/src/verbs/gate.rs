@@ -14,7 +14,8 @@ use tidegate_core::{
     reach::{
         called::{self, Called},
         rooms,
-        selects::{self, Labels, Selects, Target},
+        selector::{Labels, Selects},
+        selects::{self, Asked},
     },
 };
 use views::{
@@ -194,7 +195,7 @@ fn why(args: &WhyArgs, edge: &mut Edge) -> anyhow::Result<Output> {
     let holders = held::holders(&snapshot, documents);
     let labels = found.as_ref().and_then(|document| kind.labels_of(document));
     let targets = kind.rooms.iter().filter_map(|what| {
-        Some(Target {
+        Some(Asked {
             room: rooms::room(*what)?,
             name,
             labels: labels.as_ref(),
@@ -203,7 +204,7 @@ fn why(args: &WhyArgs, edge: &mut Edge) -> anyhow::Result<Output> {
             operators: &args.operator_namespace,
         })
     });
-    let targets: Vec<Target<'_>> = targets.collect();
+    let targets: Vec<Asked<'_>> = targets.collect();
     let object = format!("{}/{namespace}/{name}", kind.kind);
     let why = Why::new(&holders, object, &targets, at);
     let text =
@@ -348,7 +349,7 @@ fn targets(
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
         let labels: Option<Labels> = kind.labels_of(object);
-        let target = Target {
+        let target = Asked {
             room: wanted.room,
             name,
             labels: labels.as_ref(),
