@@ -218,3 +218,23 @@ async fn a_wish_that_is_taken_back_never_began_and_another_is_asked_for_itself()
     leap(&world, 24 * 5).await;
     assert!(mark(&world).is_some_and(|mark| mark.starts_with("4.20.8")));
 }
+
+/// OVR-2: what `tidegate control-plane start` writes lets one release begin before its window, and no other.
+#[tokio::test(start_paused = true)]
+async fn an_override_for_a_release_lets_that_one_begin_and_no_other() {
+    const OVERRIDES: &str = "/apis/changemanagement.openshift.io/v1alpha1/clusterchangeoverrides";
+    let world = asked();
+    let _operator = world.start_with(starting("one"));
+    settle().await;
+    let opens = |name: &str, release: &str| {
+        json!({"apiVersion": "changemanagement.openshift.io/v1alpha1", "kind": "ClusterChangeOverride",
+            "metadata": {"name": name}, "spec": {"target": {"kind": "ClusterVersion", "name": "version"},
+                "until": "2026-11-13T23:40:00Z", "reason": "CVE", "only": {"release": release}}})
+    };
+    world.create(OVERRIDES, &opens("another", "4.20.8"));
+    pass(Duration::from_mins(2)).await;
+    assert_eq!(mark(&world), None);
+    world.create(OVERRIDES, &opens("this", "4.20.7"));
+    pass(Duration::from_mins(2)).await;
+    assert!(mark(&world).is_some_and(|mark| mark.starts_with("4.20.7 at 2026-11-13T23:0")));
+}
