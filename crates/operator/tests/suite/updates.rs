@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use api::names::ACCEPTED_RELEASE;
 use apiserver::{Fault, RequestMatch, Scripted};
-use operator::Settings;
+use operator::{Proof, Settings};
 use serde_json::{Value, json};
 
 use super::{
-    budget::install,
+    budget::{install, refuse_late_marks},
     common::{POLICIES, Running, World, by_policy, condition, managing, pass, settle, weekend},
+    rollout::waiting_machines,
 };
 
 const VERSIONS: &str = "/apis/config.openshift.io/v1/clusterversions";
@@ -28,15 +29,20 @@ fn asked() -> World {
     let world = World::new();
     install(&world, MANIFEST, |_| true);
     world.create(POLICIES, &weekend("weekend"));
+    ask(&world, &by_policy("weekend"));
+    world
+}
+
+/// Makes the control plane of a cluster, with a stanza and a wish.
+fn ask(world: &World, stanza: &Value) {
     let version = json!({"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion",
         "metadata": {"name": "version"},
-        "spec": {"desiredUpdate": {"version": "4.20.7"}, "changeManagement": by_policy("weekend")}});
+        "spec": {"desiredUpdate": {"version": "4.20.7"}, "changeManagement": stanza}});
     world.create(VERSIONS, &version);
     let status = json!({"desired": {"version": "4.20.6", "image": image('6')},
         "availableUpdates": [{"version": "4.20.7", "image": image('7')}, {"version": "4.20.8", "image": image('8')}],
         "history": [{"state": "Completed", "version": "4.20.6", "image": image('6'), "startedTime": "2026-01-01T00:00:00Z"}]});
     world.merge(&format!("{VERSION}/status"), &json!({"status": status}));
-    world
 }
 
 /// One that starts updates, where nobody proves what the server refuses: there are no nodes to try it on.
@@ -217,4 +223,44 @@ async fn a_wish_that_is_taken_back_never_began_and_another_is_asked_for_itself()
     assert_eq!(condition(&world.get(VERSION), "ChangesPending"), "True Held");
     leap(&world, 24 * 5).await;
     assert!(mark(&world).is_some_and(|mark| mark.starts_with("4.20.8")));
+}
+
+/// GATE-13: where nobody saw the server refuse a mark, nothing is marked, and that is told; it comes, and what waits begins.
+#[tokio::test(start_paused = true)]
+async fn where_the_server_was_not_seen_refusing_marks_nothing_begins() {
+    let (world, waived) = waiting_machines(3).await;
+    drop(waived);
+    refuse_late_marks(&world);
+    ask(&world, &json!({"strategy": "Permissive"}));
+    let proven = Settings { proof: Proof::Required, ..starting("two") };
+    let _operator = world.start_with(proven);
+    pass(Duration::from_mins(5)).await;
+    assert_eq!(mark(&world), None);
+    let version = world.get(VERSION);
+    assert_eq!(condition(&version, "ChangesPending"), "True Stopped");
+    assert!(version["status"].to_string().contains("(PolicyMissing)"), "{version}");
+    install(&world, MANIFEST, |_| true);
+    pass(Duration::from_mins(2)).await;
+    assert!(mark(&world).is_some(), "{}", world.get(VERSION));
+    assert_eq!(condition(&world.get(VERSION), "Enforced"), "True Proven");
+}
+
+/// OVR-2: what `tidegate control-plane start` writes lets one release begin before its window, and no other.
+#[tokio::test(start_paused = true)]
+async fn an_override_for_a_release_lets_that_one_begin_and_no_other() {
+    const OVERRIDES: &str = "/apis/changemanagement.openshift.io/v1alpha1/clusterchangeoverrides";
+    let world = asked();
+    let _operator = world.start_with(starting("one"));
+    settle().await;
+    let opens = |name: &str, release: &str| {
+        json!({"apiVersion": "changemanagement.openshift.io/v1alpha1", "kind": "ClusterChangeOverride",
+            "metadata": {"name": name}, "spec": {"target": {"kind": "ClusterVersion", "name": "version"},
+                "until": "2026-11-13T23:40:00Z", "reason": "CVE", "only": {"release": release}}})
+    };
+    world.create(OVERRIDES, &opens("another", "4.20.8"));
+    pass(Duration::from_mins(2)).await;
+    assert_eq!(mark(&world), None);
+    world.create(OVERRIDES, &opens("this", "4.20.7"));
+    pass(Duration::from_mins(2)).await;
+    assert!(mark(&world).is_some_and(|mark| mark.starts_with("4.20.7 at 2026-11-13T23:0")));
 }

@@ -79,14 +79,24 @@ pub fn decided(version: &SeenGated, gate: &Gate, around: Around<'_>, now: Instan
     Plan { actions: vec![mark], status, notes, wake: plan.wake, spread: None }
 }
 
-/// Who keeps its gate, as far as anybody knows (GATE-13). Whoever installed the newest release and asked nobody is kept by nothing that the
-/// server refuses; once they asked, what was said of that is over.
+/// Who keeps its gate, as far as anybody knows (GATE-13). Whoever installed the newest release under our eyes and asked nobody is kept by
+/// nothing that the server refuses; once they asked, what was said of that is over.
 fn kept(version: &SeenGated, plane: &SeenPlane, tried: Option<Enforcement>) -> Enforcement {
-    if plane.began_unmarked() {
+    let before = version.enforcement();
+    let was_told = before == Some(Enforcement::Advisory);
+    if plane.began_unmarked() && (was_told || began_under_our_eyes(version)) {
         return Enforcement::Advisory;
     }
-    let before = version.enforcement().filter(|before| *before != Enforcement::Advisory);
-    tried.or(before).unwrap_or_default()
+    tried.or(before.filter(|_| !was_told)).unwrap_or_default()
+}
+
+/// Whether the newest update began when its gate was already told of. What was installed before is no fault of whoever installed it.
+fn began_under_our_eyes(version: &SeenGated) -> bool {
+    let (Some(began), Some(behavior)) = (&version.began, &version.behavior) else { return false };
+    let past = behavior.history.iter().map(|past| past.start_time.as_deref());
+    let starts = past.chain([behavior.current.start_time.as_deref()]).flatten();
+    let first = starts.filter_map(|start| Instant::parse(start).ok()).min();
+    first.is_some_and(|first| first <= began.at)
 }
 
 /// What is read of the control plane. Only one object is it: another that somebody made beside it decides nothing.

@@ -293,3 +293,31 @@ fn only_the_one_object_is_the_control_plane() {
     };
     assert_eq!(decided(version, &snapshot.gate(version), around, at(SATURDAY)).actions, []);
 }
+
+/// GATE-13: who installs under our eyes and asks nobody is kept by nothing; what was there before tells nothing of them.
+#[test]
+fn an_update_that_nobody_marked_says_that_nothing_keeps_the_gate() {
+    let check = |told_since: Option<&str>, before: Option<&str>, expected: Enforcement| {
+        let mut world = World::asked(Value::Null);
+        if let Some(since) = told_since {
+            world.version["status"]["changeManagement"] = json!({"behavior": {"current":
+                {"state": "ChangesPaused", "startTime": since, "reason": "r"}, "history": []}});
+        }
+        if let Some(reason) = before {
+            let known =
+                json!([{"type": "Enforced", "status": "False", "reason": reason, "message": ""}]);
+            world.version["status"]["conditions"] = known;
+        }
+        let snapshot = world.snapshot(WEDNESDAY);
+        let version: &SeenGated = snapshot.control_plane().unwrap();
+        let plane = plane(version).unwrap();
+        let found = kept(version, plane, Some(Enforcement::Proven));
+        assert_eq!(found, expected, "{told_since:?} {before:?}");
+    };
+    // The newest began on 2025-01-02.
+    check(None, None, Enforcement::Proven);
+    check(Some("2025-06-01T00:00:00Z"), None, Enforcement::Proven);
+    check(Some("2024-12-01T00:00:00Z"), None, Enforcement::Advisory);
+    // It stays told when the stretch in which it began is forgotten.
+    check(Some("2025-06-01T00:00:00Z"), Some("Advisory"), Enforcement::Advisory);
+}
