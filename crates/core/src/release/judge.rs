@@ -6,7 +6,7 @@
 
 use super::{
     Named, Progress, SeenPlane,
-    version::Version,
+    version::{self, Version},
     wish::{Checks, Pin, Wish, has_digest},
 };
 use crate::document::problem::{Code, FieldPath, Problem, quoted};
@@ -78,7 +78,7 @@ fn problem(field: &str, code: Code, detail: String, hint: &str) -> Problem {
 fn unreadable(wish: &Wish) -> Vec<Problem> {
     let Named { version, image } = &wish.release;
     let mut found = Vec::new();
-    if !version.is_empty() && Version::parse(version).is_none() {
+    if !version.is_empty() && version::read(version).is_none() {
         let detail = format!("{} is not a version", quoted(version));
         found.push(problem("version", Code::BadFormat, detail, "write it as in 4.20.7"));
     }
@@ -117,7 +117,7 @@ fn unknown(plane: &SeenPlane, wish: &Wish, found: &Named) -> Option<Problem> {
         });
     }
     // One that cannot be read was told of.
-    Version::parse(version)?;
+    version::read(version)?;
     let by_digest = "name the image by its digest in spec.desiredUpdate.image";
     if !wish.architecture.is_empty() {
         let detail = format!(
@@ -137,7 +137,7 @@ fn unknown(plane: &SeenPlane, wish: &Wish, found: &Named) -> Option<Problem> {
         return Some(problem("version", Code::Conflict, detail, by_digest));
     }
     let mut versions: Vec<&str> = known.iter().map(|known| known.version.as_str()).collect();
-    versions.sort_by_key(|text| Version::parse(text));
+    versions.sort_by_key(|text| version::read(text));
     versions.dedup();
     let more = versions.len().saturating_sub(SHOWN);
     let mut shown = versions.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
@@ -152,9 +152,9 @@ fn unknown(plane: &SeenPlane, wish: &Wish, found: &Named) -> Option<Problem> {
 
 /// What speaks against a release where the cluster is: the preconditions of the cluster version operator.
 fn against(plane: &SeenPlane, found: &Named) -> Vec<Problem> {
-    let Some(target) = Version::parse(&found.version) else { return Vec::new() };
+    let Some(target) = version::read(&found.version) else { return Vec::new() };
     let now = &plane.accepted.version;
-    let Some(current) = Version::parse(now) else {
+    let Some(current) = version::read(now) else {
         let detail = format!(
             "which release the cluster has cannot be told: status.desired.version is {}",
             quoted(now)
@@ -207,7 +207,7 @@ fn is_the_one_before(
     let mut earlier = plane.history.iter().skip(1).filter(|entry| {
         entry.progress == Progress::Completed && !entry.release.is_same(&plane.accepted)
     });
-    target.is_of_the_minor_of(current)
+    version::are_of_one_minor(target, current)
         && earlier.next().is_some_and(|before| before.release.is_same(found))
 }
 

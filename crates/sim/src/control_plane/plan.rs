@@ -11,7 +11,10 @@ use std::{fmt, fmt::Write as _, ops::Range};
 use api::machine::names::{API_VERSION, GENERATED_BY, MACHINE_CONFIG, ROLE};
 use schedule::Instant;
 use serde_json::{Value, json};
-use tidegate_core::release::{Named, SeenPlane, version::Version};
+use tidegate_core::release::{
+    Named, SeenPlane,
+    version::{self, Version},
+};
 
 use crate::{lengths::Lengths, mirror::text};
 
@@ -298,7 +301,7 @@ fn list(object: &Value, path: &str) -> Vec<Value> {
 
 /// The updates that are recommended to a cluster with a release: a patch of its minor version, and one of the next.
 pub fn updates(version: &str) -> Vec<Value> {
-    let Some(Version { major, minor, patch, .. }) = Version::parse(version) else {
+    let Some(Version { major, minor, patch, .. }) = version::read(version) else {
         return Vec::new();
     };
     let next = [format!("{major}.{minor}.{}", patch + 2), format!("{major}.{}.3", minor + 1)];
