@@ -42,6 +42,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("serde_core", "the traits of serde"),
     ("serde_json", "JSON text to and from values"),
     ("serde_spanned", "values with their place in a text; toml needs it"),
+    ("semver", "versions from texts, and their order"),
     ("sha2", "digests of bytes"),
     ("toml", "TOML text to values"),
     ("toml_datetime", "dates inside TOML"),
