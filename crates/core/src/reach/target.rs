@@ -92,6 +92,11 @@ impl SeenTarget {
         Self::new(document, document.pointer("/metadata/labels"), Tells::Alone(None))
     }
 
+    /// Whether its controller says nothing of a refusal, ours or another's: some tell of none.
+    pub fn is_silent(&self) -> bool {
+        matches!(self.tells, Tells::Wants { since: None, .. }) && self.refused.is_none()
+    }
+
     /// The identity of the object that it was made for, if it was made for one.
     pub fn owner(&self) -> Option<&str> {
         match &self.tells {

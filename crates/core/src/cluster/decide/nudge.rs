@@ -38,6 +38,9 @@ use crate::{
 
 /// How long, in seconds, nobody is touched a second time: the patience of the deployment controller is a little shorter.
 const FIRST: i64 = 180;
+/// How long something waits in an open window of which nobody says that it was refused: whoever rolls it out begins within seconds, or gave up
+/// without a word, as the deployment controller does where no `progressDeadlineSeconds` is set.
+const SILENT: Duration = Duration::from_mins(1);
 /// The longest time, in seconds, between two touches.
 const LONGEST: i64 = 3_600;
 /// How far the touches of everything that waits are spread. A little less than half a minute, which is when all must have been made.
@@ -53,8 +56,6 @@ pub fn nudge(seen: &SeenPart, around: &Surroundings<'_>, now: Instant) -> Plan {
     let (Part::Target(target), Nudge::Touch { asks, .. }) = (&seen.part, room.nudge) else {
         return Plan::default();
     };
-    // What nobody refused yet begins by itself, or is refused first.
-    let Some(since) = target.refused else { return Plan::default() };
     let ahead = around.seconds_ahead.max(0);
     let asked = Target { room, name: &key.name, labels: &target.labels };
     let place = around.snapshot.place(key, around.home);
@@ -64,7 +65,11 @@ pub fn nudge(seen: &SeenPart, around: &Surroundings<'_>, now: Instant) -> Plan {
             Plan { wake: until.map(|until| until.saturating_add(ahead)), ..Plan::default() }
         }
         Standing::Free { opened } => {
-            let opened = opened.map_or(since, |opened| opened.max(since));
+            // What others refused, and what no gate ever held, is not our business.
+            let is_ours = target.refused.is_some() || target.is_silent();
+            let Some(opened) = opened.max(target.refused).filter(|_| is_ours) else {
+                return Plan::default();
+            };
             let last = target.nudged.filter(|last| (opened..=now).contains(last));
             let due = last.map(|last| {
                 last.saturating_add((last.unix() - opened.unix()).clamp(FIRST, LONGEST))
@@ -86,6 +91,7 @@ pub fn nudge(seen: &SeenPart, around: &Surroundings<'_>, now: Instant) -> Plan {
                 refused: Refused::ConcernsTheTargetAlone,
             };
             let spread = spread(&seen.identity.uid, around.snapshot.all_waiting().len());
+            let spread = if target.is_silent() { SILENT + spread } else { spread };
             Plan { actions: vec![touch], spread: Some(spread), ..Plan::default() }
         }
     }

@@ -21,6 +21,9 @@ fn deployment(image: &str, nudged: Option<&str>, said: &str) -> Value {
         "status": {"conditions": [{"type": "Progressing", "status": "False", "reason": "ReplicaSetCreateError",
             "message": said, "lastTransitionTime": "2026-11-13T21:00:00Z"}]},
     });
+    if said.is_empty() {
+        document["status"] = json!({});
+    }
     if let Some(nudged) = nudged {
         document["metadata"]["annotations"] = json!({names::NUDGED_AT: at(nudged).to_string()});
     }
@@ -103,6 +106,21 @@ fn what_waits_is_touched_at_the_opening_and_again_after_growing_pauses() {
         world.0.add(&kinds::DEPLOYMENT, &deployment("app:2", Some(nudged), HELD));
         world.check(now, expected);
     }
+}
+
+/// Without a deadline for its progress a Deployment says nothing of a refusal, and its controller gives up all the same.
+#[test]
+fn what_waits_in_silence_is_touched_a_minute_later() {
+    let mut world = World::new();
+    world.0.add(&kinds::DEPLOYMENT, &deployment("app:2", None, ""));
+    world.check("13T23:00:00", Err(Some("14T00:00:00")));
+    world.check("14T00:00:00", Ok(()));
+    assert!(world.plan("14T00:00:00", 0).spread >= Some(SILENT));
+    world.0.add(&kinds::DEPLOYMENT, &deployment("app:2", Some("14T00:01:00"), ""));
+    world.check("14T00:01:01", Err(Some("14T00:04:00")));
+    // Nobody holds it, and nobody ever did: whoever rolls it out is late, and that is theirs to mend.
+    world.0.remove(&Key::new(&api::kinds::CHANGE_GATE, Some("shop"), "rollouts"));
+    world.check("14T00:10:00", Err(None));
 }
 
 #[test]
