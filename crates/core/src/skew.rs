@@ -9,5 +9,5 @@ pub mod verdict;
 pub mod version;
 
 pub use limit::Plane;
-pub use verdict::{Class, Verdict, judge};
+pub use verdict::{Answer, Class, Verdict, judge};
 pub use version::{Kubernetes, Release};

@@ -5,12 +5,16 @@ use api::policy::{Behavior, Strategy};
 use schedule::Instant;
 
 use crate::{
-    cluster::{decide::outside, seen::SeenGated, snapshot::Snapshot},
+    cluster::{
+        decide::{outside, updates},
+        seen::SeenGated,
+        snapshot::Snapshot,
+    },
     document::key::Key,
     gate::{
         Gate,
         enforced::Enforcement,
-        pending::{Course, Pending, Stop},
+        pending::{Pending, Stop},
     },
     policy::{behavior::as_recorded, seen::SeenPolicy, stanza::Form, strategy, verdict::Verdict},
 };
@@ -70,10 +74,9 @@ pub fn resource(snapshot: &Snapshot, seen: &SeenGated, at: Instant) -> Row {
         opened: gate.override_at(at).map(|overriding| overriding.key.clone()),
         behavior,
         pending: seen.pending.clone(),
-        unmet: match &seen.pending.course {
-            Course::Stopped(why @ Stop::Unmet(_)) => Some(why.to_string()),
-            Course::Gate | Course::Anyway(_) | Course::Stopped(_) => None,
-        },
+        unmet: Some(updates::stops(snapshot, seen))
+            .filter(|unmet| !unmet.is_empty())
+            .map(|unmet| Stop::Unmet(unmet).to_string()),
         enforced: seen.enforcement(),
         outside: outside::recorded(seen),
     }

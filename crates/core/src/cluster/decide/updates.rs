@@ -6,6 +6,8 @@
 //!
 //! What stands in the way is told whatever the gate says, so that people mend it before the window.
 
+use std::collections::BTreeSet;
+
 use api::{
     kinds,
     machine::names::{
@@ -35,8 +37,10 @@ use crate::{
         Named, SeenPlane,
         judge::{Judged, judge},
         mark::Mark,
-        wish::Pin,
+        version,
+        wish::{Checks, Pin},
     },
+    skew::Answer,
 };
 
 /// What a decision about an update looks at beside the control plane and its gate.
@@ -106,12 +110,41 @@ fn plane(version: &SeenGated) -> Option<&SeenPlane> {
 }
 
 /// What stands in the way of the update that waits, whatever the gate says: the one place where what different parts of the product find is
-/// joined. What the kubelets of the cluster say (CV-3) belongs here, from the nodes of the snapshot.
-pub fn stops(_snapshot: &Snapshot, version: &SeenGated) -> Vec<Problem> {
-    match &version.pending.course {
+/// joined.
+pub fn stops(snapshot: &Snapshot, version: &SeenGated) -> Vec<Problem> {
+    let own = match &version.pending.course {
         Course::Stopped(Stop::Unmet(problems)) => problems.clone(),
         Course::Gate | Course::Anyway(_) | Course::Stopped(_) => Vec::new(),
+    };
+    own.into_iter().chain(skewed(snapshot, version)).collect()
+}
+
+/// CV-3: kubelets that a higher minor version would not support any more. They stop it where wishes are judged here, as the owner of the
+/// control plane would, and are set aside as all that it checks is.
+fn skewed(snapshot: &Snapshot, version: &SeenGated) -> Option<Problem> {
+    let plane = plane(version)?;
+    let wish = plane.waiting().filter(|wish| wish.checks == Checks::Count)?;
+    let pin = plane.pin.as_ref().filter(|pin| pin.is_for(wish))?;
+    let (wanted, current) =
+        (version::read(&pin.release.version)?, version::read(&plane.accepted.version)?);
+    if (wanted.major, wanted.minor) <= (current.major, current.minor) {
+        return None;
     }
+    let skew = snapshot.skew().filter(|skew| skew.class.upgradeable() == Answer::False)?;
+    let nodes = skew.nodes.iter().filter_map(|(name, _)| snapshot.node(name));
+    let pools: BTreeSet<&str> =
+        nodes.filter_map(|node| snapshot.home(node)).map(|pool| pool.name.as_str()).collect();
+    let first = if pools.is_empty() {
+        "update these nodes first".to_owned()
+    } else {
+        format!("let these pools get the release of the cluster first: {}", join(&pools))
+    };
+    let field = FieldPath::of("spec.desiredUpdate.version");
+    Some(Problem::new(&field, Code::NotAllowed, skew.message).hint(&first))
+}
+
+fn join(names: &BTreeSet<&str>) -> String {
+    names.iter().copied().collect::<Vec<_>>().join(", ")
 }
 
 /// What decides whether the update that waits starts now.

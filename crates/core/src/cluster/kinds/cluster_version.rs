@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, Duty, Gated, MACHINE_CONFIG,
-    MACHINE_CONFIG_POOL, Row, Surroundings, advisory,
+    MACHINE_CONFIG_POOL, NODE, Row, Surroundings, advisory,
     release::{under_way, updated},
 };
 use crate::{
@@ -40,12 +40,13 @@ pub static CLUSTER_VERSION: Row = Row::gated(
 
 /// What is decided about the control plane where its updates are started here.
 pub(super) static STARTED: Duty = Duty {
-    // GATE-10: a mark records what the masters are made of.
+    // GATE-10: a mark records what the masters are made of. CV-3: kubelets may be too old for what is wanted.
     reads: &[
         &CLUSTER_CHANGE_FREEZE,
         &CLUSTER_CHANGE_OVERRIDE,
         &MACHINE_CONFIG,
         &MACHINE_CONFIG_POOL,
+        &NODE,
     ],
     rests_on: |seen, snapshot| snapshot.rests_on(seen),
     ..Duty::to(started)

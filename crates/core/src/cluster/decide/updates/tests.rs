@@ -7,7 +7,7 @@ use crate::{
     cluster::{
         kinds::{
             CHANGE_MANAGEMENT_POLICY, CLUSTER_CHANGE_FREEZE, CLUSTER_VERSION, MACHINE_CONFIG,
-            MACHINE_CONFIG_POOL,
+            MACHINE_CONFIG_POOL, NODE,
         },
         seen::SeenGated,
     },
@@ -115,6 +115,39 @@ fn annotations(action: &Action) -> &Value {
     match &action.write {
         Write::Apply(Owner::Initiator, document) => &document["metadata"]["annotations"],
         other => panic!("no mark: {other:?}"),
+    }
+}
+
+/// CV-3: kubelets that the next minor version would leave behind stop it, with their pool; a patch release goes, and `force` sets them aside.
+#[test]
+fn kubelets_that_are_too_old_stop_a_minor_update_and_no_other() {
+    let asked = |wish: Value, kubelet: &str| {
+        let mut world = World::asked(wish);
+        let worker = json!({"metadata": {"name": "worker"}, "spec": {
+            "nodeSelector": {"matchLabels": {"node-role.kubernetes.io/worker": ""}}}});
+        let node = json!({
+            "metadata": {"name": "w1", "labels": {"node-role.kubernetes.io/worker": ""}},
+            "status": {"nodeInfo": {"kubeletVersion": kubelet}},
+        });
+        world.others.extend([(&MACHINE_CONFIG_POOL, worker), (&NODE, node)]);
+        world
+    };
+    let minor = || json!({"version": "4.21.2", "image": image("c")});
+    // 4.20 brings 1.33, and 4.21 supports what is one behind it.
+    let told = asked(minor(), "v1.32.6").pending(WEDNESDAY);
+    assert!(told.starts_with("Held: held until 2026-11-21T00:00:00Z"), "{told}");
+    for part in ["and it would not start then", "Node/w1 (v1.32.6)", "first: worker"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let told = asked(minor(), "v1.32.6").pending(SATURDAY);
+    assert!(told.contains("Node/w1 (v1.32.6)"), "{told}");
+    for (wish, kubelet) in [
+        (minor(), "v1.33.4"),
+        (json!({"version": "4.20.7"}), "v1.32.6"),
+        (json!({"version": "4.21.2", "image": image("c"), "force": true}), "v1.32.6"),
+    ] {
+        let plan = asked(wish.clone(), kubelet).settled(SATURDAY);
+        assert!(plan.actions[0].initiation().is_some(), "{wish} {kubelet}");
     }
 }
 
