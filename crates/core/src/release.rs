@@ -92,6 +92,8 @@ pub struct SeenPlane {
     pub mark: Option<Mark>,
     /// The release that has been accepted: the one that the control plane is at, or on its way to.
     pub accepted: Named,
+    /// Its architecture, where that is told: `Multi`, or nothing.
+    pub architecture: String,
     /// The updates that were begun, newest first.
     pub history: Vec<Entry>,
     /// The updates that the cluster knows of; none if that could not be found out.
@@ -111,10 +113,11 @@ impl SeenPlane {
             serde_json::from_str::<Value>(noted).ok()
         };
         let uid = document.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
-        let known = list("/status/availableUpdates").map(|known| {
-            let conditional = list("/status/conditionalUpdates").into_iter().flatten();
-            let conditional = conditional.filter_map(|update| update.get("release"));
-            known.iter().chain(conditional).map(Named::of).collect()
+        // What is recommended under a condition that holds stands in both lists.
+        let lists = [list("/status/availableUpdates"), list("/status/conditionalUpdates")];
+        let known = lists.iter().any(Option::is_some).then(|| {
+            let listed = lists.iter().flatten().copied().flatten();
+            listed.map(|update| Named::of(update.get("release").unwrap_or(update))).collect()
         });
         let condition = |kind: &str, status: &str| {
             list("/status/conditions").into_iter().flatten().find(|condition| {
@@ -128,6 +131,11 @@ impl SeenPlane {
             pin: noted(api::names::WANTED_IMAGE).map(|noted| Pin::read(&noted)),
             mark: noted(api::names::ACCEPTED_RELEASE).and_then(|noted| Mark::read(&noted, uid)),
             accepted: Named::at(document, "/status/desired"),
+            architecture: document
+                .pointer("/status/desired/architecture")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .into(),
             history: list("/status/history").into_iter().flatten().map(Entry::of).collect(),
             known,
             not_upgradeable: upgradeable.map(|condition| NotUpgradeable {
@@ -138,11 +146,17 @@ impl SeenPlane {
         }
     }
 
-    /// What somebody wants and nothing has begun: neither accepted nor marked.
+    /// What somebody wants and nothing has begun: neither accepted nor marked. What the cluster has is never let begin once more, whatever was
+    /// let begin meanwhile.
     pub fn waiting(&self) -> Option<&Wish> {
         let wish = self.wish.as_ref()?;
-        let begun = self.open_mark().map_or(&self.accepted, |mark| &mark.release);
-        (!wish.release.is_same(begun)).then_some(wish)
+        // The same release for another architecture is another payload.
+        let is_other_payload = !wish.architecture.is_empty()
+            && wish.release.image.is_empty()
+            && wish.architecture != self.architecture;
+        let has = wish.release.is_same(&self.accepted) && !is_other_payload;
+        let is_marked = self.open_mark().is_some_and(|mark| wish.release.is_same(&mark.release));
+        (!has && !is_marked).then_some(wish)
     }
 
     /// The mark that nobody has followed yet: nothing has begun since it was written.

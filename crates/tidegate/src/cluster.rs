@@ -281,12 +281,30 @@ impl Cluster {
         let all = Collection::of(collection(kind, None));
         match self.calls.list_all(&all).await {
             Ok(call::Listed { items, version }) => Ok(Listed { items, version: Some(version) }),
-            Err(error) if error.code() == Some(404) => Ok(Listed::default()),
+            Err(error) if error.code() == Some(404) => {
+                self.is_api_server().await?;
+                Ok(Listed::default())
+            }
             // Who may not read them is told that nobody can tell what a freeze holds that chooses by their labels.
             Err(error) if error.code() == Some(403) && *kind == kinds::NAMESPACE.kind => {
                 Ok(Listed::default())
             }
             Err(error) => bail!("cannot list {}: {}", names::plural(kind.name), error.told()),
+        }
+    }
+
+    /// That it is an API server which says that it does not have something. Whatever else answers at an address has nothing either, and nobody
+    /// may take that for a cluster in which nothing is held (GATE-12).
+    async fn is_api_server(&self) -> anyhow::Result<()> {
+        let address = &self.address;
+        match self.calls.get::<Value>("/version").await {
+            Ok(version) if version.get("gitVersion").is_some() => Ok(()),
+            // Some let nobody see their version.
+            Err(error) if matches!(error.code(), Some(401 | 403)) => Ok(()),
+            Ok(_) | Err(_) => bail!(
+                "what answers at {address} is not a Kubernetes API server: it has neither the kinds that are asked for nor /version\n  \
+                 hint: look at the server in the kubeconfig, and at proxies on the way to it"
+            ),
         }
     }
 
@@ -364,7 +382,10 @@ impl Cluster {
         let path = kind.object(namespace, name);
         match self.runtime.block_on(self.calls.get(&path)) {
             Ok(object) => Ok(Some(object)),
-            Err(error) if error.code() == Some(404) => Ok(None),
+            Err(error) if error.code() == Some(404) => {
+                self.runtime.block_on(self.is_api_server())?;
+                Ok(None)
+            }
             Err(error) => bail!("cannot read {}/{name}: {}", kind.kind(), error.told()),
         }
     }

@@ -17,13 +17,21 @@ use run::{Run, tidegate};
 
 /// A server that answers every question alike.
 fn server(code: u16, body: &'static str) -> SocketAddr {
+    answering(move |_| (code, body))
+}
+
+/// A server that answers by the first line of a request.
+fn answering(answer: impl Fn(&str) -> (u16, &'static str) + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = BufReader::new(stream.unwrap());
+            let mut asked = String::new();
+            let _ = stream.read_line(&mut asked);
             let mut line = String::from("-");
             while stream.read_line(&mut line).is_ok_and(|read| read > 2) {}
+            let (code, body) = answer(&asked);
             let length = body.len();
             let answer = format!(
                 "HTTP/1.1 {code} X\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
@@ -71,9 +79,33 @@ fn a_person_reads_what_the_server_said() {
 #[test]
 fn a_kind_that_is_not_there_is_no_error() {
     for body in [r#"{"kind":"Status","code":404,"reason":"NotFound"}"#, "404 page not found\n"] {
-        let run = status_of(server(404, body));
+        let run = status_of(answering(move |asked| {
+            if asked.contains("/version") {
+                (200, r#"{"gitVersion":"v1.36.3"}"#)
+            } else {
+                (404, body)
+            }
+        }));
         assert_eq!((run.code, &*run.stderr), (0, ""), "{body}");
         assert!(run.stdout.starts_with("nothing is under change management here"), "{body}");
+    }
+}
+
+/// GATE-12: whatever else answers 404 at an address is not a cluster in which nothing is held.
+#[test]
+fn what_is_no_api_server_is_not_taken_for_an_empty_cluster() {
+    for body in ["<html>not here</html>", r#"{"kind":"Status","code":404,"reason":"NotFound"}"#] {
+        let address = server(404, body);
+        let run = status_of(address);
+        assert_eq!((run.code, &*run.stdout), (2, ""), "{body}");
+        let expected =
+            format!("tidegate: what answers at http://{address}/ is not a Kubernetes API server: ");
+        assert!(run.stderr.starts_with(&expected), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("\n  hint: look at the server in the kubeconfig"),
+            "{}",
+            run.stderr
+        );
     }
 }
 

@@ -71,8 +71,10 @@ pub fn policy(
     if of_namespace.is_some_and(|key| snapshot.policy(&key).is_some()) {
         return Ok(PolicyKind::HostedChangeManagementPolicy);
     }
-    let known: Vec<String> =
-        snapshot.policies().map(|one| one.identity.key.name.to_string()).collect();
+    let usable = snapshot.policies().map(|one| &one.identity.key);
+    let usable =
+        usable.filter(|key| key.namespace.is_none() || key.namespace.as_deref() == namespace);
+    let known: Vec<String> = usable.map(|key| key.name.to_string()).collect();
     let hint = match known.as_slice() {
         [] => "there is none; `tidegate validate` judges one in a file".to_owned(),
         known => format!("there is {}", known.join(", ")),

@@ -119,7 +119,17 @@ pub fn chosen(field: &str, text: &str) -> Result<Value, String> {
             demands.push(demand(key, "NotIn", &[value.trim()]));
             key
         } else if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
-            equal.insert(key.trim().to_owned(), json!(value.trim()));
+            let (key, value) = (key.trim(), value.trim());
+            if !is_label_value(value) {
+                return Err(format!(
+                    "{field}: {value:?} is the value of no label\n  hint: letters, digits, -, _ and ., 63 of them at most, with a letter or digit at both ends"
+                ));
+            }
+            if equal.insert(key.to_owned(), json!(value)).is_some_and(|other| other != value) {
+                return Err(format!(
+                    "{field}: {text:?} wants two values of {key}, and a label has one\n  hint: make a gate for each"
+                ));
+            }
             key
         } else if let Some(key) = part.strip_prefix('!') {
             demands.push(demand(key, "DoesNotExist", &[]));
@@ -143,6 +153,13 @@ pub fn chosen(field: &str, text: &str) -> Result<Value, String> {
         selector.insert("matchExpressions".to_owned(), Value::Array(demands));
     }
     Ok(Value::Object(selector))
+}
+
+fn is_label_value(value: &str) -> bool {
+    let is_end = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_alphanumeric);
+    let bytes = value.as_bytes();
+    let known = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    bytes.len() <= 63 && bytes.iter().all(known) && is_end(bytes.first()) && is_end(bytes.last())
 }
 
 #[cfg(test)]
@@ -208,6 +225,12 @@ mod tests {
             WantedGate { selector: Some("a in (b)"), ..wanted(Some("shop")) },
             "spec.holds[0].selector: ",
         );
+        for selector in ["a=b,a=c", "tier=Web Shop!", "tier=-web"] {
+            check(
+                WantedGate { selector: Some(selector), ..wanted(Some("shop")) },
+                "spec.holds[0].selector: ",
+            );
+        }
         check(WantedGate { namespaces: Some("=x"), ..wanted(None) }, "spec.namespaceSelector: ");
         check(
             WantedGate { policy: "No Such", ..wanted(Some("shop")) },

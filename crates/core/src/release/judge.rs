@@ -4,6 +4,8 @@
 //! wishes: a Saturday night is too late to learn that the cluster is not upgradeable. What another part of the product finds out about an
 //! update (kubelets that are too old, CV-3) is joined to these in `cluster::snapshot`, in one place.
 
+use std::collections::BTreeSet;
+
 use super::{
     Named, Progress, SeenPlane,
     version::{self, Version},
@@ -31,9 +33,11 @@ const SHOWN: usize = 8;
 pub fn judge(plane: &SeenPlane, wish: &Wish) -> Judged {
     let kept = plane.pin.as_ref().filter(|pin| pin.is_for(wish));
     let found = resolved(plane, wish, kept);
-    let mut judged = Judged { pin: Pin { release: found.clone() }, ..Judged::default() };
+    let pin = Pin { release: found.clone(), wish: wish.clone() };
+    let mut judged = Judged { pin, ..Judged::default() };
     judged.unmet.extend(unreadable(wish));
     judged.unmet.extend(unknown(plane, wish, &found));
+    judged.unmet.extend(misnamed(plane, &wish.release));
     let against = against(plane, &found);
     match wish.checks {
         Checks::Count => judged.unmet.extend(against),
@@ -52,15 +56,16 @@ pub fn judge(plane: &SeenPlane, wish: &Wish) -> Judged {
 /// What a wish stands for: as it was written, as it was pinned before, or as the cluster knows it now.
 fn resolved(plane: &SeenPlane, wish: &Wish, kept: Option<&Pin>) -> Named {
     let Named { mut version, mut image } = wish.release.clone();
-    if let Some(Pin { release }) = kept {
+    if let Some(Pin { release, .. }) = kept {
         version.clone_from(&release.version);
         image.clone_from(&release.image);
     }
     let known = plane.known.iter().flatten();
     if image.is_empty() && wish.architecture.is_empty() {
-        let mut named = known.clone().filter(|known| known.version == version);
-        if let (Some(only), None) = (named.next(), named.next()) {
-            image.clone_from(&only.image);
+        let named = known.clone().filter(|known| known.version == version);
+        let images: BTreeSet<&str> = named.map(|known| known.image.as_str()).collect();
+        if let (Some(only), 1) = (images.first(), images.len()) {
+            image = (*only).to_owned();
         }
     }
     if version.is_empty() {
@@ -92,6 +97,28 @@ fn unreadable(wish: &Wish) -> Vec<Problem> {
         found.push(problem("image", Code::BadFormat, detail, hint));
     }
     found
+}
+
+/// What a wish says of an image that the cluster knows better. Everything that is judged, and every override for one release, goes by the
+/// version, so nobody may give an image the name of another; `force` sets this aside for nobody.
+fn misnamed(plane: &SeenPlane, wish: &Named) -> Option<Problem> {
+    let Named { version, image } = wish;
+    // What has no digest was told of.
+    if version.is_empty() || !has_digest(image) {
+        return None;
+    }
+    let begun = plane.history.iter().map(|entry| &entry.release);
+    let told = plane.known.iter().flatten().chain(begun).chain([&plane.accepted]);
+    let told = || told.clone().filter(|one| !one.version.is_empty() && !one.image.is_empty());
+    let hint = "name the release by its version, or by its image, and leave the other out";
+    if let Some(other) = told().find(|one| one.image == *image && one.version != *version) {
+        let detail = format!("{} is release {}, and not {version}", quoted(image), other.version);
+        return Some(problem("image", Code::Conflict, detail, hint));
+    }
+    let mut images = told().filter(|one| one.version == *version).map(|one| one.image.as_str());
+    let other = images.clone().next().filter(|_| !images.any(|known| known == image))?;
+    let detail = format!("the cluster knows {version} as {}", quoted(other));
+    Some(problem("image", Code::Conflict, detail, hint))
 }
 
 /// What nobody can tell of it.

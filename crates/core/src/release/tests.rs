@@ -7,7 +7,7 @@ use super::{
     judge::judge,
     wish::{Pin, Wish, has_digest},
 };
-use crate::document::problem::problem_text;
+use crate::document::problem::{problem_text, quoted};
 
 /// An image of a release, by digest.
 pub(crate) fn image(version: &str) -> String {
@@ -49,6 +49,28 @@ fn what_stands_in_the_way_of_a_wish_names_field_and_remedy() {
     check(json!({"version": "4.20.7"}), "");
     check(json!({"version": "4.21.2"}), "");
     check(json!({"image": image("4.20.8")}), "");
+    // An image has one name, and a known release has one image: all that is judged goes by the version.
+    check(
+        json!({"version": "4.20.7", "image": image("4.21.2")}),
+        &format!(
+            "spec.desiredUpdate.image: {} is release 4.21.2, and not 4.20.7",
+            quoted(&image("4.21.2"))
+        ),
+    );
+    check(
+        json!({"version": "4.20.7", "image": image("4.21.2"), "force": true}),
+        &format!(
+            "spec.desiredUpdate.image: {} is release 4.21.2, and not 4.20.7",
+            quoted(&image("4.21.2"))
+        ),
+    );
+    check(
+        json!({"version": "4.20.7", "image": image("x")}),
+        &format!(
+            "spec.desiredUpdate.image: the cluster knows 4.20.7 as {}",
+            quoted(&image("4.20.7"))
+        ),
+    );
     // What no graph knows is taken by digest.
     check(json!({"version": "4.20.99", "image": image("4.20.99")}), "");
     check(json!({"version": "4.20"}), "spec.desiredUpdate.version: \"4.20\" is not a version");
@@ -118,7 +140,10 @@ fn doubt_about_the_cluster_stops_too() {
         assert_eq!(problem_text(&judged.unmet), expected);
     };
     check(
-        |document| document["status"]["availableUpdates"] = Value::Null,
+        |document| {
+            document["status"]["availableUpdates"] = Value::Null;
+            document["status"]["conditionalUpdates"] = Value::Null;
+        },
         "spec.desiredUpdate.version: 4.20.7 cannot be looked up: status.availableUpdates is not there",
     );
     check(
@@ -158,20 +183,66 @@ fn what_was_pinned_stays_when_the_graph_forgets_it() {
     // What somebody else wants now has nothing of it.
     document["spec"]["desiredUpdate"] = json!({"version": "4.20.8"});
     let other = judge(&plane(&document), plane(&document).waiting().unwrap());
-    assert_eq!(other.pin.text(), r#"{"version":"4.20.8"}"#);
+    assert_eq!(other.pin.text(), r#"{"version":"4.20.8","wish":{"version":"4.20.8"}}"#);
 }
 
+/// What was pinned for one wish stands for no other, however alike: somebody who corrects a wish gets what they wrote.
 #[test]
-fn a_pin_is_for_the_wish_that_it_agrees_with() {
-    let pin = Pin { release: super::Named { version: "4.20.7".into(), image: image("a") } };
-    let check = |version: &str, image: &str, expected: bool| {
-        assert_eq!(pin.is_for(&Wish::of(version, image)), expected, "{version} {image}");
+fn a_pin_is_for_the_wish_that_it_was_written_for() {
+    let wishes = [
+        json!({"version": "4.20.7"}),
+        json!({"version": "4.20.7", "image": image("4.20.7")}),
+        json!({"version": "4.20.7", "architecture": "Multi"}),
+        json!({"version": "4.20.7", "force": true}),
+        json!({"image": image("4.20.7")}),
+        json!({"version": "4.20.8"}),
+    ];
+    for (place, pinned) in wishes.iter().enumerate() {
+        let plane = plane(&cluster(pinned.clone()));
+        let pin = judge(&plane, plane.waiting().unwrap()).pin;
+        let read = Pin::read(&serde_json::from_str(&pin.text()).unwrap());
+        assert_eq!(read, pin, "{pinned}");
+        for (other, wish) in wishes.iter().enumerate() {
+            let wish = Wish::read(wish).unwrap();
+            assert_eq!(read.is_for(&wish), place == other, "{pinned} {wish:?}");
+        }
+    }
+}
+
+/// A release whose condition holds stands in both lists, and a cluster may know conditional ones alone.
+#[test]
+fn a_release_that_two_lists_name_is_one_release() {
+    let mut document = cluster(json!({"version": "4.21.2"}));
+    let conditional = document["status"]["conditionalUpdates"][0]["release"].clone();
+    document["status"]["availableUpdates"].as_array_mut().unwrap().push(conditional);
+    let judged = |document: &Value| {
+        let plane = plane(document);
+        judge(&plane, plane.waiting().unwrap())
     };
-    check("4.20.7", "", true);
-    check("4.20.7", &image("a"), true);
-    check("", &image("a"), true);
-    check("4.20.8", "", false);
-    check("4.20.7", &image("b"), false);
+    assert_eq!(problem_text(&judged(&document).unmet), "");
+    document["status"]["availableUpdates"] = Value::Null;
+    assert_eq!(problem_text(&judged(&document).unmet), "");
+    assert_eq!(judged(&document).pin.release.image, image("4.21.2"));
+    let other = json!({"version": "4.21.2", "image": image("x")});
+    document["status"]["availableUpdates"] = json!([other]);
+    assert_eq!(
+        problem_text(&judged(&document).unmet),
+        "spec.desiredUpdate.version: the cluster knows several images of 4.21.2"
+    );
+}
+
+/// The payload for another architecture is another one, of the same release; what the cluster has is never let begin again.
+#[test]
+fn what_the_cluster_has_waits_only_for_another_architecture() {
+    let mut document = cluster(json!({"version": "4.20.6", "architecture": "Multi"}));
+    assert!(plane(&document).waiting().is_some());
+    document["status"]["desired"]["architecture"] = json!("Multi");
+    assert!(plane(&document).waiting().is_none());
+    // Somebody let another release begin, and it was asked for the present one since.
+    let mut document = cluster(json!({"version": "4.20.6"}));
+    let mark = json!({"version": "4.20.7", "image": image("4.20.7"), "uid": "u1", "after": "2025-01-02T00:00:00Z"});
+    document["metadata"]["annotations"] = json!({api::names::ACCEPTED_RELEASE: mark.to_string()});
+    assert!(plane(&document).open_mark().is_some() && plane(&document).waiting().is_none());
 }
 
 #[test]

@@ -55,30 +55,43 @@ impl Wish {
 pub struct Pin {
     /// The release.
     pub release: Named,
+    /// The wish, as it was written then: what stands for one wish stands for no other, however alike they are.
+    pub wish: Wish,
 }
 
 impl Pin {
     pub(crate) fn read(noted: &Value) -> Self {
-        Self { release: Named::of(noted) }
+        let wish = noted.get("wish").and_then(Wish::read).unwrap_or_default();
+        Self { release: Named::of(noted), wish }
     }
 
     /// The text of the annotation.
     pub fn text(&self) -> String {
-        let mut noted = json!({});
-        for (field, value) in [("version", &self.release.version), ("image", &self.release.image)] {
-            if !value.is_empty() {
-                noted[field] = json!(value);
-            }
+        let Self { release, wish } = self;
+        let mut noted = named(&[("version", &release.version), ("image", &release.image)]);
+        let asked = &wish.release;
+        let parts = [
+            ("version", &asked.version),
+            ("image", &asked.image),
+            ("architecture", &wish.architecture),
+        ];
+        noted["wish"] = named(&parts);
+        if wish.checks == Checks::SetAside {
+            noted["wish"]["force"] = json!(true);
         }
         noted.to_string()
     }
 
-    /// Whether it was written for this wish: it says nothing else than the wish does.
+    /// Whether it was written for this wish.
     pub fn is_for(&self, wish: &Wish) -> bool {
-        let agrees = |asked: &str, pinned: &str| asked.is_empty() || asked == pinned;
-        agrees(&wish.release.version, &self.release.version)
-            && agrees(&wish.release.image, &self.release.image)
+        self.wish == *wish
     }
+}
+
+/// The fields of which something is said.
+fn named(fields: &[(&str, &String)]) -> Value {
+    let told = fields.iter().filter(|(_, value)| !value.is_empty());
+    Value::Object(told.map(|(field, value)| ((*field).to_owned(), json!(value))).collect())
 }
 
 /// Whether an image is named by its digest: only that tells today what it will be on Saturday.

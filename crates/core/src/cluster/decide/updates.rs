@@ -62,7 +62,14 @@ pub fn decided(version: &SeenGated, gate: &Gate, around: Around<'_>, now: Instan
         return gated(version, gate, Enforcement::Advisory, now);
     };
     if let Some(pin) = repinned(version, plane) {
-        return Plan { actions: vec![pin], ..Plan::default() };
+        // Whoever could not write down what a wish stands for says so first, and then tries again.
+        let refused = around.refusals.get(&version.identity.key);
+        let told = refused.map(|refusal| {
+            let kept = kept(version, plane, around.enforcement);
+            gated(&unpinned(version, refusal), gate, kept, now)
+        });
+        let pin = Plan { actions: vec![pin], ..Plan::default() };
+        return told.filter(|told| told.status.is_some()).unwrap_or(pin);
     }
     let judged = plane.waiting().map(|wish| judge(plane, wish)).unwrap_or_default();
     let refused = around.refusals.get(&version.identity.key);
@@ -101,6 +108,16 @@ fn began_under_our_eyes(version: &SeenGated) -> bool {
     let starts = past.chain([behavior.current.start_time.as_deref()]).flatten();
     let first = starts.filter_map(|start| Instant::parse(start).ok()).min();
     first.is_some_and(|first| first <= began.at)
+}
+
+/// The control plane with a wish that nobody could pin.
+fn unpinned(version: &SeenGated, refusal: &Refusal) -> SeenGated {
+    let said = format!("the server refuses to let the wish be pinned: {}", refusal.said);
+    let problem = Problem::new(&FieldPath::root(), Code::NotAllowed, said);
+    let unmet = vec![problem.hint("change what refuses it")];
+    let mut told = version.clone();
+    told.pending.course = Course::Stopped(Stop::Unmet(unmet));
+    told
 }
 
 /// What is read of the control plane. Only one object is it: another that somebody made beside it decides nothing.

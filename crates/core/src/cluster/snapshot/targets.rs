@@ -125,7 +125,9 @@ impl Snapshot {
     }
 
     fn judge(&mut self, owner: &Key, uid: &str) {
+        // An owner makes nothing in another namespace, whatever somebody there writes.
         let made = self.waiting.made.get(uid).into_iter().flatten();
+        let made = made.filter(|made| made.namespace == owner.namespace);
         let made = made.filter_map(|made| self.seen.get(made).and_then(target_of));
         let target = self.seen.get(owner).and_then(target_of);
         let waits = target.and_then(|target| target::waits(owner, target, made));

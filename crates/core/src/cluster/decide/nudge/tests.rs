@@ -230,6 +230,16 @@ fn only_what_a_gate_held_is_touched() {
     world.check(now, Err(None));
 }
 
+/// A set that somebody writes in a namespace of their own, in the name of another team's Deployment, hides nothing that waits there.
+#[test]
+fn a_stranger_elsewhere_hides_nothing_that_waits() {
+    let mut world = World::new();
+    let mut forged = set("app:2");
+    forged["metadata"]["namespace"] = json!("elsewhere");
+    world.0.add(&kinds::REPLICA_SET, &forged);
+    world.check("14T01:00:00", Ok(()));
+}
+
 /// RCH-4: a thousand within half a minute, the first of them within a second, each always in the same place.
 #[test]
 fn many_are_spread_over_half_a_minute_by_their_identity() {

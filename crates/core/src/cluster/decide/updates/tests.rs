@@ -11,6 +11,7 @@ use crate::{
         },
         seen::SeenGated,
     },
+    document::key::Key,
     release::tests::{cluster, image},
 };
 
@@ -118,6 +119,18 @@ fn annotations(action: &Action) -> &Value {
     }
 }
 
+/// A wish that nobody can pin is told of, and tried again: a status that says nothing of it would promise a start.
+#[test]
+fn a_pin_that_the_server_refuses_is_told_and_tried_again() {
+    let mut world = World::asked(json!({"version": "4.20.7"}));
+    let key = Key::new(&kinds::CLUSTER_VERSION, None, names::THE_CLUSTER);
+    world.refusals.insert(key, Refusal { change: None, said: "no annotations here".into() });
+    let told = world.plan(SATURDAY);
+    assert!(told.actions.is_empty());
+    let said = format!("{:?}", told.status.expect("it is told").operations);
+    assert!(said.contains("the server refuses to let the wish be pinned: no annotations here"));
+}
+
 /// CV-3: kubelets that the next minor version would leave behind stop it, with their pool; a patch release goes, and `force` sets them aside.
 #[test]
 fn kubelets_that_are_too_old_stop_a_minor_update_and_no_other() {
@@ -132,7 +145,7 @@ fn kubelets_that_are_too_old_stop_a_minor_update_and_no_other() {
         world.others.extend([(&MACHINE_CONFIG_POOL, worker), (&NODE, node)]);
         world
     };
-    let minor = || json!({"version": "4.21.2", "image": image("c")});
+    let minor = || json!({"version": "4.21.2"});
     // 4.20 brings 1.33, and 4.21 supports what is one behind it.
     let told = asked(minor(), "v1.32.6").pending(WEDNESDAY);
     assert!(told.starts_with("Held: held until 2026-11-21T00:00:00Z"), "{told}");
@@ -144,7 +157,7 @@ fn kubelets_that_are_too_old_stop_a_minor_update_and_no_other() {
     for (wish, kubelet) in [
         (minor(), "v1.33.4"),
         (json!({"version": "4.20.7"}), "v1.32.6"),
-        (json!({"version": "4.21.2", "image": image("c"), "force": true}), "v1.32.6"),
+        (json!({"version": "4.21.2", "force": true}), "v1.32.6"),
     ] {
         let plan = asked(wish.clone(), kubelet).settled(SATURDAY);
         assert!(plan.actions[0].initiation().is_some(), "{wish} {kubelet}");
