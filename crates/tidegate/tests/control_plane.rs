@@ -13,6 +13,7 @@ mod sandbox;
 use sandbox::Sandbox;
 use serde_json::Value;
 
+const OURS: &str = "/apis/changemanagement.openshift.io/v1alpha1";
 const VERSION: &str = "/apis/config.openshift.io/v1/clusterversions/version";
 
 /// What a verb printed, and its exit code.
@@ -92,33 +93,23 @@ fn a_release_is_asked_for_looked_at_and_taken_back() {
 
 /// GATE-12: 0 if nothing but a window keeps it, 1 if something else does, 2 if nobody can tell; and nothing is said to wait that is there.
 #[test]
-fn an_update_is_judged_for_the_release_that_is_asked_about() {
+fn the_exit_code_of_an_update_tells_what_it_waits_for() {
     let sandbox = Sandbox::start(&["--at", "2026-11-16T12:00:00Z", "--speed", "0"]);
     let (text, code) = said(&sandbox, &["update", "--to", "4.20.8"]);
     assert!(text.contains("the cluster has release 4.20.8 already"), "{text}");
     assert!(!text.contains("wanted") && code == Some(0), "{text}");
-    said(&sandbox, &["control-plane", "wish", "4.20.10"]);
-    let (text, code) = said(&sandbox, &["control-plane", "start", "--reason", "CVE"]);
+    let (text, code) = said(&sandbox, &["update", "--to", "4.20.10"]);
     assert_eq!(code, Some(0), "{text}");
-    // OVR-2: the override is for 4.20.10 alone, whether that has begun meanwhile or not.
-    let (text, code) = said(&sandbox, &["update", "--to", "4.21.3", "-o", "json"]);
-    let told: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(
-        (&told["update"]["verdict"], &told["update"]["starts"], code),
-        (&"held".into(), &"2026-11-16T21:00:00Z".into(), Some(0)),
-        "{told}"
-    );
-    for (stanza, expected) in [
-        (serde_json::json!({"strategy": "Restrictive"}), 1),
-        (serde_json::json!({"strategy": "ByPolicy", "byPolicy": {"name": "nowhere"}}), 2),
-    ] {
-        let mut version = sandbox.object("GET", VERSION, &Value::Null);
-        version["metadata"]["resourceVersion"].take();
-        version["spec"]["changeManagement"] = stanza;
-        sandbox.object("PUT", VERSION, &version);
-        let (text, code) = said(&sandbox, &["update", "--to", "4.21.3"]);
-        assert_eq!(code, Some(expected), "{text}");
-    }
+    let freeze = serde_json::json!({"apiVersion": "changemanagement.openshift.io/v1alpha1",
+        "kind": "ClusterChangeFreeze", "metadata": {"name": "incident"}, "spec": {"reason": "incident"}});
+    sandbox.object("POST", &format!("{OURS}/clusterchangefreezes"), &freeze);
+    let (text, code) = said(&sandbox, &["update", "--to", "4.20.10"]);
+    assert!(text.contains("starts nobody can tell when") && code == Some(1), "{text}");
+    sandbox.object("DELETE", &format!("{OURS}/clusterchangefreezes/incident"), &Value::Null);
+    let policy = format!("{OURS}/changemanagementpolicies/berlin-nights");
+    sandbox.object("DELETE", &policy, &Value::Null);
+    let (text, code) = said(&sandbox, &["update", "--to", "4.20.10"]);
+    assert_eq!(code, Some(2), "{text}");
 }
 
 #[test]
