@@ -77,6 +77,8 @@ pub struct Forecast {
     pub others: Vec<Single>,
     /// The control plane, if updates are asked for and it is known which release it has.
     pub updates: Option<Updates>,
+    /// The update of the control plane that has begun before the period, in words. How long it takes nobody can tell from outside.
+    pub under_way: Option<String>,
     /// How kubelets stand with the control plane when the period begins, where that is known (CV-3).
     pub skew: Option<Verdict>,
 }
@@ -130,7 +132,14 @@ pub fn simulate(cluster: &Snapshot, settings: &Settings) -> Forecast {
         .gated()
         .filter(|gated| gated.pool.is_none() && !gated.pending.is_empty())
         .map(|gated| single(gated, &cluster.gate(gated), (updates.as_ref(), settings)));
-    Forecast { others: others.collect(), skew: cluster.skew(), pools, updates }
+    let begun = cluster.control_plane().and_then(|version| version.pending.begun.first());
+    Forecast {
+        others: others.collect(),
+        under_way: begun.map(ToString::to_string),
+        skew: cluster.skew(),
+        pools,
+        updates,
+    }
 }
 
 fn single(

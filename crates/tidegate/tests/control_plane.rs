@@ -13,6 +13,7 @@ mod sandbox;
 use sandbox::Sandbox;
 use serde_json::Value;
 
+const OURS: &str = "/apis/changemanagement.openshift.io/v1alpha1";
 const VERSION: &str = "/apis/config.openshift.io/v1/clusterversions/version";
 
 /// What a verb printed, and its exit code.
@@ -47,6 +48,7 @@ fn a_release_is_asked_for_looked_at_and_taken_back() {
         ),
         (&["control-plane", "wish", "4.22.0", "--image", &digest], "4.22.0 skips 4.21"),
         (&["control-plane", "wish", "4.19.1", "--image", &digest], "4.19.1 is older than 4.20.8"),
+        (&["control-plane", "wish", "4.20.8"], "the cluster has release 4.20.8 already"),
         (&["control-plane", "withdraw"], "the cluster has release 4.20.8 already"),
         (&["control-plane", "start", "--reason", "now"], "nothing is wanted"),
     ] {
@@ -87,6 +89,27 @@ fn a_release_is_asked_for_looked_at_and_taken_back() {
         "{text}"
     );
     assert_eq!((code, wish(&sandbox)), (Some(0), Value::Null));
+}
+
+/// GATE-12: 0 if nothing but a window keeps it, 1 if something else does, 2 if nobody can tell; and nothing is said to wait that is there.
+#[test]
+fn the_exit_code_of_an_update_tells_what_it_waits_for() {
+    let sandbox = Sandbox::start(&["--at", "2026-11-16T12:00:00Z", "--speed", "0"]);
+    let (text, code) = said(&sandbox, &["update", "--to", "4.20.8"]);
+    assert!(text.contains("the cluster has release 4.20.8 already"), "{text}");
+    assert!(!text.contains("wanted") && code == Some(0), "{text}");
+    let (text, code) = said(&sandbox, &["update", "--to", "4.20.10"]);
+    assert_eq!(code, Some(0), "{text}");
+    let freeze = serde_json::json!({"apiVersion": "changemanagement.openshift.io/v1alpha1",
+        "kind": "ClusterChangeFreeze", "metadata": {"name": "incident"}, "spec": {"reason": "incident"}});
+    sandbox.object("POST", &format!("{OURS}/clusterchangefreezes"), &freeze);
+    let (text, code) = said(&sandbox, &["update", "--to", "4.20.10"]);
+    assert!(text.contains("starts nobody can tell when") && code == Some(1), "{text}");
+    sandbox.object("DELETE", &format!("{OURS}/clusterchangefreezes/incident"), &Value::Null);
+    let policy = format!("{OURS}/changemanagementpolicies/berlin-nights");
+    sandbox.object("DELETE", &policy, &Value::Null);
+    let (text, code) = said(&sandbox, &["update", "--to", "4.20.10"]);
+    assert_eq!(code, Some(2), "{text}");
 }
 
 #[test]

@@ -11,10 +11,10 @@ use serde::Serialize;
 use tidegate_core::{
     cluster::{decide::updates::stops, seen::SeenGated, snapshot::Snapshot},
     document::problem::Problem,
-    gate::{Gate, explain::sentence},
+    gate::{Gate, change::ChangeId, explain::sentence},
     policy::verdict::Verdict,
     release::{
-        SeenPlane,
+        Named, Progress, SeenPlane,
         judge::{Judged, judge},
         wish::Wish,
     },
@@ -47,6 +47,8 @@ pub struct Plane {
     pub progress: Option<String>,
     /// What waits, or would.
     pub update: Option<Update>,
+    /// Why what somebody thinks about can not be waited for: it has begun, or it is there.
+    pub already: Option<String>,
     /// How far the masters are.
     pub masters: Option<PoolProgress>,
 }
@@ -84,9 +86,12 @@ impl Plane {
     /// What is to be told of it.
     pub fn new(snapshot: &Snapshot, asked: Asked<'_>, at: Instant) -> Result<Self, String> {
         let (version, plane) = seen(snapshot)?;
-        let wish = match asked {
-            Asked::ByTheCluster => plane.waiting(),
-            Asked::For(wish) => Some(wish),
+        let (wish, already) = match asked {
+            Asked::ByTheCluster => (plane.waiting(), None),
+            Asked::For(wish) => match already(plane, &wish.release) {
+                None => (Some(wish), None),
+                already => (None, already),
+            },
         };
         let update = wish.map(|wish| {
             let Judged { pin, mut unmet, remarks } = judge(plane, wish);
@@ -100,8 +105,8 @@ impl Plane {
                     unmet.push(problem);
                 }
             }
-            let gate = snapshot.gate(version);
             let named = if pin.release.is_empty() { &wish.release } else { &pin.release };
+            let gate = snapshot.gate_for(version, Some(&ChangeId::release(named.name())));
             Update {
                 release: named.name().to_owned(),
                 image: Some(pin.release.image).filter(|image| !image.is_empty()),
@@ -119,13 +124,22 @@ impl Plane {
             under_way: Some(under_way).filter(|begun| !begun.is_empty()),
             progress: plane.progress.clone(),
             update,
+            already,
             masters: snapshot.pool(MASTER).map(|pool| PoolProgress::new(pool, snapshot, at)),
         })
     }
 
-    /// Whether nothing but its gate keeps an update from beginning.
-    pub fn is_clear(&self) -> bool {
-        self.update.as_ref().is_none_or(|update| update.in_the_way.is_empty())
+    /// Whether an update begins by itself (GATE-12): permitted if nothing but a window keeps it waiting, held if something stands in its
+    /// way or its gate opens nobody knows when, and cannot tell where the gate itself cannot.
+    pub fn outlook(&self) -> Verdict {
+        match &self.update {
+            None => Verdict::Permitted,
+            Some(Update { verdict: Verdict::CannotTell, .. }) => Verdict::CannotTell,
+            Some(Update { in_the_way, starts: Some(_), .. }) if in_the_way.is_empty() => {
+                Verdict::Permitted
+            }
+            Some(_) => Verdict::Held,
+        }
     }
 
     /// The view for programs.
@@ -143,6 +157,7 @@ impl Plane {
                 in_the_way: update.in_the_way.iter().map(told).collect(),
                 remarks: &update.remarks,
             }),
+            already: self.already.as_deref(),
             masters: self
                 .masters
                 .as_ref()
@@ -161,7 +176,11 @@ impl Plane {
                 let _ = writeln!(text, "    {}", printable(progress));
             }
         }
+        if let Some(already) = &self.already {
+            let _ = writeln!(text, "  {}", printable(already));
+        }
         match &self.update {
+            None if self.already.is_some() => {}
             None if self.under_way.is_none() => text.push_str("  nothing is wanted\n"),
             None => {}
             Some(update) => update.draw(at, colour, &mut text),
@@ -205,6 +224,19 @@ impl Update {
     }
 }
 
+/// Why there is nothing to ask for in a release: it has begun, or the cluster has it. Said before anybody judges it, because no cluster lists
+/// the release that it has among its updates.
+pub(crate) fn already(plane: &SeenPlane, release: &Named) -> Option<String> {
+    let marked = plane.open_mark().is_some_and(|mark| mark.release.is_same(release));
+    let accepted = release.is_same(&plane.accepted);
+    let newest = plane.history.first().filter(|newest| newest.progress == Progress::Partial);
+    let installed = accepted && newest.is_none_or(|newest| !newest.release.is_same(release));
+    if installed && !marked {
+        return Some(format!("the cluster has release {} already", plane.accepted.name()));
+    }
+    (marked || accepted).then(|| format!("release {} has begun already", release.name()))
+}
+
 /// A problem in one line, without its hint.
 pub(crate) fn told(problem: &Problem) -> String {
     match problem.field.steps() {
@@ -232,6 +264,8 @@ pub struct Item<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<&'a str>,
     update: Option<UpdateItem<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    already: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     masters: Option<Masters>,
 }

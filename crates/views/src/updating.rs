@@ -13,7 +13,7 @@ use tidegate_core::{
 
 use crate::{
     change::Change,
-    control_plane::{seen, told},
+    control_plane::{already, seen, told},
     freezing,
     object::Writing,
     opening,
@@ -27,14 +27,11 @@ pub fn object() -> Key {
 /// Asks for a release. What could never begin is refused with everything that is wrong with it, before anything is written.
 pub fn wish(snapshot: &Snapshot, wish: &Wish) -> Result<Change, String> {
     let (_, plane) = seen(snapshot)?;
-    refused(plane, wish)?;
     let release = &wish.release;
-    if release.is_same(&plane.accepted) {
-        return Err(format!("the cluster has release {} already", plane.accepted.name()));
+    if let Some(already) = already(plane, release) {
+        return Err(already);
     }
-    if plane.open_mark().is_some_and(|mark| mark.release.is_same(release)) {
-        return Err(format!("release {} has begun already", release.name()));
-    }
+    refused(plane, wish)?;
     let mut update = json!({"version": null, "image": null, "architecture": null, "force": null});
     for (field, value) in [("version", &release.version), ("image", &release.image)] {
         if !value.is_empty() {

@@ -205,4 +205,6 @@ pub struct Began {
     pub what: ChangeId,
     /// When, by the record of who initiated it.
     pub at: Instant,
+    /// What the permit of the gate rested on that let it begin, by the record beside it (GATE-10); none if nobody left one.
+    pub basis: Option<Basis>,
 }

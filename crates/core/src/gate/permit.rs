@@ -172,12 +172,19 @@ impl Basis {
     /// Whether these words, as a mark carries them, tell of a permit that began this change for the whole pool: the gate's own, or one
     /// that followed from it (GATE-10).
     pub(crate) fn is_of_change(words: &str, config: &str) -> bool {
-        match Self::read(words) {
-            Some(
-                Self::NoStanza | Self::Strategy | Self::Window | Self::Until | Self::Override(_),
-            ) => true,
-            Some(Self::AlreadyInitiated(change)) => change == ChangeId::rendered(config),
-            Some(Self::Bypass(_) | Self::Consent(_)) | None => false,
+        Self::read(words).is_some_and(|basis| match basis {
+            Self::AlreadyInitiated(change) => change == ChangeId::rendered(config),
+            basis => basis.is_of_the_gate(),
+        })
+    }
+
+    /// Whether the gate itself permitted it, and not a rule that sets the gate aside or follows from what has begun.
+    pub(crate) fn is_of_the_gate(&self) -> bool {
+        match self {
+            Self::NoStanza | Self::Strategy | Self::Window | Self::Until | Self::Override(_) => {
+                true
+            }
+            Self::AlreadyInitiated(_) | Self::Bypass(_) | Self::Consent(_) => false,
         }
     }
 

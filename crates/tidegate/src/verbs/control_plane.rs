@@ -41,7 +41,7 @@ pub(crate) fn update() -> Verb {
         name: "update",
         about: "Say what would happen if a release were asked for: when it would start, and what stands in its way",
         more: "The command writes nothing; `tidegate control-plane wish` asks for the release. The exit code is 0 if nothing but a window keeps it \
-               waiting, and 1 if something stands in its way.\n\n\
+               waiting, 1 if something stands in its way or no window is ahead, and 2 if nobody can tell.\n\n\
                Examples:\n  \
                tidegate update --to 4.20.10\n  \
                tidegate update --to 4.21.3 --at 2026-12-24 -o json",
@@ -192,5 +192,5 @@ fn shown(
     let plane = Plane::new(&snapshot, asked, at).map_err(anyhow::Error::msg)?;
     let text =
         output::written(formats.output, || plane.item(), |_| plane.drawing(at, edge.colour))?;
-    Ok((text, if plane.is_clear() { Exit::Done } else { Exit::No }))
+    Ok((text, Exit::of([plane.outlook()])))
 }

@@ -23,6 +23,8 @@ pub struct Report {
     payload_seconds: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     skew: Option<SkewItem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    under_way: Option<String>,
     updates: Vec<UpdateItem>,
     items: Vec<Item>,
 }
@@ -97,6 +99,7 @@ pub fn report(forecast: &Forecast, settings: &Settings) -> Report {
         reboot_seconds: settings.lengths.reboot,
         payload_seconds: settings.lengths.payload,
         skew: forecast.skew.as_ref().map(updates::skew_item),
+        under_way: forecast.under_way.clone(),
         updates: forecast.updates.as_ref().map(updates::items).unwrap_or_default(),
         items: others.chain(pools).collect(),
     }

@@ -41,6 +41,10 @@ pub fn overview(
     if let Some(skew) = &forecast.skew {
         parts.push(printable(&format!("{}: {}", skew.class.reason(), skew.message)) + "\n");
     }
+    if let Some(under_way) = &forecast.under_way {
+        let told = "is under way, and how long it takes is not simulated";
+        parts.push(printable(&format!("ClusterVersion/version: {under_way} {told}")) + "\n");
+    }
     if !forecast.others.is_empty() {
         parts.push(singles(&forecast.others, settings, colour));
     }
@@ -266,5 +270,40 @@ fn strong_head(table: &str, colour: Colour) -> String {
     match table.split_once('\n') {
         Some((head, rest)) => format!("{}\n{rest}", colour.paint(Style::Strong, head)),
         None => table.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_core::simulate::Lengths;
+
+    use super::*;
+
+    /// An update that has begun has no row of its own, so a line says that it is there.
+    #[test]
+    fn an_update_that_is_under_way_is_told() {
+        let at = |text: &str| Instant::parse(text).unwrap();
+        let settings = Settings {
+            range: at("2026-11-16T12:00:00Z")..at("2026-11-17T12:00:00Z"),
+            seed: 1,
+            lengths: Lengths { drain: 300, reboot: 480, payload: 3600 },
+            machines: std::collections::BTreeMap::new(),
+            arrivals: Vec::new(),
+            pools: std::collections::BTreeSet::new(),
+            updates: Vec::new(),
+        };
+        let told = |under_way: Option<&str>| {
+            let forecast = Forecast {
+                pools: Vec::new(),
+                others: Vec::new(),
+                updates: None,
+                under_way: under_way.map(str::to_owned),
+                skew: None,
+            };
+            overview(&forecast, &settings, Colour::Off, Detail::Short)
+        };
+        let line = "ClusterVersion/version: release 4.20.10 is under way, and how long it takes is not simulated\n";
+        assert!(told(Some("release 4.20.10")).ends_with(line));
+        assert!(!told(None).contains("under way"));
     }
 }

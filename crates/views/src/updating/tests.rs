@@ -1,6 +1,9 @@
 //! What is proposed about the release of a control plane, and what is refused before anything is written.
 
-use tidegate_core::cluster::kinds::{CHANGE_MANAGEMENT_POLICY, CLUSTER_VERSION};
+use tidegate_core::cluster::kinds::{
+    CHANGE_MANAGEMENT_POLICY, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, CLUSTER_VERSION,
+};
+use tidegate_core::policy::verdict::Verdict;
 
 use super::*;
 use crate::{
@@ -21,6 +24,11 @@ fn image(digit: char) -> String {
 
 /// A cluster at 4.20.6 that knows 4.20.7 and 4.21.2, changes on Saturdays, and is asked for this.
 fn cluster(wish: Value) -> Snapshot {
+    changed(wish, |_| ())
+}
+
+/// The same with a control plane that somebody changed.
+fn changed(wish: Value, change: impl FnOnce(&mut Value)) -> Snapshot {
     let release = |version: &str, digit| json!({"version": version, "image": image(digit)});
     let mut version = json!({"metadata": {"name": "version", "uid": "u"},
         "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "weekend"}}},
@@ -28,6 +36,7 @@ fn cluster(wish: Value) -> Snapshot {
             "availableUpdates": [release("4.20.7", '7'), release("4.21.2", 'a')],
             "history": [{"state": "Completed", "version": "4.20.6", "image": image('6'), "startedTime": "2026-01-01T00:00:00Z"}]}});
     version["spec"]["desiredUpdate"] = wish;
+    change(&mut version);
     let mut cluster = Snapshot::default();
     cluster.add_written(&CHANGE_MANAGEMENT_POLICY, &saturdays(), at(FRIDAY));
     cluster.add(&CLUSTER_VERSION, &version);
@@ -81,7 +90,7 @@ fn what_could_never_begin_is_refused_by_field_before_anything_is_written() {
     let said = why(wish(&Snapshot::default(), &Wish::of("4.20.7", "")));
     assert!(said.starts_with("this cluster has no ClusterVersion/version"), "{said}");
     let said = why(wish(&cluster(Value::Null), &Wish::of("4.20.6", "")));
-    assert!(said.starts_with("spec.desiredUpdate.version: 4.20.6 is none of"), "{said}");
+    assert_eq!(said, "the cluster has release 4.20.6 already");
     let said = why(wish(&cluster(Value::Null), &Wish::of("4.20.6", &image('6'))));
     assert_eq!(said, "the cluster has release 4.20.6 already");
     assert!(why(withdraw(&cluster(Value::Null))).starts_with("nothing is wanted"));
@@ -110,7 +119,7 @@ fn a_start_is_an_override_for_one_release() {
 fn what_would_happen_is_told_with_when_and_what_stands_in_the_way() {
     let told = |asked: Asked<'_>, wish: Value| {
         let plane = Plane::new(&cluster(wish), asked, at(FRIDAY)).unwrap();
-        (plane.drawing(at(FRIDAY), Colour::Off), plane.is_clear())
+        (plane.drawing(at(FRIDAY), Colour::Off), plane.outlook())
     };
     let (drawn, clear) = told(Asked::ByTheCluster, json!({"version": "4.20.7"}));
     assert_eq!(
@@ -120,10 +129,83 @@ fn what_would_happen_is_told_with_when_and_what_stands_in_the_way() {
             image('7')
         )
     );
-    assert!(clear);
+    assert_eq!(clear, Verdict::Permitted);
     let (drawn, clear) = told(Asked::For(&Wish::of("4.23.0", &image('f'))), Value::Null);
     assert!(drawn.contains("  does not start: something stands in its way\n  in the way: spec.desiredUpdate.version: 4.23.0 skips 4.21"), "{drawn}");
-    assert!(!clear);
+    assert_eq!(clear, Verdict::Held);
     let (drawn, _) = told(Asked::ByTheCluster, Value::Null);
     assert_eq!(drawn, "ClusterVersion/version  release 4.20.6\n  nothing is wanted\n");
+}
+
+/// OVR-2: the gate is asked for the release that somebody thinks about, and not for the one that the cluster is asked for.
+#[test]
+fn an_override_for_one_release_opens_nothing_for_another() {
+    let now = at(FRIDAY);
+    let mut cluster = cluster(json!({"version": "4.20.7"}));
+    let until = at("2026-11-20T13:00:00Z");
+    let wanted = Start { name: None, until, reason: "CVE", ticket: None, by: None };
+    let mut writing = start(&cluster, wanted, now).unwrap();
+    writing.document["metadata"]["creationTimestamp"] = json!(FRIDAY);
+    cluster.add_written(&CLUSTER_CHANGE_OVERRIDE, &writing.document, now);
+    let check = |asked: Asked<'_>, verdict: Verdict, starts: &str| {
+        let update = Plane::new(&cluster, asked, now).unwrap().update.unwrap();
+        assert_eq!((update.verdict, update.starts), (verdict, Some(at(starts))), "{asked:?}");
+    };
+    check(Asked::ByTheCluster, Verdict::Permitted, FRIDAY);
+    check(Asked::For(&Wish::of("4.20.7", "")), Verdict::Permitted, FRIDAY);
+    // By its image alone it is the same release.
+    check(Asked::For(&Wish::of("", &image('7'))), Verdict::Permitted, FRIDAY);
+    check(Asked::For(&Wish::of("4.21.2", "")), Verdict::Held, "2026-11-21T00:00:00Z");
+}
+
+/// CV-4: nobody waits for what has begun or is there, and no cluster lists it among its updates.
+#[test]
+fn what_has_begun_or_is_there_is_told_as_that() {
+    let under_way = |version: &mut Value| {
+        version["status"]["desired"] = json!({"version": "4.20.7", "image": image('7')});
+        let entry = json!({"state": "Partial", "version": "4.20.7", "image": image('7'), "startedTime": "2026-11-20T11:00:00Z"});
+        version["status"]["history"].as_array_mut().unwrap().insert(0, entry);
+    };
+    let marked = |version: &mut Value| {
+        let mark = json!({"version": "4.20.7", "image": image('7'), "uid": "u", "after": "2026-01-01T00:00:00Z"});
+        version["metadata"]["annotations"] = json!({names::ACCEPTED_RELEASE: mark.to_string()});
+    };
+    let idle = |_: &mut Value| ();
+    let check = |change: &dyn Fn(&mut Value), asked: &str, head: &str, said: &str| {
+        let cluster = changed(json!({"version": "4.20.7"}), change);
+        let wanted = Wish::of(asked, "");
+        let plane = Plane::new(&cluster, Asked::For(&wanted), at(FRIDAY)).unwrap();
+        let drawn = plane.drawing(at(FRIDAY), Colour::Off);
+        assert_eq!(drawn, format!("ClusterVersion/version  {head}\n  {said}\n"));
+        assert_eq!(plane.outlook(), Verdict::Permitted);
+        assert_eq!(json!(plane.item())["already"], said);
+        assert_eq!(why(wish(&cluster, &wanted)), said);
+    };
+    check(&idle, "4.20.6", "release 4.20.6", "the cluster has release 4.20.6 already");
+    let begun = "release 4.20.7 has begun already";
+    check(&under_way, "4.20.7", "release 4.20.7\n  under way: release 4.20.7", begun);
+    check(&marked, "4.20.7", "release 4.20.6\n  under way: release 4.20.7", begun);
+}
+
+/// GATE-12: three answers, and only a window that is ahead is waited for.
+#[test]
+fn an_update_is_clear_only_if_it_would_begin_by_itself() {
+    let check = |cluster: &Snapshot, version: &str, expected: Verdict| {
+        let wanted = Wish::of(version, "");
+        let plane = Plane::new(cluster, Asked::For(&wanted), at(FRIDAY)).unwrap();
+        assert_eq!(plane.outlook(), expected, "{}", plane.drawing(at(FRIDAY), Colour::Off));
+    };
+    check(&cluster(Value::Null), "4.20.7", Verdict::Permitted);
+    check(&cluster(Value::Null), "4.20.99", Verdict::Held);
+    let mut frozen = cluster(Value::Null);
+    let freeze = json!({"metadata": {"name": "incident", "creationTimestamp": "2026-11-20T10:00:00Z"}, "spec": {"reason": "incident"}});
+    frozen.add_written(&CLUSTER_CHANGE_FREEZE, &freeze, at(FRIDAY));
+    check(&frozen, "4.20.7", Verdict::Held);
+    let stanza = |stanza: Value| {
+        changed(Value::Null, |version| version["spec"]["changeManagement"] = stanza)
+    };
+    check(&stanza(json!({"strategy": "Restrictive"})), "4.20.7", Verdict::Held);
+    let missing = json!({"strategy": "ByPolicy", "byPolicy": {"name": "nowhere"}});
+    check(&stanza(missing.clone()), "4.20.7", Verdict::CannotTell);
+    check(&stanza(missing), "4.20.99", Verdict::CannotTell);
 }

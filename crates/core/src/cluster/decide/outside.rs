@@ -2,6 +2,9 @@
 //!
 //! Decided from what is recorded alone: the instant that whoever began it wrote down, and the stretches in the status, which say what
 //! the gate was then and not what it is now. The condition is the memory, so that a restart tells nothing twice (STAT-3).
+//!
+//! What began by a permit began by the gate, whatever the stretches say: an override for one release opens the gate for that release alone,
+//! and nothing of it is left to read there once the release has begun (GATE-10, OVR-2).
 
 use api::{
     meta::{Condition, ConditionStatus},
@@ -33,9 +36,13 @@ pub fn recorded(seen: &SeenGated) -> Option<Instant> {
 /// The condition as it should read; none if it should stay as it is.
 pub(super) fn condition(seen: &SeenGated, behavior: &Behavior, now: Instant) -> Option<Condition> {
     // Of an instant that is still ahead nobody knows what the gate was: another clock wrote it.
-    let Began { what, at } = seen.began.as_ref().filter(|began| began.at <= now)?;
+    let Began { what, at, basis } = seen.began.as_ref().filter(|began| began.at <= now)?;
     let known = seen.conditions.get(names::INITIATED_OUTSIDE_WINDOW);
-    let (status, reason, message) = match state_at(behavior, *at)? {
+    let state = match basis {
+        Some(_) => State::ChangesUnpaused,
+        None => state_at(behavior, *at)?,
+    };
+    let (status, reason, message) = match state {
         State::ChangesPaused => (
             ConditionStatus::True,
             names::GATE_SHUT,
@@ -44,7 +51,11 @@ pub(super) fn condition(seen: &SeenGated, behavior: &Behavior, now: Instant) -> 
         // A healthy resource looks as others leave it.
         State::ChangesUnpaused => {
             known?;
-            let message = format!("{what} began at {at}, while changes were permitted");
+            let by = match basis {
+                Some(basis) => format!("by a permit; basis: {basis}"),
+                None => "while changes were permitted".to_owned(),
+            };
+            let message = format!("{what} began at {at}, {by}");
             (ConditionStatus::False, names::AS_EXPECTED, message)
         }
     };

@@ -1,6 +1,10 @@
 //! What of the control plane do decisions read, and what is decided about it? The release that somebody wants, the one that was let begin,
 //! and the one that was accepted (CV-1, CV-4).
 
+use api::{
+    machine::names::{PERMIT_BASIS, PERMIT_CHANGE, PERMIT_FROM, PERMIT_UNTIL},
+    names::ACCEPTED_RELEASE,
+};
 use schedule::Instant;
 use serde_json::Value;
 
@@ -15,11 +19,12 @@ use crate::{
         seen::{Own, Seen},
     },
     gate::{
+        Basis,
         change::ChangeId,
         pending::{Began, Course, Pending, Stop, UnderWay, Waiting},
         plan::Plan,
     },
-    pool::update::SeenUpdate,
+    pool::{source::annotation, update::SeenUpdate},
     release::{
         SeenPlane,
         judge::{Judged, judge},
@@ -90,5 +95,18 @@ fn began(document: &Value) -> Option<Began> {
     let newest = updated(document, "/status/history")?;
     let plane = SeenPlane::new(document);
     let at = plane.mark_of_newest().and_then(|mark| mark.at);
-    Some(Began { at: at.unwrap_or(newest.at), ..newest })
+    let basis = at.and_then(|at| basis(document, at));
+    Some(Began { at: at.unwrap_or(newest.at), basis, ..newest })
+}
+
+/// What the permit of the mark rested on (GATE-10): it was given for this very mark, and was good when the gate was asked. One that says
+/// anything else is the permit of another change, and proves nothing.
+fn basis(document: &Value, at: Instant) -> Option<Basis> {
+    let noted = |key: &str| annotation(document, key).filter(|noted| !noted.is_empty());
+    let instant = |key: &str| noted(key).map(|noted| Instant::parse(noted).ok());
+    let is_of_the_mark = noted(PERMIT_CHANGE)? == noted(ACCEPTED_RELEASE)?;
+    let began = instant(PERMIT_FROM).is_none_or(|from| from.is_some_and(|from| from <= at));
+    let lasted = instant(PERMIT_UNTIL)?.is_some_and(|until| at < until);
+    let basis = noted(PERMIT_BASIS).and_then(Basis::read).filter(Basis::is_of_the_gate);
+    basis.filter(|_| is_of_the_mark && began && lasted)
 }

@@ -165,5 +165,6 @@ fn updating(document: &Value) -> Option<Began> {
     Some(Began {
         what: ChangeId::rendered(target),
         at: Instant::parse(&text(updating, "lastTransitionTime")).ok()?,
+        basis: None,
     })
 }

@@ -33,5 +33,6 @@ pub(super) fn updated(document: &Value, history: &str) -> Option<Began> {
     let text = |field: &str| newest.get(field).and_then(Value::as_str);
     let release =
         text("version").filter(|version| !version.is_empty()).or_else(|| text("image"))?;
-    Some(Began { what: ChangeId::release(release), at: Instant::parse(text("startedTime")?).ok()? })
+    let at = Instant::parse(text("startedTime")?).ok()?;
+    Some(Began { what: ChangeId::release(release), at, basis: None })
 }

@@ -35,8 +35,13 @@ use crate::{
 };
 
 impl Snapshot {
-    /// The gate of an object: of its stanza, and of the freezes that select it (GATE-15).
+    /// The gate of an object: of its stanza, and of the freezes that select it (GATE-15), for what it would change to now.
     pub fn gate(&self, seen: &SeenGated) -> Gate {
+        self.gate_for(seen, wanted(seen).as_ref())
+    }
+
+    /// The gate of an object for one change, whether anybody wants that or not: an override may be for another alone (OVR-2).
+    pub fn gate_for(&self, seen: &SeenGated, change: Option<&ChangeId>) -> Gate {
         let decides = self.decides(seen);
         let gate =
             gate::gate(&decides.stanza, decides.policy().and_then(|named| self.policy(&named)));
@@ -49,7 +54,7 @@ impl Snapshot {
         let named = self.overrides_of(seen).cloned().collect();
         let server_keeps =
             if seen.gate.is_some() { TeamFreezes::Kept } else { TeamFreezes::Passed };
-        let gate = gate.opened(named, wanted(seen).as_ref(), server_keeps);
+        let gate = gate.opened(named, change, server_keeps);
         gate.frozen(selecting.collect(), key.namespace.as_deref())
     }
 

@@ -31,8 +31,10 @@ pub struct Block {
     pub nodes: Vec<String>,
     /// How many nodes the pool has.
     pub of: usize,
-    /// The oldest kubelet of them.
-    pub kubelet: Kubernetes,
+    /// The oldest kubelet of them; none if none of them reports a version that can be read.
+    pub kubelet: Option<Kubernetes>,
+    /// How many of them report a version that cannot be read.
+    pub unreadable: usize,
     /// The oldest kubelet that the update supports: all nodes must have it, or a later one, by then.
     pub needs: Kubernetes,
     /// When the update would start.
@@ -84,7 +86,11 @@ pub(super) fn blocks(
 
 fn block(pool: &Pool<'_>, plane: Plane, (at, settings): (Instant, &Settings)) -> Option<Block> {
     let behind = pool.behind(plane);
-    let kubelet = behind.iter().map(|(_, kubelet)| *kubelet).min()?;
+    if behind.is_empty() {
+        return None;
+    }
+    let kubelet = behind.iter().filter_map(|(_, kubelet)| *kubelet).min();
+    let unreadable = behind.iter().filter(|(_, kubelet)| kubelet.is_none()).count();
     let needs = plane.oldest();
     let enough = |offer: &&Offer| offer.brought.kubelet.is_some_and(|kubelet| kubelet >= needs);
     let since = pool.releases.offered.iter().find(enough).map_or(at, |offer| offer.at);
@@ -93,6 +99,7 @@ fn block(pool: &Pool<'_>, plane: Plane, (at, settings): (Instant, &Settings)) ->
         nodes: behind.into_iter().map(|(node, _)| node).collect(),
         of: pool.nodes.len(),
         kubelet,
+        unreadable,
         needs,
         at,
         gate: pool.gate.clone(),

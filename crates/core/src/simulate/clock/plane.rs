@@ -129,7 +129,7 @@ impl Plane {
                 }
                 hop.applied = Some(now);
                 let kubelet = Some(hop.update.release.kubernetes());
-                let brought = Brought { hop: place, kubelet };
+                let brought = Brought { hop: place, kubelet, is_read: true };
                 for pool in &mut *pools {
                     pool.take_release(Offer { at: now, name: name.to_owned(), brought });
                 }

@@ -25,6 +25,8 @@ pub(in crate::simulate) struct Brought {
     pub(in crate::simulate) hop: usize,
     /// The kubelet in it; none if nobody knows.
     pub(in crate::simulate) kubelet: Option<Kubernetes>,
+    /// Whether anybody can tell that: else it is a guess, because what the node reports cannot be read.
+    pub(in crate::simulate) is_read: bool,
 }
 
 /// A release that comes to a pool.
@@ -67,13 +69,15 @@ impl Releases {
 }
 
 impl Pool<'_> {
-    /// Where nodes stand when the period begins: who does not say is taken to be where the control plane is.
+    /// Where nodes stand when the period begins: who does not say, or not so that it can be
+    /// read, is taken to be where the control plane is.
     pub(in crate::simulate) fn count_releases(&mut self, current: Option<Release>, start: Instant) {
-        let there = Brought { hop: 0, kubelet: current.map(Release::kubernetes) };
-        let own = self
-            .nodes
-            .iter()
-            .map(|node| Brought { hop: 0, kubelet: node.kubelet.parse().ok().or(there.kubelet) });
+        let kubelet = current.map(Release::kubernetes);
+        let there = Brought { hop: 0, kubelet, is_read: true };
+        let own = self.nodes.iter().map(|node| match node.kubelet.parse().ok() {
+            Some(kubelet) => Brought { kubelet: Some(kubelet), ..there },
+            None => Brought { is_read: node.kubelet.is_empty(), ..there },
+        });
         self.releases.reached = own.collect();
         self.releases.offered = vec![Offer { at: start, name: String::new(), brought: there }];
         if let Some(newest) = &self.seen.newest {
@@ -148,12 +152,14 @@ impl Pool<'_> {
         self.releases.reached.iter().any(|reached| too_old(*reached, plane).is_some())
     }
 
-    /// The nodes that are too far behind for a control plane, each with its kubelet.
-    pub(in crate::simulate) fn behind(&self, plane: Plane) -> Vec<(String, Kubernetes)> {
+    /// The nodes that are too far behind for a control plane, each with its kubelet; none if that cannot be read.
+    pub(in crate::simulate) fn behind(&self, plane: Plane) -> Vec<(String, Option<Kubernetes>)> {
         let nodes = self.nodes.iter().zip(&self.releases.reached);
-        nodes
-            .filter_map(|(node, reached)| Some((node.name.clone(), too_old(*reached, plane)?)))
-            .collect()
+        let behind = nodes.filter_map(|(node, reached)| {
+            let kubelet = too_old(*reached, plane)?;
+            Some((node.name.clone(), reached.is_read.then_some(kubelet)))
+        });
+        behind.collect()
     }
 
     /// A node runs another configuration, and with it the kubelet that is in it.

@@ -135,7 +135,7 @@ fn workers_that_stay_let_two_updates_pass_and_not_the_third() {
     assert_eq!(block.pool.to_string(), "MachineConfigPool/worker");
     assert_eq!((block.nodes.len(), block.of), (4, 4));
     assert_eq!(
-        (block.kubelet.to_string(), block.needs.to_string()),
+        (block.kubelet.unwrap().to_string(), block.needs.to_string()),
         ("1.33".into(), "1.35".into())
     );
     assert!(matches!(block.rescue, Rescue::NoWindow { .. }), "{:?}", block.rescue);
@@ -205,6 +205,47 @@ fn window_that_is_named_saves_the_update() {
     };
     assert!(opening(open_by).blocked().is_none());
     assert!(opening(open_by.saturating_add(1)).blocked().is_some());
+}
+
+/// CV-1: an update that has begun before the period is told, because nothing else of a forecast names it.
+#[test]
+fn update_that_is_under_way_at_the_start_is_told() {
+    let mut cluster = at_release("4.20.8", ("v1.33.2", &open(), &open()));
+    assert_eq!(simulate(&cluster, &days(1)).under_way, None);
+    let document = json!({
+        "metadata": {"name": "version"},
+        "spec": {"changeManagement": shut(), "desiredUpdate": {"version": "4.20.10"}},
+        "status": {"desired": {"version": "4.20.10"}, "history": [
+            {"state": "Partial", "version": "4.20.10"}, {"state": "Completed", "version": "4.20.8"}]},
+    });
+    cluster.add_written(&kinds::CLUSTER_VERSION, &document, noon());
+    let forecast = simulate(&cluster, &days(1));
+    assert_eq!(forecast.under_way.as_deref(), Some("release 4.20.10"));
+}
+
+/// CV-3: what a kubelet reports that cannot be read is told as that, and not as what was guessed for it.
+#[test]
+fn kubelet_that_cannot_be_read_is_never_told_as_a_version() {
+    let told = |kubelets: [&str; 4]| {
+        let mut cluster = at_release("4.20.8", ("v1.33.2", &open(), &shut()));
+        for (place, kubelet) in kubelets.into_iter().enumerate() {
+            change(&mut cluster, &format!("worker-{place}"), |node| node.kubelet = kubelet.into());
+        }
+        let updates = foreseen(&cluster, &[("4.21", 1), ("4.22", 2), ("4.23", 3)], 30);
+        let hop = updates.blocked().unwrap();
+        let (detail, _) = sentence(hop, &hop.blocks[0]);
+        let (_, told) = detail.split_once(" nodes are of ").unwrap();
+        told.split_once(", and OpenShift").unwrap().0.to_owned()
+    };
+    let (read, not) = ("v1.33.2", "v1.99999999999999999999");
+    assert_eq!(told([read; 4]), "Kubernetes 1.33 then");
+    assert_eq!(told([not; 4]), "a version that cannot be read");
+    assert_eq!(
+        told([read, not, read, read]),
+        "Kubernetes 1.33 then, or of a version that cannot be read"
+    );
+    // Who reports nothing is taken to be where the control plane is.
+    assert_eq!(told([""; 4]), "Kubernetes 1.33 then");
 }
 
 /// CV-3: the windows of a pool are walked back from the day, by how long the pool takes.

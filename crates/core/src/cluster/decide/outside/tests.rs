@@ -95,6 +95,82 @@ fn what_the_gate_was_counts_and_not_what_it_is() {
     assert_eq!((told(&plan).len(), condition(&version)), (0, None), "permitted when it began");
 }
 
+/// GATE-10, OVR-2: an override for one release opens its gate for that release alone, and is not there to be asked any more once the release
+/// has begun. The permit beside the mark says by what it began; a permit that is not of this mark, or was not good then, says nothing.
+#[test]
+fn an_update_that_a_permit_let_begin_is_not_outside() {
+    use api::machine::names::{PERMIT_BASIS, PERMIT_CHANGE, PERMIT_FROM, PERMIT_UNTIL};
+    let image = "registry/release@sha256:0";
+    let mark = |release: &str, uid: &str| {
+        json!({"version": release, "image": image, "uid": uid, "after": "2026-11-15T00:00:00Z",
+            "at": "2026-11-16T02:00:00Z"})
+        .to_string()
+    };
+    let own = mark("4.21.3", "u1");
+    let permitted = json!({
+        names::ACCEPTED_RELEASE: own, PERMIT_CHANGE: own,
+        PERMIT_FROM: "2026-11-16T01:59:00Z", PERMIT_UNTIL: "2026-11-16T02:01:00Z",
+        PERMIT_BASIS: "override: ClusterChangeOverride/version-1",
+    });
+    let check = |key: &str, value: Value, outside: bool| {
+        let mut version = version();
+        version["metadata"]["uid"] = json!("u1");
+        settle(&kinds::CLUSTER_VERSION, &mut version, "2026-11-15T01:00:00Z");
+        version["metadata"]["annotations"] = permitted.clone();
+        version["metadata"]["annotations"][key] = value.clone();
+        // The one who installs it takes it up a moment later.
+        begin(&mut version, "/status/history", "4.21.3", "2026-11-16T02:05:00Z");
+        let plan = settle(&kinds::CLUSTER_VERSION, &mut version, "2026-11-16T02:05:05Z");
+        let found = (told(&plan).len(), condition(&version).map(|(status, _)| status));
+        let expected = if outside { (1, Some("True".to_owned())) } else { (0, None) };
+        assert_eq!(found, expected, "{key}: {value}");
+    };
+    check(PERMIT_BASIS, json!("override: ClusterChangeOverride/version-1"), false);
+    check(PERMIT_BASIS, json!("window"), false);
+    check(PERMIT_FROM, Value::Null, false);
+    // Nobody permitted it, or something else.
+    check(PERMIT_BASIS, Value::Null, true);
+    check(PERMIT_BASIS, json!(""), true);
+    check(PERMIT_BASIS, json!("because"), true);
+    check(PERMIT_BASIS, json!("consent for Node/w1"), true);
+    check(PERMIT_CHANGE, Value::Null, true);
+    check(PERMIT_CHANGE, json!(mark("4.21.2", "u1")), true);
+    check(PERMIT_UNTIL, Value::Null, true);
+    check(PERMIT_UNTIL, json!("soon"), true);
+    check(PERMIT_UNTIL, json!("2026-11-16T02:00:00Z"), true);
+    check(PERMIT_FROM, json!("2026-11-16T02:00:01Z"), true);
+    // Nobody marked it: the mark is of another release, or of another object (GATE-16).
+    check(names::ACCEPTED_RELEASE, Value::Null, true);
+    check(names::ACCEPTED_RELEASE, json!(mark("4.21.2", "u1")), true);
+    let restored = json!(mark("4.21.3", "u2"));
+    check(names::ACCEPTED_RELEASE, restored, true);
+}
+
+/// The alarm of an update that nobody permitted ends with one that somebody did.
+#[test]
+fn a_permitted_update_ends_the_alarm_of_the_one_before() {
+    use api::machine::names::{PERMIT_BASIS, PERMIT_CHANGE, PERMIT_UNTIL};
+    let mut version = version();
+    version["metadata"]["uid"] = json!("u1");
+    settle(&kinds::CLUSTER_VERSION, &mut version, "2026-11-15T01:00:00Z");
+    begin(&mut version, "/status/history", "4.21.3", "2026-11-16T02:00:00Z");
+    let plan = settle(&kinds::CLUSTER_VERSION, &mut version, "2026-11-16T02:00:05Z");
+    assert_eq!(told(&plan).len(), 1);
+    let mark =
+        json!({"version": "4.21.4", "image": "i", "uid": "u1", "after": "2026-11-16T02:00:00Z",
+        "at": "2026-11-17T02:00:00Z"})
+        .to_string();
+    version["metadata"]["annotations"] = json!({names::ACCEPTED_RELEASE: mark, PERMIT_CHANGE: mark,
+        PERMIT_UNTIL: "2026-11-17T02:01:00Z", PERMIT_BASIS: "override: ClusterChangeOverride/o"});
+    begin(&mut version, "/status/history", "4.21.4", "2026-11-17T02:00:03Z");
+    let plan = settle(&kinds::CLUSTER_VERSION, &mut version, "2026-11-17T02:00:05Z");
+    assert_eq!(told(&plan).len(), 0);
+    assert_eq!(condition(&version), Some(("False".into(), "2026-11-17T02:00:00Z".into())));
+    let said = &version["status"]["conditions"];
+    let by = "release 4.21.4 began at 2026-11-17T02:00:00Z, by a permit; basis: override: ClusterChangeOverride/o";
+    assert!(said.to_string().contains(by), "{said}");
+}
+
 #[test]
 fn what_is_not_recorded_is_not_claimed() {
     // The installation is the first entry; and what began before the gate stood was not its business.

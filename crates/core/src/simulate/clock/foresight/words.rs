@@ -11,12 +11,23 @@ use crate::{
 /// A pool that stands in the way of an update: what is foreseen, and what would help.
 pub fn sentence(hop: &Hop, block: &Block) -> (String, String) {
     let (name, plane) = (&hop.update.name, hop.plane());
-    let Block { pool, at, kubelet, needs, .. } = block;
+    let Block { pool, at, needs, .. } = block;
     let detail = format!(
-        "the update to {name} could start at {at}, and {pool} will be in its way: {} Kubernetes {kubelet} then, and {plane} supports {needs} and later",
-        kubelets(block)
+        "the update to {name} could start at {at}, and {pool} will be in its way: {} {}, and {plane} supports {needs} and later",
+        kubelets(block),
+        versions(block)
     );
     (detail, hint(block))
+}
+
+/// What they are of. What cannot be read stays unknown, whatever was guessed to foresee anything at all.
+fn versions(block: &Block) -> String {
+    const UNREADABLE: &str = "a version that cannot be read";
+    match (block.kubelet, block.unreadable) {
+        (None, _) => UNREADABLE.to_owned(),
+        (Some(kubelet), 0) => format!("Kubernetes {kubelet} then"),
+        (Some(kubelet), _) => format!("Kubernetes {kubelet} then, or of {UNREADABLE}"),
+    }
 }
 
 /// One node by name, two or three by theirs, more by their number.
