@@ -364,6 +364,13 @@ fn gate() {
     check("gate-why-labels", &["gate", "why", "sts/shop/till", "-f", GATES, monday]);
     check("gate-why-doubt", &["gate", "why", "deployment/till/pos", "-f", GATES, monday]);
     check("gate-why-nothing", &["gate", "why", "deployment/other/x", "-f", GATES, monday]);
+    // GATE-12: a gate of which nobody can read what it holds may hold anything in its namespace.
+    let unread = "crates/tidegate/tests/inputs/unread-gates.yaml";
+    check("gate-why-unread", &["gate", "why", "deployment/shop/web", "-f", unread, monday]);
+    check(
+        "gate-why-unread-json",
+        &["gate", "why", "deployment/shop/web", "-f", unread, monday, "-o", "json"],
+    );
     check("gate-why-no-kind", &["gate", "why", "pod/web", "-n", "shop", "-f", GATES]);
     check("gate-why-no-namespace", &["gate", "why", "deployment/web", "-f", GATES]);
     check("gate-add-no-room", &["gate", "add", "pods", "-n", "shop", "--policy", "weekend"]);
