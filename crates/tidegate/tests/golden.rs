@@ -384,6 +384,8 @@ fn doctor() {
     check("doctor", &["doctor", "-f", dump]);
     check("doctor-wide", &["doctor", "-f", dump, "-o", "wide"]);
     check("doctor-json", &["doctor", "-f", dump, "-o", "json"]);
+    let part = "crates/tidegate/tests/inputs/doctor-part.yaml";
+    check("doctor-part", &["doctor", "-f", part]);
     check("doctor-little", &["doctor", "-f", "examples/weekend.yaml"]);
     check("doctor-not-held", &["doctor", "--not-held"]);
 }
