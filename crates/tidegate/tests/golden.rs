@@ -342,6 +342,11 @@ fn audit() {
     check("audit-json", &["audit", "-f", log, "--gates", GATES, "-o", "json"]);
     // Whoever hands over no gate is told that nothing was judged.
     check("audit-no-gate", &["audit", "-f", log, "--gates", "examples/weekend.yaml"]);
+    check("audit-no-event", &["audit", "-f", "/dev/null", "--gates", GATES]);
+    // A gate that only warns or notes refuses nothing.
+    let lenient = "crates/tidegate/tests/inputs/lenient-gates.yaml";
+    check("audit-lenient", &["audit", "-f", log, "--gates", lenient]);
+    check("audit-lenient-json", &["audit", "-f", log, "--gates", lenient, "-o", "json"]);
     check("audit-no-log", &["audit", "-f", "nothing.log", "--gates", GATES]);
     check("audit-twice", &["audit", "-f", "-", "--gates", "-"]);
 }
