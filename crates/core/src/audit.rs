@@ -10,6 +10,8 @@
 
 use std::collections::BTreeMap;
 
+use api::reach::Mode;
+use schedule::Instant;
 use serde_json::{Value, json};
 
 use crate::{
@@ -29,7 +31,7 @@ mod tally;
 pub use event::Passed;
 use event::{Deed, Event, Place, Read};
 use kept::Kept;
-pub use tally::{Example, Group, Outside, Stood, Tally, Untold};
+pub use tally::{Example, Group, Outcome, Outside, Tally, Untold};
 
 /// How many bytes of objects are kept, to know what an object was before: thirty thousand Deployments.
 const ROOM: usize = 128 * 1024 * 1024;
@@ -262,11 +264,11 @@ impl<'a> Auditor<'a> {
             match truth(&mut ask(room, question, &write), "held") {
                 Ok(true) => found.by.push((holder, said)),
                 Ok(false) => {}
-                Err(_) if unseen => found.unclear = Some(Untold::NoNamespace),
+                Err(_) if unseen => found.unclear.push((holder, Untold::NoNamespace)),
                 Err(_) if matches!(write.before, Before::Unknown) => {
-                    found.unclear = Some(Untold::NoBefore);
+                    found.unclear.push((holder, Untold::NoBefore));
                 }
-                Err(why) => found.unclear = Some(Untold::Failed(why)),
+                Err(why) => found.unclear.push((holder, Untold::Failed(why))),
             }
         }
         found
@@ -276,43 +278,44 @@ impl<'a> Auditor<'a> {
         &mut self,
         room: &'static Room,
         begins: Result<bool, String>,
-        found: Found<'_>,
+        mut found: Found<'_>,
         mut example: Example,
     ) {
         let name = room.name_of();
-        let Found { by, unclear } = found;
-        example.by = by.iter().map(|(holder, _)| holder.key.clone()).collect();
-        let held = by.iter().find(|(_, said)| said.verdict == Verdict::Held);
-        match (begins, held) {
-            (Ok(_), Some((holder, said))) => {
-                let stood = if holder.stood_at(example.at) { Stood::Then } else { Stood::NotYet };
-                example.opens = said.opens;
-                let user = example.user.clone();
-                let key = Outside { user, room: name, by: holder.key.clone(), stood };
-                self.tally.add_outside(key, example);
-            }
-            (Ok(_), None) => {
-                let doubt = by.first().map(|(holder, said)| {
-                    let why = said.doubt.as_deref().unwrap_or_default();
-                    Untold::NoTime(format!("{}: {why}", holder.key))
-                });
-                match doubt.or(unclear) {
-                    Some(why) => self.tally.add_untold(name, why, example),
-                    None => self.tally.permitted += 1,
-                }
-            }
+        example.by = found.by.iter().map(|(holder, _)| holder.key.clone()).collect();
+        if let Err(why) = begins {
             // Whether it began anything matters only if somebody would have held it.
-            (Err(why), _) if !by.is_empty() || unclear.is_some() => {
-                let why = match unclear {
-                    Some(why @ Untold::NoBefore) => why,
+            if !found.by.is_empty() || !found.unclear.is_empty() {
+                let why = match found.unclear.pop() {
+                    Some((_, why @ Untold::NoBefore)) => why,
                     _ if why.contains("oldObject") => Untold::NoBefore,
-                    Some(why) => why,
+                    Some((_, why)) => why,
                     None => Untold::Failed(why),
                 };
                 self.tally.add_untold(name, why, example);
             }
-            (Err(_), _) => {}
+            return;
         }
+        // Those that only warn or note let everything pass, so they are asked after those that refuse.
+        for enforces in [true, false] {
+            let alike = |holder: &Holder| holder.enforces() == enforces;
+            let by = || found.by.iter().filter(|(holder, _)| alike(holder));
+            if let Some((holder, said)) = by().find(|(_, said)| said.verdict == Verdict::Held) {
+                example.opens = said.opens;
+                let (user, by) = (example.user.clone(), holder.key.clone());
+                let outcome = outcome(holder, example.at);
+                return self.tally.add_outside(Outside { user, room: name, by, outcome }, example);
+            }
+            let doubt = by().next().map(|(holder, said)| {
+                let why = said.doubt.as_deref().unwrap_or_default();
+                Untold::NoTime(format!("{}: {why}", holder.key))
+            });
+            let unclear = || found.unclear.iter().rfind(|(holder, _)| alike(holder));
+            if let Some(why) = doubt.or_else(|| unclear().map(|(_, why)| why.clone())) {
+                return self.tally.add_untold(name, why, example);
+            }
+        }
+        self.tally.permitted += 1;
     }
 
     /// A namespace, as far as a holder needs to know it. Every namespace bears its name as a label; of one that nobody saw nothing else is
@@ -328,11 +331,21 @@ impl<'a> Auditor<'a> {
     }
 }
 
-/// Who selects a write, and why that could not be told of somebody.
+/// Who selects a write, and of whom that could not be told, with why.
 #[derive(Default)]
 struct Found<'a> {
     by: Vec<(&'a Holder, &'a Said)>,
-    unclear: Option<Untold>,
+    unclear: Vec<(&'a Holder, Untold)>,
+}
+
+/// What it means that a holder was shut to a write.
+fn outcome(holder: &Holder, at: Instant) -> Outcome {
+    match holder.mode {
+        Mode::Warn => Outcome::WouldWarn,
+        Mode::Audit => Outcome::WouldNote,
+        Mode::Enforce | Mode::Unknown if holder.stood_at(at) => Outcome::Outside,
+        Mode::Enforce | Mode::Unknown => Outcome::WouldRefuse,
+    }
 }
 
 fn truth(told: &mut Told, name: &str) -> Result<bool, String> {

@@ -18,6 +18,8 @@ use crate::{
     reach::{
         policies::{PARAMETERS, Parameter},
         rooms::{ROOMS, Room},
+        selector::Selects,
+        selects::{Asked, names_room, selects},
     },
 };
 
@@ -151,6 +153,27 @@ impl Holder {
                     closes: span.start.filter(|start| !holds && *start > at),
                 }
             }
+        }
+    }
+
+    /// Whether it refuses what it does not permit, and does not only warn or note it.
+    pub fn enforces(&self) -> bool {
+        matches!(self.mode, Mode::Enforce | Mode::Unknown)
+    }
+
+    /// Whether it selects something. A gate of which nobody can read what it holds may hold it (GATE-12).
+    pub fn selects(&self, asked: &Asked<'_>) -> Selects {
+        let spec = self.document.get("spec").unwrap_or(&Value::Null);
+        let found = selects(spec, self.key.namespace.as_deref(), asked);
+        let is_silent = spec.get("holds").is_none_or(Value::is_null);
+        if is_silent && self.gate().is_some() { found.min(Selects::CannotTell) } else { found }
+    }
+
+    /// Whether everybody can read which rooms it holds.
+    pub fn names_rooms(&self) -> bool {
+        match self.document.pointer("/spec/holds").filter(|holds| !holds.is_null()) {
+            None => self.gate().is_none(),
+            Some(holds) => holds.as_array().is_some_and(|holds| holds.iter().all(names_room)),
         }
     }
 

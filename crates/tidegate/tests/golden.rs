@@ -342,6 +342,11 @@ fn audit() {
     check("audit-json", &["audit", "-f", log, "--gates", GATES, "-o", "json"]);
     // Whoever hands over no gate is told that nothing was judged.
     check("audit-no-gate", &["audit", "-f", log, "--gates", "examples/weekend.yaml"]);
+    check("audit-no-event", &["audit", "-f", "/dev/null", "--gates", GATES]);
+    // A gate that only warns or notes refuses nothing.
+    let lenient = "crates/tidegate/tests/inputs/lenient-gates.yaml";
+    check("audit-lenient", &["audit", "-f", log, "--gates", lenient]);
+    check("audit-lenient-json", &["audit", "-f", log, "--gates", lenient, "-o", "json"]);
     check("audit-no-log", &["audit", "-f", "nothing.log", "--gates", GATES]);
     check("audit-twice", &["audit", "-f", "-", "--gates", "-"]);
 }
@@ -364,6 +369,13 @@ fn gate() {
     check("gate-why-labels", &["gate", "why", "sts/shop/till", "-f", GATES, monday]);
     check("gate-why-doubt", &["gate", "why", "deployment/till/pos", "-f", GATES, monday]);
     check("gate-why-nothing", &["gate", "why", "deployment/other/x", "-f", GATES, monday]);
+    // GATE-12: a gate of which nobody can read what it holds may hold anything in its namespace.
+    let unread = "crates/tidegate/tests/inputs/unread-gates.yaml";
+    check("gate-why-unread", &["gate", "why", "deployment/shop/web", "-f", unread, monday]);
+    check(
+        "gate-why-unread-json",
+        &["gate", "why", "deployment/shop/web", "-f", unread, monday, "-o", "json"],
+    );
     check("gate-why-no-kind", &["gate", "why", "pod/web", "-n", "shop", "-f", GATES]);
     check("gate-why-no-namespace", &["gate", "why", "deployment/web", "-f", GATES]);
     check("gate-add-no-room", &["gate", "add", "pods", "-n", "shop", "--policy", "weekend"]);
@@ -377,6 +389,8 @@ fn doctor() {
     check("doctor", &["doctor", "-f", dump]);
     check("doctor-wide", &["doctor", "-f", dump, "-o", "wide"]);
     check("doctor-json", &["doctor", "-f", dump, "-o", "json"]);
+    let part = "crates/tidegate/tests/inputs/doctor-part.yaml";
+    check("doctor-part", &["doctor", "-f", part]);
     check("doctor-little", &["doctor", "-f", "examples/weekend.yaml"]);
     check("doctor-not-held", &["doctor", "--not-held"]);
 }

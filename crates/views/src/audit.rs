@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use schedule::Instant;
 use serde::Serialize;
 use tidegate_core::{
-    audit::{Example, Group, Outside, Passed, Stood, Tally, Untold},
+    audit::{Example, Group, Outcome, Outside, Passed, Tally, Untold},
     policy::verdict::Verdict,
 };
 
@@ -38,6 +38,8 @@ pub struct Report {
     permitted: u64,
     outside: u64,
     would_refuse: u64,
+    would_warn: u64,
+    would_note: u64,
     cannot_tell: u64,
     by_hand: Vec<Hand>,
     rooms: Vec<Figures>,
@@ -62,6 +64,8 @@ struct Figures {
     room: &'static str,
     outside: u64,
     would_refuse: u64,
+    would_warn: u64,
+    would_note: u64,
     cannot_tell: u64,
 }
 
@@ -73,6 +77,7 @@ struct Item {
     held_by: Named,
     outcome: &'static str,
     count: u64,
+    missed: u64,
     first: String,
     last: String,
     examples: Vec<Shown>,
@@ -123,16 +128,22 @@ struct Line {
 }
 
 impl Audit {
-    /// What the log says as a whole: held if something started outside or would have been refused, else whether it could be told.
+    /// What the log says as a whole: held if something started outside or would have been refused, else whether it could be told. Who has no
+    /// gate and no freeze, or no event, has judged nothing. What a gate lets pass is no fault.
     pub fn verdict(&self) -> Verdict {
         let tally = &self.tally;
-        if !tally.outside.is_empty() || tally.others > 0 {
+        if tally.total(Outcome::Outside) + tally.total(Outcome::WouldRefuse) > 0 {
             Verdict::Held
-        } else if tally.untold() > 0 || tally.broken.0 > 0 {
+        } else if tally.untold() > 0 || tally.broken.0 > 0 || !self.is_judged() {
             Verdict::CannotTell
         } else {
             Verdict::Permitted
         }
+    }
+
+    /// Whether there was something to judge, and something to judge it by.
+    fn is_judged(&self) -> bool {
+        self.holders > 0 && self.tally.events > 0
     }
 
     /// What was found, for programs.
@@ -147,8 +158,10 @@ impl Audit {
             judged_by: self.holders,
             first_writes: tally.first_writes,
             permitted: tally.permitted,
-            outside: tally.outside(Stood::Then),
-            would_refuse: tally.outside(Stood::NotYet),
+            outside: tally.total(Outcome::Outside),
+            would_refuse: tally.total(Outcome::WouldRefuse),
+            would_warn: tally.total(Outcome::WouldWarn),
+            would_note: tally.total(Outcome::WouldNote),
             cannot_tell: tally.untold(),
             by_hand: tally
                 .by_hand
@@ -157,7 +170,7 @@ impl Audit {
                 .collect(),
             rooms: self.rooms(),
             items: self.worst_first().into_iter().map(|(key, group)| item(key, group)).collect(),
-            others: tally.others,
+            others: tally.others(),
             untold: tally
                 .untold
                 .iter()
@@ -194,10 +207,12 @@ impl Audit {
         let mut room = |name: &'static str, add: &dyn Fn(&mut Figures)| {
             add(rooms.entry(name).or_insert_with(|| Figures { room: name, ..Figures::default() }));
         };
-        for (key, group) in &self.tally.outside {
-            room(key.room, &|room| match key.stood {
-                Stood::Then => room.outside += group.count,
-                Stood::NotYet => room.would_refuse += group.count,
+        for ((name, outcome), count) in &self.tally.totals {
+            room(name, &|room| match outcome {
+                Outcome::Outside => room.outside += count,
+                Outcome::WouldRefuse => room.would_refuse += count,
+                Outcome::WouldWarn => room.would_warn += count,
+                Outcome::WouldNote => room.would_note += count,
             });
         }
         for ((name, _), group) in &self.tally.untold {
@@ -206,10 +221,10 @@ impl Audit {
         rooms.into_values().collect()
     }
 
-    /// What started outside before what would have been refused, and the most frequent first.
+    /// What started outside before what would have been refused and what is let pass, and the most frequent first.
     fn worst_first(&self) -> Vec<(&Outside, &Group)> {
         let mut groups: Vec<(&Outside, &Group)> = self.tally.outside.iter().collect();
-        groups.sort_by_key(|(key, group)| (key.stood, std::cmp::Reverse(group.count)));
+        groups.sort_by_key(|(key, group)| (key.outcome, std::cmp::Reverse(group.count)));
         groups
     }
 
@@ -223,6 +238,9 @@ impl Audit {
                 "{} events, the writes from {from} to {until}; {} of them first writes of rooms that a gate or freeze may hold",
                 tally.events, tally.first_writes
             ),
+            None if tally.events == 0 => {
+                writeln!(text, "the log holds no event that can be read, so nothing was judged")
+            }
             None => writeln!(text, "{} events, none of them a write", tally.events),
         };
         if self.holders == 0 {
@@ -246,10 +264,15 @@ impl Audit {
 
     fn draw_outside(&self, text: &mut String, detail: Detail, colour: Colour) {
         let tally = &self.tally;
+        if !self.is_judged() {
+            return;
+        }
         if tally.outside.is_empty() {
             return text.push_str("nothing started while something that selects it was shut\n");
         }
-        let (outside, would) = (tally.outside(Stood::Then), tally.outside(Stood::NotYet));
+        let outside = tally.total(Outcome::Outside);
+        let would = tally.total(Outcome::WouldRefuse);
+        let pass = tally.total(Outcome::WouldWarn) + tally.total(Outcome::WouldNote);
         if outside > 0 {
             let _ =
                 writeln!(text, "{outside} started outside a gate or in a freeze that stood then");
@@ -260,16 +283,22 @@ impl Audit {
                 "{would} would have been refused by a gate or freeze that did not stand then"
             );
         }
+        if pass > 0 {
+            let _ = writeln!(
+                text,
+                "{pass} would be noted by a gate whose mode, Warn or Audit, lets them pass"
+            );
+        }
         text.push('\n');
         let heads = ["COUNT", "USER", "ROOM", "OUTCOME", "HELD BY", "FIRST", "LAST"];
         let mut cells = vec![heads.map(str::to_owned).to_vec()];
         let groups = self.worst_first();
         for (key, group) in &groups {
             cells.push(vec![
-                group.count.to_string(),
+                counted(group),
                 printable(&key.user),
                 key.room.to_owned(),
-                outcome(key.stood).to_owned(),
+                outcome(key.outcome).to_owned(),
                 printable(&key.by.to_string()),
                 group.first.to_string(),
                 group.last.to_string(),
@@ -285,14 +314,19 @@ impl Audit {
                 let _ = writeln!(text, "  {}", one(example));
             }
         }
-        if tally.others > 0 {
-            let _ = writeln!(text, "and {} more, by others", tally.others);
+        let others = tally.others();
+        if others > 0 {
+            let _ = writeln!(
+                text,
+                "and {others} more; only the largest groups are listed, and N+ says that some of a group may be among these"
+            );
         }
         let rooms = self.rooms();
-        let heads = ["ROOM", "OUTSIDE", "WOULD BE REFUSED", "CANNOT TELL"];
+        let heads = ["ROOM", "OUTSIDE", "WOULD BE REFUSED", "ONLY NOTED", "CANNOT TELL"];
         let mut cells = vec![heads.map(str::to_owned).to_vec()];
         cells.extend(rooms.iter().map(|room| {
-            let figures = [room.outside, room.would_refuse, room.cannot_tell];
+            let noted = room.would_warn + room.would_note;
+            let figures = [room.outside, room.would_refuse, noted, room.cannot_tell];
             let figures = figures.map(|figure| figure.to_string());
             [room.room.to_owned()].into_iter().chain(figures).collect()
         }));
@@ -350,11 +384,19 @@ impl Audit {
     }
 }
 
-fn outcome(stood: Stood) -> &'static str {
-    match stood {
-        Stood::Then => "started outside",
-        Stood::NotYet => "would be refused",
+fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Outside => "started outside",
+        Outcome::WouldRefuse => "would be refused",
+        Outcome::WouldWarn => "would be noted (mode Warn)",
+        Outcome::WouldNote => "would be noted (mode Audit)",
     }
+}
+
+/// How many there are, and whether that may be short.
+fn counted(group: &Group) -> String {
+    let more = if group.missed > 0 { "+" } else { "" };
+    format!("{}{more}", group.count)
 }
 
 fn one(example: &Example) -> String {
@@ -368,11 +410,14 @@ fn item(key: &Outside, group: &Group) -> Item {
         user: key.user.clone(),
         room: key.room,
         held_by: Named::from(&key.by),
-        outcome: match key.stood {
-            Stood::Then => "outside",
-            Stood::NotYet => "wouldRefuse",
+        outcome: match key.outcome {
+            Outcome::Outside => "outside",
+            Outcome::WouldRefuse => "wouldRefuse",
+            Outcome::WouldWarn => "wouldWarn",
+            Outcome::WouldNote => "wouldNote",
         },
         count: group.count,
+        missed: group.missed,
         first: group.first.to_string(),
         last: group.last.to_string(),
         examples: examples(group),
@@ -415,5 +460,25 @@ fn sentence(why: &Untold) -> String {
         }
         Untold::NoTime(why) => why.clone(),
         Untold::Failed(why) => format!("an expression of the room fails: {why}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever has judged nothing cannot say that nothing started.
+    #[test]
+    fn without_a_holder_or_an_event_nobody_can_tell() {
+        let check = |holders: usize, events: u64, verdict: Verdict| {
+            let audit = Audit { tally: Tally { events, ..Tally::default() }, holders };
+            assert_eq!(audit.verdict(), verdict, "{holders} holders, {events} events");
+            let drawn = audit.drawing(Detail::Short, Colour::Off);
+            assert_eq!(drawn.contains("nothing started"), verdict == Verdict::Permitted, "{drawn}");
+        };
+        check(0, 0, Verdict::CannotTell);
+        check(0, 1, Verdict::CannotTell);
+        check(1, 0, Verdict::CannotTell);
+        check(1, 1, Verdict::Permitted);
     }
 }

@@ -135,12 +135,13 @@ struct DoorItem {
 }
 
 impl Findings<'_> {
-    /// Held if something is loose or a door stands open; cannot tell if something could not be looked at, or no server was seen refusing.
+    /// Held if something is not held, or only in part, or a door stands open; cannot tell if something could not be looked at, or no server was seen refusing.
     pub fn verdict(&self) -> Verdict {
         let doors = self.doors.iter().any(|open| open.expected == Expected::No);
         let skewed = self.ahead.is_some_and(|ahead| ahead.abs() > MOST_SKEW);
         let failed = self.tried.iter().any(|tried| tried.proof == Proof::NotRefused);
-        let loose = self.movers.iter().any(Found::is_loose) || !self.begun.is_empty();
+        let is_loose = |found: &Found| found.extent() != Extent::Everywhere;
+        let loose = self.movers.iter().any(is_loose) || !self.begun.is_empty();
         if loose || doors || skewed || failed {
             Verdict::Held
         } else if !self.unseen.is_empty() || self.gates().any(|gate| !self.is_proven(gate)) {
@@ -226,22 +227,23 @@ impl Findings<'_> {
         let head = |text: &mut String, words: &str| {
             let _ = writeln!(text, "\n{}", colour.paint(Style::Strong, words));
         };
-        let (loose, kept): (Vec<&Found>, Vec<&Found>) =
-            self.movers.iter().partition(|found| found.is_loose());
-        if !loose.is_empty() {
-            head(&mut text, "NOT HELD");
-            draw_movers(&mut text, &loose);
-        }
+        let draw = |text: &mut String, words: &str, extent: Extent| {
+            let of_it = self.movers.iter().filter(|found| found.extent() == extent);
+            let of_it: Vec<&Found> = of_it.collect();
+            if !of_it.is_empty() {
+                head(text, words);
+                draw_movers(text, &of_it);
+            }
+        };
+        draw(&mut text, "NOT HELD", Extent::Nowhere);
+        draw(&mut text, "HELD IN PART", Extent::Somewhere);
         let (open, expected): (Vec<&Open>, Vec<&Open>) =
             self.doors.iter().partition(|open| open.expected == Expected::No);
         if !open.is_empty() {
             head(&mut text, "OPEN DOORS");
             draw_doors(&mut text, &open);
         }
-        if !kept.is_empty() {
-            head(&mut text, "HELD");
-            draw_movers(&mut text, &kept);
-        }
+        draw(&mut text, "HELD", Extent::Everywhere);
         if !self.begun.is_empty() {
             head(&mut text, "BEGUN OUTSIDE");
             let shown = if detail == Detail::Full { self.begun.len() } else { MOST_BEGUN };
@@ -366,12 +368,11 @@ fn draw_doors(text: &mut String, doors: &[&Open]) {
 }
 
 fn mover(found: &Found) -> MoverItem {
-    let extent = found.held.iter().map(|room| room.extent).min().unwrap_or(Extent::Nowhere);
     MoverItem {
         name: found.mover.name,
         changes: found.mover.changes,
         found_by: found.by.clone(),
-        held: word(extent),
+        held: word(found.extent()),
         rooms: found
             .held
             .iter()

@@ -10,10 +10,7 @@ use serde_json::Value;
 use tidegate_core::{
     held::{Holder, Said},
     policy::verdict::Verdict,
-    reach::{
-        selector::Selects,
-        selects::{self, Asked},
-    },
+    reach::{selector::Selects, selects::Asked},
 };
 
 use crate::{
@@ -171,14 +168,8 @@ impl<'a> Why<'a> {
     /// Asks every holder about an object, in each room that may hold it.
     pub fn new(holders: &'a [Holder], object: String, targets: &[Asked<'_>], at: Instant) -> Self {
         let by = holders.iter().filter_map(|holder| {
-            let spec = holder.document.get("spec").unwrap_or(&Value::Null);
-            let asked = targets
-                .iter()
-                .filter(|target| holder.rooms.iter().any(|room| room.what == target.room.what));
-            let asked = asked.map(|target| {
-                let selects = selects::selects(spec, holder.key.namespace.as_deref(), target);
-                (selects, target.room.name_of())
-            });
+            let asked = targets.iter();
+            let asked = asked.map(|target| (holder.selects(target), target.room.name_of()));
             let asked: Vec<_> = asked.filter(|(selects, _)| *selects != Selects::No).collect();
             let selects = asked.iter().map(|(selects, _)| *selects).max()?;
             let rooms = asked.into_iter().map(|(_, room)| room).collect();
@@ -293,7 +284,7 @@ struct PartItem {
 
 impl Part<'_> {
     fn enforces(&self) -> bool {
-        matches!(self.holder.mode, Mode::Enforce | Mode::Unknown)
+        self.holder.enforces()
     }
 
     /// What it says of the object: where nobody can tell whether it selects it, an open one permits all the same.
@@ -335,9 +326,12 @@ impl Part<'_> {
         text.push_str(&edge("opens", said.opens));
         text.push_str(&edge("closes", said.closes));
         if *selects == Selects::CannotTell {
-            text.push_str(
-                "; whether it selects the object cannot be told, because labels are not known",
-            );
+            let why = if holder.names_rooms() {
+                "labels are not known"
+            } else {
+                "what it holds cannot be read"
+            };
+            let _ = write!(text, "; whether it selects the object cannot be told, because {why}");
         }
         if !self.enforces() {
             let _ = write!(text, "; mode {} lets it pass", mode(holder.mode));

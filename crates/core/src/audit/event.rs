@@ -70,8 +70,8 @@ pub(super) struct Place<'a> {
 /// Reads an event; the error says which field is missing or wrong.
 pub(super) fn read(document: &Value) -> Result<Read<'_>, String> {
     let text = |path: &str| document.pointer(path).and_then(Value::as_str);
-    let group = text("/apiVersion").unwrap_or_default();
-    if text("/kind") != Some("Event") || !group.starts_with("audit.k8s.io/") {
+    // Another version may mean something else by the same fields.
+    if text("/kind") != Some("Event") || text("/apiVersion") != Some("audit.k8s.io/v1") {
         return Err("kind: expected an Event of audit.k8s.io/v1".to_owned());
     }
     let stage = text("/stage").ok_or("stage: it is missing")?;
@@ -253,6 +253,8 @@ mod tests {
         };
         check(json!({"kind": "Pod"}), "kind: ");
         check(json!({"apiVersion": "v1"}), "kind: ");
+        check(json!({"apiVersion": "audit.k8s.io/v9"}), "kind: ");
+        check(json!({"apiVersion": "audit.k8s.io/v1beta1"}), "kind: ");
         check(json!({"stage": null}), "stage: ");
         check(json!({"verb": 1}), "verb: ");
         check(json!({"requestReceivedTimestamp": "soon"}), "requestReceivedTimestamp: ");

@@ -10,7 +10,7 @@ use crate::document::key::Key;
 /// How many examples are kept of anything.
 const MOST_EXAMPLES: usize = 3;
 
-/// How many groups are kept apart; what comes later is counted together. A log names whom it likes.
+/// How many groups of an outcome are kept apart. A log names whom it likes, so memory is bounded; the totals count everything all the same.
 const MOST_GROUPS: usize = 1_000;
 
 /// What was found in a log.
@@ -30,10 +30,10 @@ pub struct Tally {
     pub permitted: u64,
     /// Those of them by members of `tidegate:initiators`, who pass everything.
     pub by_hand: BTreeMap<String, u64>,
-    /// Those of them that were made while something that selects them was shut.
+    /// Those of them that were made while something that selects them was shut: all of them, by room and outcome.
+    pub totals: BTreeMap<(&'static str, Outcome), u64>,
+    /// The largest groups of those.
     pub outside: BTreeMap<Outside, Group>,
-    /// How many more of those there are, by others than are listed.
-    pub others: u64,
     /// Writes about which nobody can tell, by the room and why.
     pub untold: BTreeMap<(&'static str, Untold), Group>,
     /// Lines that are no events: how many, and the first of them with what is wrong.
@@ -51,17 +51,21 @@ pub struct Outside {
     pub room: &'static str,
     /// The first that held it, in the order of GATE-15.
     pub by: Key,
-    /// Whether that stood then.
-    pub stood: Stood,
+    /// What that means.
+    pub outcome: Outcome,
 }
 
-/// Whether a holder stood when something was written.
+/// What it means that something was written while a holder was shut to it, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stood {
-    /// It did: something started outside it.
-    Then,
-    /// It did not, or nobody knows: it would have refused.
-    NotYet,
+pub enum Outcome {
+    /// The holder stood then: something started outside it.
+    Outside,
+    /// It did not stand, or nobody knows: it would have refused.
+    WouldRefuse,
+    /// Its mode is `Warn`: it lets the write pass, with a warning.
+    WouldWarn,
+    /// Its mode is `Audit`: it lets the write pass, with a note in the audit log.
+    WouldNote,
 }
 
 /// Why nobody can tell about a write.
@@ -82,8 +86,10 @@ pub enum Untold {
 /// Some writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// How many.
+    /// How many, since the group was listed.
     pub count: u64,
+    /// How many of it may have been seen before it was listed, at most: so many had the group whose place it took.
+    pub missed: u64,
     /// The first of them.
     pub first: Instant,
     /// The last of them.
@@ -122,9 +128,27 @@ impl Tally {
     }
 
     pub(super) fn add_outside(&mut self, key: Outside, example: Example) {
-        if !add(&mut self.outside, key, example) {
-            self.others += 1;
+        *self.totals.entry((key.room, key.outcome)).or_default() += 1;
+        if let Some(group) = self.outside.get_mut(&key) {
+            return group.add(example);
         }
+        let missed = self.make_room(key.outcome);
+        self.outside.insert(key, Group { missed, ..Group::of(example) });
+    }
+
+    /// Puts out the smallest group of an outcome if there are too many, and says how large it may have been. Whoever takes its place inherits
+    /// that ("space saving"), so a writer of more than a thousandth of all writes is listed in the end, whoever came first.
+    fn make_room(&mut self, outcome: Outcome) -> u64 {
+        let alike = || self.outside.iter().filter(|(key, _)| key.outcome == outcome);
+        if alike().count() < MOST_GROUPS {
+            return 0;
+        }
+        let smallest = alike().min_by_key(|(_, group)| group.weight());
+        let smallest = smallest.map(|(key, group)| (key.clone(), group.weight()));
+        smallest.map_or(0, |(key, weight)| {
+            self.outside.remove(&key);
+            weight
+        })
     }
 
     pub(super) fn add_untold(&mut self, room: &'static str, why: Untold, example: Example) {
@@ -151,10 +175,16 @@ impl Tally {
         }
     }
 
-    /// How many first writes were made while something that selects them was shut.
-    pub fn outside(&self, stood: Stood) -> u64 {
-        let of_it = self.outside.iter().filter(|(key, _)| key.stood == stood);
-        of_it.map(|(_, group)| group.count).sum()
+    /// How many first writes had an outcome.
+    pub fn total(&self, outcome: Outcome) -> u64 {
+        let of_it = self.totals.iter().filter(|((_, one), _)| *one == outcome);
+        of_it.map(|(_, count)| count).sum()
+    }
+
+    /// How many more first writes there are than the listed groups count.
+    pub fn others(&self) -> u64 {
+        let listed: u64 = self.outside.values().map(|group| group.count).sum();
+        self.totals.values().sum::<u64>().saturating_sub(listed)
     }
 
     /// How many writes nobody can tell about.
@@ -180,7 +210,12 @@ fn add<K: Ord>(groups: &mut BTreeMap<K, Group>, key: K, example: Example) -> boo
 
 impl Group {
     fn of(example: Example) -> Self {
-        Self { count: 1, first: example.at, last: example.at, examples: vec![example] }
+        Self { count: 1, missed: 0, first: example.at, last: example.at, examples: vec![example] }
+    }
+
+    /// How many there may be.
+    fn weight(&self) -> u64 {
+        self.missed + self.count
     }
 
     fn add(&mut self, example: Example) {
@@ -190,5 +225,67 @@ impl Group {
         if self.examples.len() < MOST_EXAMPLES {
             self.examples.push(example);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::kinds;
+
+    fn wrote(tally: &mut Tally, user: &str, outcome: Outcome) {
+        let document = serde_json::json!({"metadata": {"namespace": "shop", "name": "rollouts"}});
+        let by = crate::document::identity::Identity::new(&kinds::CHANGE_GATE.kind, &document).key;
+        let at = Instant::parse("2026-11-10T10:00:00Z").unwrap();
+        let example = Example {
+            at,
+            user: user.to_owned(),
+            object: "replicasets shop/web".to_owned(),
+            name: None,
+            id: String::new(),
+            by: vec![by.clone()],
+            opens: None,
+        };
+        let room = if user == "late" { "StatefulSets" } else { "Deployments" };
+        tally.add_outside(Outside { user: user.to_owned(), room, by, outcome }, example);
+    }
+
+    fn count(tally: &Tally, user: &str) -> Option<(u64, u64)> {
+        let mut groups = tally.outside.iter().filter(|(key, _)| key.user == user);
+        groups.next().map(|(_, group)| (group.count, group.missed))
+    }
+
+    /// Whoever writes much is listed, however many came before and after, and the totals leave out nothing.
+    #[test]
+    fn many_writers_hide_nobody_who_writes_much() {
+        let mut tally = Tally::default();
+        for number in 0..1_000 {
+            wrote(&mut tally, &format!("ci-{number}"), Outcome::Outside);
+        }
+        for number in 0..3_000 {
+            wrote(&mut tally, "mallory", Outcome::Outside);
+            wrote(&mut tally, &format!("job-{number}"), Outcome::Outside);
+        }
+        wrote(&mut tally, "late", Outcome::Outside);
+        assert_eq!(tally.outside.len(), 1_000);
+        assert_eq!(count(&tally, "mallory"), Some((3_000, 1)));
+        assert!(count(&tally, "late").is_some_and(|(count, missed)| count == 1 && missed > 0));
+        assert_eq!(tally.total(Outcome::Outside), 7_001);
+        assert_eq!(tally.totals[&("StatefulSets", Outcome::Outside)], 1);
+        let listed: u64 = tally.outside.values().map(|group| group.count).sum();
+        assert_eq!(tally.others(), 7_001 - listed);
+    }
+
+    /// What gates let pass takes no place from what started outside.
+    #[test]
+    fn each_outcome_has_its_own_places() {
+        let mut tally = Tally::default();
+        wrote(&mut tally, "mallory", Outcome::Outside);
+        for number in 0..2_000 {
+            wrote(&mut tally, &format!("ci-{number}"), Outcome::WouldNote);
+        }
+        assert_eq!(count(&tally, "mallory"), Some((1, 0)));
+        assert_eq!((tally.outside.len(), tally.others()), (1_001, 1_000));
+        assert_eq!(tally.total(Outcome::WouldNote), 2_000);
     }
 }

@@ -205,9 +205,9 @@ pub enum Extent {
 }
 
 impl Found {
-    /// Whether nothing holds some of it.
-    pub fn is_loose(&self) -> bool {
-        self.held.is_empty() || self.held.iter().any(|room| room.extent == Extent::Nowhere)
+    /// How far it is held: as far as the room that is held least. Where no room knows its first write, nowhere.
+    pub fn extent(&self) -> Extent {
+        self.held.iter().map(|room| room.extent).min().unwrap_or(Extent::Nowhere)
     }
 }
 
@@ -319,7 +319,7 @@ mod tests {
             let found = found(documents, &[]);
             let names: Vec<&str> = found.iter().map(|one| one.mover.name).skip(1).collect();
             assert_eq!(names, expected);
-            assert!(found.iter().all(Found::is_loose));
+            assert!(found.iter().all(|one| one.extent() == Extent::Nowhere));
         };
         check(&[], &[]);
         check(
@@ -352,5 +352,19 @@ mod tests {
         let mut chosen = of(json!({"what": "KuredLock"}));
         chosen["namespaceSelector"] = json!({"matchLabels": {"env": "prod"}});
         check(chosen, Extent::Somewhere, 0);
+    }
+
+    #[test]
+    fn a_mover_is_held_as_far_as_the_least_of_its_rooms() {
+        let check = |statefulsets: Value, daemonsets: Value, extent: Extent| {
+            let holds = json!([{"what": "Deployments"}, statefulsets, daemonsets]);
+            let spec = json!({"changeManagement": {"strategy": "Restrictive"}, "holds": holds});
+            assert_eq!(found(&[], &gate(&spec))[0].extent(), extent, "{spec}");
+        };
+        let all = json!({"what": "StatefulSets"});
+        let one = json!({"what": "DaemonSets", "names": ["one"]});
+        check(all.clone(), json!({"what": "DaemonSets"}), Extent::Everywhere);
+        check(all.clone(), one.clone(), Extent::Somewhere);
+        check(json!({"what": "KuredLock"}), one, Extent::Nowhere);
     }
 }

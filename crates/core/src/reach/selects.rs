@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     held::{Place, is_left_alone},
-    rooms::Room,
+    rooms::{ROOMS, Room},
     selector::{Labels, Selects, chooses_namespace, judged, names_namespaces},
 };
 
@@ -33,14 +33,24 @@ pub struct Asked<'a> {
 /// Whether a gate or a freeze with this specification, in a namespace of its own or in none, selects something. Without `holds`, as a freeze
 /// may be, everything is selected.
 pub fn selects(spec: &Value, own: Option<&str>, asked: &Asked<'_>) -> Selects {
-    let chosen = match spec.get("holds").and_then(Value::as_array) {
+    let chosen = match spec.get("holds").filter(|holds| !holds.is_null()) {
         None => Selects::Yes,
-        Some(holds) => {
-            let of_room = holds.iter().filter(|hold| hold["what"] == asked.room.name_of());
-            of_room.map(|hold| chosen(hold, asked)).max().unwrap_or(Selects::No)
+        Some(Value::Array(holds)) => {
+            let each = holds.iter().map(|hold| match hold["what"] == asked.room.name_of() {
+                true => chosen(hold, asked),
+                false if names_room(hold) => Selects::No,
+                false => Selects::CannotTell,
+            });
+            each.max().unwrap_or(Selects::No)
         }
+        Some(_) => Selects::CannotTell,
     };
     chosen.min(reaches(spec, own, asked))
+}
+
+/// Whether an entry of `holds` names a room that is known. What another names may be anything, this room written wrongly included (GATE-12).
+pub(crate) fn names_room(hold: &Value) -> bool {
+    ROOMS.iter().any(|room| hold["what"] == room.name_of())
 }
 
 fn chosen(hold: &Value, asked: &Asked<'_>) -> Selects {
@@ -127,6 +137,9 @@ mod tests {
         check(json!({"what": "Deployments", "selector": chooses("db")}), No);
         check(json!({"what": "Deployments", "names": ["web"], "selector": chooses("db")}), Yes);
         check(json!({"what": "Deployments", "selector": 1}), Selects::CannotTell);
+        for unread in [json!({"what": "Deploymets"}), json!({}), json!("Deployments")] {
+            check(unread, Selects::CannotTell);
+        }
         let asked = |operator: &str, values: &[&str]| {
             json!({"what": "Deployments", "selector": {"matchExpressions":
             [{"key": "tier", "operator": operator, "values": values}]}})
@@ -144,6 +157,8 @@ mod tests {
         let all = json!({"holds": [{"what": "Deployments"}]});
         check(&all, Some("shop"), "shop", Yes);
         check(&all, Some("till"), "shop", No);
+        check(&json!({"holds": "Deployments"}), Some("shop"), "shop", CannotTell);
+        check(&json!({"holds": "Deployments"}), Some("till"), "shop", No);
         check(&json!({}), None, "shop", Yes);
         for system in ["kube-system", "openshift-dns", "tidegate-system"] {
             check(&all, None, system, No);

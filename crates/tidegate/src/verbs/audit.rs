@@ -34,9 +34,10 @@ pub(crate) fn verb() -> Verb {
         about: "Judge an audit log of the API server: who started what outside a window, and what a gate would have refused",
         more: "Each first write in the log is judged at its requestReceivedTimestamp, by the gates, policies, freezes and overrides as they are now: those of the \
                cluster that kubectl would use, or of files with --gates. A gate in these files that no cluster has yet is replayed: the command tells what it \
-               would have refused. Events of level Metadata do not hold what was written, and about them the command cannot tell; log at RequestResponse what \
+               would have refused. A gate whose mode is Warn or Audit lets everything pass: what it would note is listed, and is no fault. Events of level Metadata do not hold what was written, and about them the command cannot tell; log at RequestResponse what \
                rooms look at. The log is JSON, one event or EventList on a line; a compressed one is piped in by zcat.\n\n\
-               Exit codes: 0 nothing started outside, 1 something did or would have been refused, 2 the command cannot tell.\n\n\
+               Exit codes: 0 nothing started outside, 1 something did or would have been refused, 2 the command cannot \
+               tell, as where there is no gate and no freeze, or no event to judge.\n\n\
                Examples:\n  \
                tidegate audit -f /var/log/kubernetes/audit.log\n  \
                zcat audit-*.gz | tidegate audit -f - -o json\n  \

@@ -58,7 +58,7 @@ pub(crate) fn verb() -> Verb {
         about: "Find what nothing holds: controllers that change a cluster, gates that nothing enforces, and who may remove the lock",
         more: "The command reads the cluster that kubectl would use, with your rights, or files with -f: a folder, or the output of `kubectl get -o yaml`. It tells \
                what it could not look at. With --not-held it prints what each room does not hold, and nothing else.\n\n\
-               Exit codes: 0 everything that was found is held, 1 something is not held or a door stands open, 2 the command cannot tell.\n\n\
+               Exit codes: 0 everything that was found is held, 1 something is not held, or only in part, or a door stands open, 2 the command cannot tell.\n\n\
                Examples:\n  \
                tidegate doctor\n  \
                tidegate doctor -o wide\n  \
