@@ -12,6 +12,7 @@ use sim::{Sandbox, Settings, example, stock::Item};
 
 const VERSION: &str = "/apis/config.openshift.io/v1/clusterversions/version";
 const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+const OVERRIDES: &str = "/apis/changemanagement.openshift.io/v1alpha1/clusterchangeoverrides";
 const MARK: &str = "changemanagement.openshift.io/accepted-release";
 
 /// How many seconds pass in one: an update takes hours.
@@ -153,4 +154,28 @@ async fn an_update_goes_from_the_wish_to_the_last_worker() {
         Value::Null,
         "and so has the pin"
     );
+}
+
+/// GATE-13, OVR-2: what an override for one release let begin on a Friday began by the gate, so nothing alarms; and the override is gone from
+/// the gate as soon as the release has begun.
+#[tokio::test(start_paused = true)]
+async fn an_update_that_an_override_let_begin_is_no_alarm() {
+    let play = Play::start("2026-11-20T12:00:00Z").await;
+    let wish = json!({"spec": {"desiredUpdate": {"version": "4.20.10"}}});
+    play.ask(&Method::PATCH, VERSION, &wish).unwrap();
+    play.pass(Duration::from_mins(10)).await;
+    assert_eq!(play.newest()["version"], "4.20.8");
+    let overriding = json!({"apiVersion": "changemanagement.openshift.io/v1alpha1",
+        "kind": "ClusterChangeOverride", "metadata": {"name": "cve"}, "spec": {
+            "target": {"kind": "ClusterVersion", "name": "version"}, "reason": "CVE",
+            "only": {"release": "4.20.10"}, "until": "2026-11-20T14:00:00Z"}});
+    play.ask(&Method::POST, OVERRIDES, &overriding).unwrap();
+    play.pass(Duration::from_mins(30)).await;
+    assert_eq!(play.newest()["version"], "4.20.10", "{}", play.condition("ChangesPending"));
+    let basis =
+        &play.get(VERSION)["metadata"]["annotations"]["changemanagement.openshift.io/permit-basis"];
+    assert_eq!(basis, "override: ClusterChangeOverride/cve");
+    // It also stays so when the override has ended.
+    play.pass(Duration::from_hours(3)).await;
+    assert_eq!(play.condition("InitiatedOutsideWindow"), "");
 }
