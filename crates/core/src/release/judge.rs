@@ -65,7 +65,7 @@ fn resolved(plane: &SeenPlane, wish: &Wish, kept: Option<&Pin>) -> Named {
         let named = known.clone().filter(|known| known.version == version);
         let images: BTreeSet<&str> = named.map(|known| known.image.as_str()).collect();
         if let (Some(only), 1) = (images.first(), images.len()) {
-            image = (*only).to_owned();
+            (*only).clone_into(&mut image);
         }
     }
     if version.is_empty() {
