@@ -1,4 +1,4 @@
-//! Who installs releases? One loop that does what the cluster version operator and its operators do in a cluster, as [`plan`] decides.
+//! Who installs releases? One loop that does what the cluster version operator and its operators do in a cluster, as `plan` decides.
 //!
 //! It knows us: it follows what Tidegate let begin, and nothing else (CV-4). It wakes when something that it looks at changes and when a
 //! level is due by the clock.
