@@ -135,8 +135,8 @@ pub const GATE_SHUT: &str = "GateShut";
 /// Annotation on a gated resource: why somebody overrode its policy, in their own words.
 pub const OVERRIDE_REASON: &str = "changemanagement.openshift.io/override-reason";
 
-/// Annotation on `ClusterVersion`: what the update that is wanted stood for when it was first seen, as a JSON object with `version` and
-/// `image` (CV-4). Written by the operator.
+/// Annotation on `ClusterVersion`: what the update that is wanted stood for when it was first seen, as a JSON object with `version`,
+/// `image` and the `wish` as it was written (CV-4). Written by the operator.
 pub const WANTED_IMAGE: &str = "changemanagement.openshift.io/wanted-image";
 
 /// Annotation on `ClusterVersion`: the mark, a JSON object that names the release which was let begin by `version` and `image`, the `uid` of
