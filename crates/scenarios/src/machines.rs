@@ -58,7 +58,7 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
             let served = live.served(role)?;
             live.apply(&node(name, role, rest, &served)?).await?;
         }
-        // Whoever updates the control plane is not ours: the script plays its part.
+        // One that never heard of us, and whose beginning is told by the stamps of the server: the script plays it where those decide.
         ["cvo", step @ ("begins" | "finishes"), version] => {
             let now = live.now().to_string();
             let (state, ended) = match *step {
