@@ -82,6 +82,13 @@ fn mark(version: &Value) -> String {
     if let Some(pinned) = release(WANTED_IMAGE) {
         let _ = writeln!(shown, "pinned {pinned}");
     }
+    let accepted =
+        noted(ACCEPTED_RELEASE).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let withdrawn = accepted.as_ref().and_then(|noted| noted["withdrawn"].as_str());
+    if let Some(at) = withdrawn {
+        let _ = writeln!(shown, "not marked: withdrawn at {at}");
+        return shown;
+    }
     match release(ACCEPTED_RELEASE) {
         Some(marked) => {
             let basis = noted(PERMIT_BASIS).unwrap_or_default();

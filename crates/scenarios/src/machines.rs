@@ -85,6 +85,11 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
             let change = json!({"metadata": {"annotations": done}});
             live.change(&format!("node/{name}"), "", &change).await?;
         }
+        // A kubelet of this version reports.
+        ["kubelet", name, version] => {
+            let change = json!({"status": {"nodeInfo": {"kubeletVersion": version}}});
+            live.change(&format!("node/{name}"), "/status", &change).await?;
+        }
         ["fail", name, reason] => {
             let stuck = json!({STATE: NodeState::Degraded.as_str(), REASON: reason});
             let change = json!({"metadata": {"annotations": stuck}});
