@@ -197,6 +197,14 @@ pub const INITIATED_OUTSIDE_WINDOW_TIMESTAMP_SECONDS: Metric = Metric {
     help: "When the newest change began, in seconds since 1970, if it began while the gate was shut; absent otherwise.",
 };
 
+/// When an update will find kubelets that are too old.
+pub const SKEW_BLOCKS_AT_TIMESTAMP_SECONDS: Metric = Metric {
+    name: "tidegate_skew_blocks_at_timestamp_seconds",
+    form: Form::Gauge,
+    labels: OF_OBJECT,
+    help: "When the update that is wished for would start and kubelets will be too old for it, in seconds since 1970; 0 if nothing like that is ahead. Absent where the operator starts no updates.",
+};
+
 /// Whether the server keeps what is written.
 pub const STATUS_PRUNED: Metric = Metric {
     name: "tidegate_status_pruned",
@@ -234,6 +242,7 @@ pub const METRICS: &[Metric] = &[
     OVERRIDE_IN_FORCE,
     STANZA_REMOVED,
     INITIATED_OUTSIDE_WINDOW_TIMESTAMP_SECONDS,
+    SKEW_BLOCKS_AT_TIMESTAMP_SECONDS,
     STATUS_PRUNED,
     LAST_PROGRESS_TIMESTAMP_SECONDS,
 ];

@@ -132,6 +132,13 @@ pub const INITIATED_OUTSIDE_WINDOW: &str = "InitiatedOutsideWindow";
 /// Reason of [`INITIATED_OUTSIDE_WINDOW`] when it is so.
 pub const GATE_SHUT: &str = "GateShut";
 
+/// Condition of the control plane, and reason of an event: pools will stand in the way of the update that is wished for, because their kubelets
+/// will be too old for it (CV-3). It appears with the first such update; its message begins with the instant at which it would start.
+pub const SKEW_AHEAD: &str = "SkewAhead";
+
+/// Reason of [`SKEW_AHEAD`] when it is so.
+pub const KUBELETS_TOO_OLD: &str = "KubeletsTooOld";
+
 /// Annotation on a gated resource: why somebody overrode its policy, in their own words.
 pub const OVERRIDE_REASON: &str = "changemanagement.openshift.io/override-reason";
 

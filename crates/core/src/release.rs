@@ -90,6 +90,8 @@ pub struct SeenPlane {
     pub pin: Option<Pin>,
     /// What was let begin last.
     pub mark: Option<Mark>,
+    /// When an update began of which it is known that it was marked, although its mark is gone.
+    pub marked: Option<String>,
     /// The release that has been accepted: the one that the control plane is at, or on its way to.
     pub accepted: Named,
     /// Its architecture, where that is told: `Multi`, or nothing.
@@ -113,6 +115,10 @@ impl SeenPlane {
             serde_json::from_str::<Value>(noted).ok()
         };
         let uid = document.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
+        let accepted = noted(api::names::ACCEPTED_RELEASE);
+        let marked = accepted.as_ref().filter(|noted| {
+            text(noted, "uid") == uid && noted.get("afterMarked") == Some(&Value::Bool(true))
+        });
         // What is recommended under a condition that holds stands in both lists.
         let lists = [list("/status/availableUpdates"), list("/status/conditionalUpdates")];
         let known = lists.iter().any(Option::is_some).then(|| {
@@ -129,7 +135,8 @@ impl SeenPlane {
         Self {
             wish: document.pointer("/spec/desiredUpdate").and_then(Wish::read),
             pin: noted(api::names::WANTED_IMAGE).map(|noted| Pin::read(&noted)),
-            mark: noted(api::names::ACCEPTED_RELEASE).and_then(|noted| Mark::read(&noted, uid)),
+            mark: accepted.as_ref().and_then(|noted| Mark::read(noted, uid)),
+            marked: marked.map(|noted| text(noted, "after").to_owned()),
             accepted: Named::at(document, "/status/desired"),
             architecture: document
                 .pointer("/status/desired/architecture")
@@ -183,9 +190,15 @@ impl SeenPlane {
             .filter(|mark| newest.release.is_same(&mark.release) && newest.started != mark.after)
     }
 
+    /// Whether the newest update began by a mark, be it there or not any more.
+    pub fn is_newest_marked(&self) -> bool {
+        let newest = self.history.first().map(|newest| newest.started.as_str());
+        self.mark_of_newest().is_some() || newest.is_some() && newest == self.marked.as_deref()
+    }
+
     /// Whether the newest update began without a mark. The first of all is the installation, which nobody holds.
     pub fn began_unmarked(&self) -> bool {
-        self.history.len() > 1 && self.mark_of_newest().is_none()
+        self.history.len() > 1 && !self.is_newest_marked()
     }
 }
 

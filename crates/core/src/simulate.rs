@@ -68,6 +68,21 @@ pub struct Lengths {
     pub payload: i64,
 }
 
+impl Settings {
+    /// A period with nothing to come, and the times that a node and a control plane usually take.
+    pub fn usual(range: Range<Instant>) -> Self {
+        Self {
+            range,
+            seed: 1,
+            lengths: Lengths { drain: 300, reboot: 480, payload: 3600 },
+            machines: BTreeMap::new(),
+            arrivals: Vec::new(),
+            pools: BTreeSet::new(),
+            updates: Vec::new(),
+        }
+    }
+}
+
 /// What would happen.
 #[derive(Clone, Debug)]
 pub struct Forecast {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use api::{
     machine::names::MASTER,
     metrics::{self, Metric},
+    names::THE_CLUSTER,
     schema::{Role, System},
 };
 use runtime::{
@@ -16,9 +17,9 @@ use runtime::{
 use schedule::Instant;
 use tidegate_core::{
     cluster::{
-        decide::outside,
+        decide::{ahead, outside},
         gauge::{self, Gauges},
-        kinds::{MACHINE_CONFIG_POOL, Surroundings, machine_config_pool::planned},
+        kinds::{CLUSTER_VERSION, MACHINE_CONFIG_POOL, Surroundings, machine_config_pool::planned},
         seen::{Seen, SeenGated},
     },
     document::key::Key,
@@ -53,6 +54,10 @@ pub fn page(view: &View) -> String {
                     enforced: (gate.form() != Form::NoStanza)
                         .then(|| resource.enforcement().unwrap_or_default()),
                     outside: outside::recorded(resource),
+                    // Where updates are started nothing is said of what is well.
+                    ahead: ahead::recorded(resource)
+                        .or_else(|| is_control_plane(key).then_some(None))
+                        .filter(|_| view.starts_updates()),
                 });
             }
         }
@@ -96,6 +101,14 @@ pub fn page(view: &View) -> String {
             page.prepared(outside, &[&*row.object, &*row.namespace, "}"], began.unix());
         }
     }
+    let ahead = &metrics::SKEW_BLOCKS_AT_TIMESTAMP_SECONDS;
+    page.begin(ahead);
+    for row in &gated {
+        if let Some(at) = row.ahead {
+            let at = at.map_or(0, Instant::unix);
+            page.prepared(ahead, &[&*row.object, &*row.namespace, "}"], at);
+        }
+    }
     drop(store);
     page.begin(&metrics::STATUS_PRUNED);
     for key in view.progress.all_pruned() {
@@ -127,6 +140,8 @@ struct Row {
     /// What its condition says, so that every replica says the same.
     enforced: Option<Enforcement>,
     outside: Option<Instant>,
+    /// What its condition says of the update that is wished for (CV-3).
+    ahead: Option<Option<Instant>>,
 }
 
 fn object(key: &Key) -> [&str; 3] {
@@ -143,6 +158,11 @@ fn system(key: &Key) -> &'static str {
         Role::Gated { system: System::Workloads, .. } => ",system=\"workloads\"",
         Role::Gated { .. } => ",system=\"control-plane\"",
     }
+}
+
+/// Whether updates of it are started here, where any are.
+fn is_control_plane(key: &Key) -> bool {
+    *key.kind() == CLUSTER_VERSION.kind && &*key.name == THE_CLUSTER
 }
 
 /// Whether there was a stanza and there is none any more: the status still tells of it.

@@ -114,6 +114,7 @@ pub struct View {
     leadership: watch::Receiver<Leadership>,
     tempo: Tempo,
     proof: Proof,
+    updates: Updates,
     pub(crate) scraped: Scraped,
 }
 
@@ -146,6 +147,7 @@ impl Operator {
             progress: Arc::default(),
             leadership: seen,
             tempo: settings.tempo,
+            updates: settings.updates,
             proof: settings.proof,
             scraped: Scraped::default(),
         };
@@ -303,6 +305,11 @@ impl View {
     /// Whether it rolls configurations out to nodes: only then it looks at them.
     pub(crate) fn rolls_out(&self) -> bool {
         self.caches.observed().iter().any(|row| row.kind == kinds::NODE.kind)
+    }
+
+    /// Whether it starts updates of the control plane: only then it foresees anything of them (CV-3).
+    pub(crate) fn starts_updates(&self) -> bool {
+        self.updates == Updates::Started
     }
 
     /// Whether this replica writes.

@@ -437,6 +437,14 @@ impl Reconciler {
         if self.standings.get(key) != Some(&standing) {
             self.standings.insert(key.clone(), standing);
             store.snapshot().naming(key).cloned().for_each(|naming| self.queue.add(naming));
+            // Who reads every policy is told of those that nobody names for them.
+            let readers = self
+                .controllers
+                .iter()
+                .filter(|row| row.duty.reads.iter().any(|read| read.kind == *key.kind()));
+            for row in readers {
+                store.snapshot().of_kind(row.row).for_each(|(key, _)| self.queue.add(key.clone()));
+            }
         }
     }
 

@@ -27,8 +27,10 @@ use tidegate_core::{
 };
 use tokio::time::Instant;
 
+mod foresight;
 mod renderings;
 
+use foresight::Forecasts;
 use renderings::Renderings;
 
 /// Everything known.
@@ -37,6 +39,7 @@ pub struct Store {
     snapshot: Snapshot,
     about: BTreeMap<&'static Kind, Knowledge>,
     renderings: Renderings,
+    foresight: Forecasts,
     host: Option<String>,
     refusals: Refusals,
     seconds_ahead: i64,
@@ -182,6 +185,7 @@ impl Store {
     pub fn around<T>(&self, key: &Key, look: impl FnOnce(&Surroundings<'_>) -> T) -> T {
         let remembered = |pool: &SeenPool, base: &Base| self.rendering(pool, base);
         let listed = |kind: &Kind| self.listed(kind);
+        let foreseen = |now| self.foresight.at(&self.snapshot, now);
         look(&Surroundings {
             snapshot: &self.snapshot,
             remembered: Some(&remembered),
@@ -191,8 +195,14 @@ impl Store {
             seconds_ahead: self.seconds_ahead,
             enforcement: self.enforcement,
             listed: Some(&listed),
+            foreseen: Some(&foreseen),
             home: self.home.as_deref(),
         })
+    }
+
+    /// How many forecasts were made for decisions: one for each change of what they rest on and each edge of a gate (CV-3).
+    pub fn forecasts(&self) -> u64 {
+        self.foresight.made()
     }
 
     /// What the sources of a pool come to, made anew only when one of them or the pool changed.

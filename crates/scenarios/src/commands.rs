@@ -78,7 +78,7 @@ pub(crate) async fn run(
             return workloads::run(&words, expected, live).await;
         }
         ["manage", "updates"]
-        | ["cvo", "runs" | "plays" | "knows" | "says", ..]
+        | ["cvo", "runs" | "plays" | "knows" | "says" | "is" | "goes" | "tries", ..]
         | ["mark" | "history", ..] => {
             return control_plane::run(&words, live).await;
         }

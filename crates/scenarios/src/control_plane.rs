@@ -14,7 +14,7 @@ use sim::{
     control_plane::plan::{Deed, Follows, Seen, image, plan},
 };
 
-use super::live::Live;
+use super::live::{Installing, Live};
 
 const VERSION: &str = "clusterversion/version";
 
@@ -25,6 +25,11 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
         // It waits for marks, or it never heard of us.
         ["cvo", "plays"] => live.let_install(Follows::Marks),
         ["cvo", "plays", "unasked"] => live.let_install(Follows::Wishes),
+        // It does nothing until it goes on: a payload that hangs, an operator that is away.
+        ["cvo", "is", "stuck"] => live.hang(Installing::Stuck),
+        ["cvo", "goes", "on"] => live.hang(Installing::GoesOn),
+        // It looks, whether or not anything was let begin.
+        ["cvo", "tries"] => return tries(live).await,
         // What was installed, the release that came after it, and the updates that are known.
         ["cvo", "runs", version, "knows", known @ ..] => {
             let entry = |version: &str, started: &str| {
@@ -77,6 +82,13 @@ fn mark(version: &Value) -> String {
     if let Some(pinned) = release(WANTED_IMAGE) {
         let _ = writeln!(shown, "pinned {pinned}");
     }
+    let accepted =
+        noted(ACCEPTED_RELEASE).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let withdrawn = accepted.as_ref().and_then(|noted| noted["withdrawn"].as_str());
+    if let Some(at) = withdrawn {
+        let _ = writeln!(shown, "not marked: withdrawn at {at}");
+        return shown;
+    }
     match release(ACCEPTED_RELEASE) {
         Some(marked) => {
             let basis = noted(PERMIT_BASIS).unwrap_or_default();
@@ -85,6 +97,28 @@ fn mark(version: &Value) -> String {
         None => shown.push_str("not marked\n"),
     }
     shown
+}
+
+/// What whoever installs releases finds when it looks: somebody asks for a release, and nothing begins without a mark (CV-4).
+async fn tries(live: &Live) -> Result<String, String> {
+    let follows = live.cvo().ok_or("nobody installs releases")?;
+    let version = live.get(VERSION).await?;
+    let none = |_: &str| None;
+    let seen = Seen { version: &version, masters: None, config: &none, now: live.now() };
+    let accepted = |follows: Follows| {
+        let deeds = plan(seen, follows, &Lengths::default()).deeds;
+        deeds.into_iter().find_map(|deed| match deed {
+            Deed::Status(change) => {
+                change["status"]["desired"]["version"].as_str().map(str::to_owned)
+            }
+            Deed::Generate(_) => None,
+        })
+    };
+    Ok(match (accepted(follows), accepted(Follows::Wishes)) {
+        (Some(begins), _) => format!("{begins} begins\n"),
+        (None, Some(asked)) => format!("{asked} is asked for and not marked: nothing begins\n"),
+        (None, None) => "nothing is asked for\n".into(),
+    })
 }
 
 /// Every update that was begun, newest first, but for those of long ago.
@@ -106,6 +140,9 @@ pub(crate) async fn turn(live: &mut Live) {
     /// An update has fewer steps than that.
     const STEPS: usize = 50;
     let Some(follows) = live.cvo() else { return };
+    if live.installing() == Installing::Stuck {
+        return;
+    }
     for _ in 0..STEPS {
         let Ok(version) = live.get(VERSION).await else { return };
         let masters = live.get(&format!("mcp/{MASTER}")).await.ok();

@@ -39,6 +39,15 @@ pub(crate) const SHOP: &str = "shop";
 /// Who acts in a script, unless it says who.
 const WHO: &str = "administrator";
 
+/// Whether whoever installs releases does anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Installing {
+    /// What is to be done.
+    GoesOn,
+    /// Nothing.
+    Stuck,
+}
+
 pub(crate) struct Live {
     client: Client,
     /// What the operator asks with: each request once, or a refused eviction would be sent again behind its back (EXEC-4).
@@ -58,6 +67,8 @@ pub(crate) struct Live {
     updates: Updates,
     /// What whoever installs releases follows; none if the script plays its part.
     cvo: Option<Follows>,
+    /// Whether it does anything.
+    installing: Installing,
     /// What scripts call rendered configurations, whose names tell nobody anything.
     letters: Letters,
 }
@@ -83,6 +94,7 @@ impl Live {
             pools: Pools::Watched,
             updates: Updates::Watched,
             cvo: None,
+            installing: Installing::GoesOn,
             letters: Letters::default(),
         };
         let ours = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).map(crds::definition);
@@ -172,6 +184,7 @@ impl Live {
         (self.written, self.counted, self.started) = (0, 0, false);
         (self.pools, self.letters) = (Pools::Watched, Letters::default());
         (self.updates, self.cvo) = (Updates::Watched, None);
+        self.installing = Installing::GoesOn;
     }
 
     /// Deletes an object at once. Whoever collects garbage may have been faster.
@@ -246,6 +259,16 @@ impl Live {
     /// From here on somebody installs releases, who follows this.
     pub(crate) fn let_install(&mut self, follows: Follows) {
         self.cvo = Some(follows);
+    }
+
+    /// From here on whoever installs releases does so.
+    pub(crate) fn hang(&mut self, installing: Installing) {
+        self.installing = installing;
+    }
+
+    /// Whether whoever installs releases does anything.
+    pub(crate) fn installing(&self) -> Installing {
+        self.installing
     }
 
     /// What whoever installs releases follows; none if nobody plays it.

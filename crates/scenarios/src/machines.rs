@@ -58,7 +58,7 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
             let served = live.served(role)?;
             live.apply(&node(name, role, rest, &served)?).await?;
         }
-        // Whoever updates the control plane is not ours: the script plays its part.
+        // One that never heard of us, and whose beginning is told by the stamps of the server: the script plays it where those decide.
         ["cvo", step @ ("begins" | "finishes"), version] => {
             let now = live.now().to_string();
             let (state, ended) = match *step {
@@ -84,6 +84,11 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
                 json!({CURRENT_CONFIG: desired, STATE: NodeState::Done.as_str(), REASON: ""});
             let change = json!({"metadata": {"annotations": done}});
             live.change(&format!("node/{name}"), "", &change).await?;
+        }
+        // A kubelet of this version reports.
+        ["kubelet", name, version] => {
+            let change = json!({"status": {"nodeInfo": {"kubeletVersion": version}}});
+            live.change(&format!("node/{name}"), "/status", &change).await?;
         }
         ["fail", name, reason] => {
             let stuck = json!({STATE: NodeState::Degraded.as_str(), REASON: reason});

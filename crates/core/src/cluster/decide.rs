@@ -11,6 +11,7 @@ use api::{
 use schedule::Instant;
 use serde_json::{Value, json};
 
+pub mod ahead;
 pub mod disruption;
 mod gates;
 pub mod holding;
@@ -255,9 +256,13 @@ fn about(
         });
     }
     notes.extend(outside.as_ref().and_then(|outside| outside::note(known, outside)));
+    let ahead = ahead::condition(seen, now);
+    notes.extend(ahead.as_ref().and_then(|found| ahead::note(seen, found)));
     let ready = seen.gate.is_some().then(|| gates::ready(seen, gate, now));
-    let conditions: Vec<Condition> =
-        [ready, Some(paused), Some(pending), enforced, outside].into_iter().flatten().collect();
+    let conditions: Vec<Condition> = [ready, Some(paused), Some(pending), enforced, outside, ahead]
+        .into_iter()
+        .flatten()
+        .collect();
     let (fields, again) = match &seen.gate {
         None => (stanza_fields(seen, &behavior), None),
         Some(known) => gates::fields(seen, known, gate, &behavior, now),

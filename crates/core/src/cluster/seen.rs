@@ -291,6 +291,7 @@ impl SeenGated {
                     api::names::CHANGES_PENDING,
                     api::names::ENFORCED,
                     api::names::INITIATED_OUTSIDE_WINDOW,
+                    api::names::SKEW_AHEAD,
                 ],
             ),
             pool,

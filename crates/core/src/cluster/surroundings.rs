@@ -3,11 +3,13 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use api::schema::Kind;
+use schedule::Instant;
 
 use crate::{
     cluster::snapshot::Snapshot,
     gate::{enforced::Enforcement, refusal::Refusals},
     pool::{merge::Base, render::Rendering, seen::SeenPool},
+    skew::Foresight,
 };
 
 /// What a decision about an object looks at.
@@ -29,6 +31,8 @@ pub struct Surroundings<'a> {
     pub enforcement: Option<Enforcement>,
     /// How much is known of a kind that is not always looked at; none if nobody ever looks.
     pub listed: Option<&'a dyn Fn(&Kind) -> Listed>,
+    /// What a forecast of the cluster says of the update that waits, if somebody makes one (CV-3).
+    pub foreseen: Option<&'a dyn Fn(Instant) -> Foresight>,
     /// The namespace of the operator, if anybody said: gates of the cluster leave it alone (RCH-13).
     pub home: Option<&'a str>,
 }
@@ -62,6 +66,7 @@ impl<'a> Surroundings<'a> {
             seconds_ahead: 0,
             enforcement: None,
             listed: None,
+            foreseen: None,
             home: None,
         }
     }

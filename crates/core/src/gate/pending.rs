@@ -12,6 +12,7 @@ use crate::{
     document::problem::Problem,
     gate::{Basis, change::ChangeId},
     policy::verdict::Verdict,
+    skew::Foreseen,
 };
 
 /// What waits, and what is under way.
@@ -25,6 +26,8 @@ pub struct Pending {
     pub course: Course,
     /// When something was last initiated, if that is known.
     pub initiated: Option<Instant>,
+    /// What a forecast said of that which waits (CV-3).
+    pub foreseen: Foreseen,
 }
 
 /// A change that has not been initiated.

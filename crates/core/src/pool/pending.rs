@@ -10,6 +10,7 @@ use crate::{
         permit::LEASE,
     },
     node::diff::diff,
+    skew::Foreseen,
 };
 
 /// What a pool has pending.
@@ -52,6 +53,7 @@ pub(crate) fn pending(view: &PoolView<'_>, shelf: &Shelf<'_>) -> Pending {
             .filter_map(|node| node.permit_until)
             .max()
             .map(|until| until.saturating_add(-LEASE)),
+        foreseen: Foreseen::NotAsked,
     }
 }
 

@@ -4,15 +4,19 @@ use std::{fmt, ops::Range};
 
 use schedule::Instant;
 
-use crate::{cluster::snapshot::Snapshot, gate::pending::Waiting, skew::Release};
+use crate::{
+    cluster::snapshot::Snapshot,
+    gate::pending::Waiting,
+    skew::{Kubernetes, Plane, Release},
+};
 
 /// An update of the control plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
     /// The release, as it was named.
     pub name: String,
-    /// The minor that it is of.
-    pub release: Release,
+    /// What the control plane is then.
+    pub plane: Plane,
     /// From when on it is asked for.
     pub at: Instant,
 }
@@ -36,22 +40,44 @@ fn bad(detail: impl Into<String>, hint: impl Into<String>) -> BadPath {
     BadPath { detail: detail.into(), hint: hint.into() }
 }
 
-/// The release that the control plane has, or is being updated to.
-pub fn current(cluster: &Snapshot) -> Result<Release, BadPath> {
+/// What the control plane is, or is being updated to. Where there is no `ClusterVersion`, its own nodes tell (CV-3).
+pub fn current(cluster: &Snapshot) -> Result<Plane, BadPath> {
     let Some(version) = cluster.control_plane() else {
-        let detail = "there is no ClusterVersion/version, so nobody can tell which release the control plane has";
-        return Err(bad(detail, "name the file that holds it with -f"));
+        return cluster.plane().ok_or_else(|| {
+            let detail = "there is no ClusterVersion/version and no node of the control plane that reports its kubelet, so nobody can tell which release the control plane has";
+            bad(detail, "name the files that hold them with -f")
+        });
     };
     let said = version.update.as_ref().and_then(|update| update.current.as_deref());
     let Some(said) = said else {
         let detail = "ClusterVersion/version does not say which release the control plane has";
         return Err(bad(detail, "take the object with its status: status.desired.version is read"));
     };
-    said.parse().map_err(|error| {
+    said.parse().map(Plane::OpenShift).map_err(|error| {
         bad(
             format!("ClusterVersion/version: status.desired.version: {error}"),
             "take the object as the cluster has it",
         )
+    })
+}
+
+/// The control plane that a name stands for, where this one is now.
+fn named(before: Plane, name: &str) -> Result<Plane, BadPath> {
+    before.named(name).map_err(|error| {
+        let next = before.next().minor();
+        let hint = format!("name a release and a date: {next}@2027-03-01");
+        let is_of_kubernetes = name.parse::<Kubernetes>().is_ok();
+        let other = match before {
+            Plane::OpenShift(_) | Plane::Hosted(_) => is_of_kubernetes.then_some("Kubernetes"),
+            Plane::Kubernetes(_) => name.parse::<Release>().ok().map(|_| "OpenShift"),
+        };
+        match other {
+            Some(family) => bad(
+                format!("{name} is a version of {family}, and the control plane is {before}"),
+                hint,
+            ),
+            None => bad(error.to_string(), hint),
+        }
     })
 }
 
@@ -60,7 +86,8 @@ pub fn wished(cluster: &Snapshot, now: Instant) -> Option<Update> {
     let waiting = &cluster.control_plane()?.pending.waiting;
     waiting.iter().find_map(|waiting| match waiting {
         Waiting::Release { to, .. } => {
-            Some(Update { name: to.clone(), release: to.parse().ok()?, at: now })
+            let plane = current(cluster).ok()?.named(to).ok()?;
+            Some(Update { name: to.clone(), plane, at: now })
         }
         Waiting::Machines { .. }
         | Waiting::Pinned { .. }
@@ -78,23 +105,23 @@ pub fn given(
     let mut before = current(cluster)?;
     let mut path: Vec<Update> = Vec::new();
     let mut named = named.iter().peekable();
-    let first = named.peek().and_then(|(name, _)| name.parse::<Release>().ok());
+    let first = named.peek().and_then(|(name, _)| before.named(name).ok());
     // Whoever names the release that is wished for says when.
-    if let Some(wish) = wished(cluster, range.start).filter(|wish| Some(wish.release) != first) {
-        before = before.max(wish.release);
+    if let Some(wish) = wished(cluster, range.start).filter(|wish| Some(wish.plane) != first) {
+        if before.is_before(wish.plane) {
+            before = wish.plane;
+        }
         path.push(wish);
     }
     for (name, at) in named {
-        let release: Release = name.parse().map_err(|error| {
-            bad(format!("{error}"), "name a release and a date: 4.22@2027-03-01")
-        })?;
-        let is_patch = release == before && name.matches('.').count() > 1;
-        if !is_patch && !before.leads_to(release) {
-            return Err(misstep(before, release));
+        let plane = self::named(before, name)?;
+        let is_patch = plane == before && name.matches('.').count() > 1;
+        if !is_patch && !before.leads_to(plane) {
+            return Err(misstep(before, plane));
         }
         check_date(&path, name, *at, range)?;
-        path.push(Update { name: name.clone(), release, at: *at });
-        before = release;
+        path.push(Update { name: name.clone(), plane, at: *at });
+        before = plane;
     }
     Ok(path)
 }
@@ -106,33 +133,29 @@ pub fn each(
     now: Instant,
 ) -> Result<Vec<Update>, BadPath> {
     let mut path: Vec<Update> = wished(cluster, now).into_iter().collect();
-    let mut before = path.last().map_or(current(cluster), |wish| Ok(wish.release))?;
+    let mut before = path.last().map_or(current(cluster), |wish| Ok(wish.plane))?;
     for at in times {
         before = before.next();
-        path.push(Update { name: before.to_string(), release: before, at });
+        path.push(Update { name: before.minor(), plane: before, at });
     }
     Ok(path)
 }
 
-fn misstep(before: Release, release: Release) -> BadPath {
-    if release == before {
-        let detail = format!("the control plane has {release} by then");
-        return bad(
-            detail,
-            format!(
-                "name the next minor, {}, or a patch release such as {release}.9",
-                before.next()
-            ),
-        );
+fn misstep(before: Plane, wanted: Plane) -> BadPath {
+    let (has, wants, next) = (before.minor(), wanted.minor(), before.next().minor());
+    if wanted == before {
+        let detail = format!("the control plane has {wants} by then");
+        let hint = format!("name the next minor, {next}, or a patch release such as {wants}.9");
+        return bad(detail, hint);
     }
-    if release < before {
+    if wanted.is_before(before) {
         let detail = format!(
-            "the control plane has {before} by then, and an update never goes back to {release}"
+            "the control plane has {has} by then, and an update never goes back to {wants}"
         );
-        return bad(detail, format!("name the next minor, {}", before.next()));
+        return bad(detail, format!("name the next minor, {next}"));
     }
-    let detail = format!("{release} does not follow {before}: an update takes one minor at a time");
-    bad(detail, format!("name {} before it", before.next()))
+    let detail = format!("{wants} does not follow {has}: an update takes one minor at a time");
+    bad(detail, format!("name {next} before it"))
 }
 
 fn check_date(

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::version::{Kubernetes, Release};
+use super::version::{Kubernetes, NoVersion, Release};
 
 /// How far nodes of a hosted cluster may be behind their control plane.
 const HOSTED: u16 = 3;
@@ -25,6 +25,55 @@ pub enum Plane {
 }
 
 impl Plane {
+    /// The control plane that a version names, of the same family as this one; patch releases count as their minor.
+    pub fn named(self, version: &str) -> Result<Self, NoVersion> {
+        match self {
+            Self::OpenShift(_) => version.parse().map(Self::OpenShift),
+            Self::Hosted(_) => version.parse().map(Self::Hosted),
+            Self::Kubernetes(_) => version.parse().map(Self::Kubernetes),
+        }
+    }
+
+    /// Its minor version, as people write it: `4.21`, or `1.36`.
+    pub fn minor(self) -> String {
+        match self {
+            Self::OpenShift(release) | Self::Hosted(release) => release.to_string(),
+            Self::Kubernetes(version) => version.to_string(),
+        }
+    }
+
+    /// The one that comes after it.
+    #[must_use]
+    pub fn next(self) -> Self {
+        match self {
+            Self::OpenShift(release) => Self::OpenShift(release.next()),
+            Self::Hosted(release) => Self::Hosted(release.next()),
+            Self::Kubernetes(version) => Self::Kubernetes(version.next()),
+        }
+    }
+
+    /// Whether another is of a later minor.
+    pub fn is_before(self, other: Self) -> bool {
+        match (self, other) {
+            (
+                Self::OpenShift(one) | Self::Hosted(one),
+                Self::OpenShift(other) | Self::Hosted(other),
+            ) => one < other,
+            _ => self.kubernetes() < other.kubernetes(),
+        }
+    }
+
+    /// Whether an update may go from it to another in one step. No API server skips a minor, whose ever it is.
+    pub fn leads_to(self, other: Self) -> bool {
+        match (self, other) {
+            (
+                Self::OpenShift(one) | Self::Hosted(one),
+                Self::OpenShift(other) | Self::Hosted(other),
+            ) => one.leads_to(other),
+            _ => self.kubernetes().behind(other.kubernetes()) == 1,
+        }
+    }
+
     /// The Kubernetes of its API server.
     pub fn kubernetes(self) -> Kubernetes {
         match self {
@@ -120,5 +169,30 @@ mod tests {
         check(Plane::Kubernetes(Kubernetes::new(26)), 2);
         check(Plane::Kubernetes(Kubernetes::new(27)), 3);
         check(Plane::Hosted(Release::four(21)), 3);
+    }
+
+    /// One minor at a time, by the rule of its own family.
+    #[test]
+    fn each_control_plane_goes_on_by_its_own_family() {
+        let check = |from: Plane, to: &str, expected: bool| {
+            let to = from.named(to).unwrap();
+            assert_eq!(from.leads_to(to), expected, "{from} to {to}");
+        };
+        let kubernetes = Plane::Kubernetes(Kubernetes::new(36));
+        check(kubernetes, "1.37", true);
+        check(kubernetes, "v1.37.2", true);
+        check(kubernetes, "1.36.4", false);
+        check(kubernetes, "1.38", false);
+        check(kubernetes, "1.35", false);
+        assert_eq!(kubernetes.next().minor(), "1.37");
+        let openshift = Plane::OpenShift(Release::four(23));
+        check(openshift, "5.0", true);
+        check(openshift, "4.22", false);
+        assert_eq!(openshift.next().minor(), "5.0");
+        assert!(openshift.is_before(openshift.next()) && !openshift.next().is_before(openshift));
+        // Hosted: 5.0 counts as 4.23.
+        let hosted = Plane::Hosted(Release::four(22));
+        check(hosted, "5.0", true);
+        assert!(kubernetes.named("4.22").is_err() && openshift.named("1.37").is_err());
     }
 }

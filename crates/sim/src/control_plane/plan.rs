@@ -91,7 +91,7 @@ pub struct Plan {
 /// What is to be done next about the release of a cluster.
 pub fn plan(seen: Seen<'_>, follows: Follows, lengths: &Lengths) -> Plan {
     let plane = SeenPlane::new(seen.version);
-    if let Some(release) = wanted(&plane, follows) {
+    if let Some(release) = wanted(&plane, follows, seen.now) {
         return Plan { deeds: vec![accept(seen, &plane, &release)], ..Plan::default() };
     }
     let Some(newest) = plane.history.first() else { return Plan::default() };
@@ -132,10 +132,13 @@ pub fn plan(seen: Seen<'_>, follows: Follows, lengths: &Lengths) -> Plan {
     Plan { deeds: vec![complete(seen, version)], operators, next: None }
 }
 
-/// The release that is to be accepted now.
-fn wanted(plane: &SeenPlane, follows: Follows) -> Option<Named> {
+/// The release that is to be accepted now. A mark that has ended is none: the gate is asked again first.
+fn wanted(plane: &SeenPlane, follows: Follows, now: Instant) -> Option<Named> {
     match follows {
-        Follows::Marks => plane.open_mark().map(|mark| mark.release.clone()),
+        Follows::Marks => {
+            let mark = plane.open_mark().filter(|mark| mark.is_good(now));
+            mark.map(|mark| mark.release.clone())
+        }
         Follows::Wishes => {
             let wish = &plane.wish.as_ref()?.release;
             let mut known = plane.known.iter().flatten();

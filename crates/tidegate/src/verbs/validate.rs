@@ -10,7 +10,7 @@ use schedule::Instant;
 use serde::Serialize;
 use tidegate_core::{
     document::problem::{Code, FieldPath, Problem, Severity},
-    simulate::{Lengths, Settings, foresee, foresight::sentence},
+    simulate::{Settings, foresee, foresight::sentence},
 };
 use views::{items::Named, safe::printable};
 
@@ -139,15 +139,7 @@ fn foresee_skew(args: &Validate, edge: &Edge, loaded: &mut Loaded) -> anyhow::Re
 fn settings(args: &Validate, start: Instant) -> Settings {
     let year = Ahead::months(12);
     let end = args.updates.last().map_or(start, |last| last).max(start);
-    Settings {
-        range: start..year.after(end),
-        seed: 1,
-        lengths: Lengths { drain: 300, reboot: 480, payload: 3600 },
-        machines: BTreeMap::new(),
-        arrivals: Vec::new(),
-        pools: BTreeSet::new(),
-        updates: Vec::new(),
-    }
+    Settings::usual(start..year.after(end))
 }
 
 fn summary(loaded: &Loaded) -> String {

@@ -36,15 +36,15 @@ use crate::{
     release::{
         Named, SeenPlane,
         judge::{Judged, judge},
-        mark::Mark,
+        mark::{Before, FOLLOWED_WITHIN, Mark},
         version,
         wish::{Checks, Pin},
     },
-    skew::Answer,
+    skew::{Answer, Foresight},
 };
 
 /// What a decision about an update looks at beside the control plane and its gate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Around<'a> {
     /// The cluster.
     pub snapshot: &'a Snapshot,
@@ -54,13 +54,66 @@ pub struct Around<'a> {
     pub held_back: Option<&'a str>,
     /// Whether the server refuses a mark that nobody permitted; none if nobody has tried (GATE-13).
     pub enforcement: Option<Enforcement>,
+    /// What a forecast says of the update that waits (CV-3).
+    pub foresight: Foresight,
 }
 
 /// What is to be done about the control plane where its updates are started here.
-pub fn decided(version: &SeenGated, gate: &Gate, around: Around<'_>, now: Instant) -> Plan {
+pub fn decided(version: &SeenGated, gate: &Gate, around: &Around<'_>, now: Instant) -> Plan {
     let Some(plane) = plane(version) else {
         return gated(version, gate, Enforcement::Advisory, now);
     };
+    let ends = plane.open_mark().and_then(Mark::ends);
+    if ends.is_some_and(|ends| ends <= now) && !gate.is_frozen(now) {
+        return withdrawn(version, plane, now);
+    }
+    let plan = planned(version, plane, gate, around, now);
+    let edges = [plan.wake, around.foresight.until, ends.filter(|ends| *ends > now)];
+    Plan { wake: edges.into_iter().flatten().min(), ..plan }
+}
+
+/// Takes a mark away that nobody has followed in time, so that gate, freezes and wish are asked again. It starts nothing, so it needs no permit;
+/// the server takes it only after the end that the mark itself names, and a follower who was faster makes it conflict. While a freeze lasts
+/// the server takes no write of a mark at all: it is over all the same, because its followers honour its end.
+fn withdrawn(version: &SeenGated, plane: &SeenPlane, now: Instant) -> Plan {
+    let Some(mark) = plane.open_mark() else { return Plan::default() };
+    let identity = &version.identity;
+    let annotations = json!({names::ACCEPTED_RELEASE: mark.withdrawn(&identity.uid, now)});
+    let document = marked(version, &annotations);
+    let note = Note {
+        weight: Weight::Warning,
+        reason: "ReleaseNotFollowed",
+        message: format!(
+            "release {} was let begin, and nobody has begun to install it in time: it is asked about again",
+            mark.release.name()
+        ),
+    };
+    let withdraw = Action::upkeep(identity.key.clone(), Write::Apply(Owner::Initiator, document));
+    Plan { actions: vec![withdraw], notes: vec![note], ..Plan::default() }
+}
+
+/// The control plane with annotations that its marks consist of, and no other: what an apply leaves out goes.
+fn marked(version: &SeenGated, annotations: &Value) -> Value {
+    let identity = &version.identity;
+    json!({
+        "apiVersion": kinds::CLUSTER_VERSION.api_version,
+        "kind": kinds::CLUSTER_VERSION.name,
+        "metadata": {
+            "name": &*identity.key.name,
+            "uid": identity.uid,
+            "resourceVersion": identity.resource_version,
+            "annotations": annotations,
+        },
+    })
+}
+
+fn planned(
+    version: &SeenGated,
+    plane: &SeenPlane,
+    gate: &Gate,
+    around: &Around<'_>,
+    now: Instant,
+) -> Plan {
     if let Some(pin) = repinned(version, plane) {
         // Whoever could not write down what a wish stands for says so first, and then tries again.
         let refused = around.refusals.get(&version.identity.key);
@@ -77,6 +130,7 @@ pub fn decided(version: &SeenGated, gate: &Gate, around: Around<'_>, now: Instan
         .filter(|refusal| refusal.change == Some(ChangeId::release(judged.pin.release.name())));
     let mut told = version.clone();
     told.pending.course = course(around, version, refused);
+    told.pending.foreseen.clone_from(&around.foresight.found);
     let plan = gated(&told, gate, kept(version, plane, around.enforcement), now);
     let is_clear = judged.unmet.is_empty() && stops(around.snapshot, version).is_empty();
     let may = is_clear && around.held_back.is_none();
@@ -165,7 +219,7 @@ fn join(names: &BTreeSet<&str>) -> String {
 }
 
 /// What decides whether the update that waits starts now.
-fn course(around: Around<'_>, version: &SeenGated, refused: Option<&Refusal>) -> Course {
+fn course(around: &Around<'_>, version: &SeenGated, refused: Option<&Refusal>) -> Course {
     let mut unmet = stops(around.snapshot, version);
     if version.pending.waiting.is_empty() {
         return Course::Gate;
@@ -205,7 +259,15 @@ fn mark(
     let identity = &version.identity;
     let release: Named = judged.pin.release;
     let after = plane.history.first().map(|newest| newest.started.clone()).unwrap_or_default();
-    let mark = Mark { release: release.clone(), after, at: Some(now) }.text(&identity.uid);
+    let mark = Mark {
+        release: release.clone(),
+        after,
+        before: if plane.is_newest_marked() { Before::Marked } else { Before::Unmarked },
+        at: Some(now),
+        until: Some(now.saturating_add(FOLLOWED_WITHIN)),
+        checks: judged.pin.wish.checks,
+    };
+    let mark = mark.text(&identity.uid);
     let until = permit.write_by();
     let mut annotations = json!({
         names::ACCEPTED_RELEASE: mark,
@@ -217,16 +279,7 @@ fn mark(
     if let Some(opened) = permit.opened() {
         annotations[PERMIT_FROM] = opened.to_string().into();
     }
-    let document: Value = json!({
-        "apiVersion": kinds::CLUSTER_VERSION.api_version,
-        "kind": kinds::CLUSTER_VERSION.name,
-        "metadata": {
-            "name": &*identity.key.name,
-            "uid": identity.uid,
-            "resourceVersion": identity.resource_version,
-            "annotations": annotations,
-        },
-    });
+    let document = marked(version, &annotations);
     let initiation = Initiation {
         note: Note {
             weight: Weight::Normal,

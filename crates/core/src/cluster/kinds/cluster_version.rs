@@ -9,8 +9,8 @@ use schedule::Instant;
 use serde_json::Value;
 
 use super::{
-    CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, Duty, Gated, MACHINE_CONFIG,
-    MACHINE_CONFIG_POOL, NODE, Row, Surroundings, advisory,
+    CHANGE_MANAGEMENT_POLICY, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, Duty, Gated,
+    MACHINE_CONFIG, MACHINE_CONFIG_POOL, NODE, Row, Surroundings, advisory,
     release::{under_way, updated},
 };
 use crate::{
@@ -45,8 +45,10 @@ pub static CLUSTER_VERSION: Row = Row::gated(
 
 /// What is decided about the control plane where its updates are started here.
 pub(super) static STARTED: Duty = Duty {
-    // GATE-10: a mark records what the masters are made of. CV-3: kubelets may be too old for what is wanted.
+    // GATE-10: a mark records what the masters are made of. CV-3: kubelets may be too old for what is wanted, and whether they will be depends on
+    // the policy of every pool.
     reads: &[
+        &CHANGE_MANAGEMENT_POLICY,
         &CLUSTER_CHANGE_FREEZE,
         &CLUSTER_CHANGE_OVERRIDE,
         &MACHINE_CONFIG,
@@ -65,8 +67,9 @@ fn started(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
         refusals: around.refusals,
         held_back: around.held_back,
         enforcement: around.enforcement,
+        foresight: around.foreseen.map(|foreseen| foreseen(now)).unwrap_or_default(),
     };
-    updates::decided(version, &gate, around, now)
+    updates::decided(version, &gate, &around, now)
 }
 
 /// `spec.desiredUpdate` is a request; a mark lets it begin; `status.desired` is what has been accepted. What stands in the way of a wish is
@@ -94,6 +97,10 @@ fn pending(document: &Value) -> Pending {
 fn began(document: &Value) -> Option<Began> {
     let newest = updated(document, "/status/history")?;
     let plane = SeenPlane::new(document);
+    if plane.mark_of_newest().is_none() && plane.is_newest_marked() {
+        // The next mark has taken the place of the one by which it began: what was said of it stays.
+        return None;
+    }
     let at = plane.mark_of_newest().and_then(|mark| mark.at);
     let basis = at.and_then(|at| basis(document, at));
     Some(Began { at: at.unwrap_or(newest.at), basis, ..newest })

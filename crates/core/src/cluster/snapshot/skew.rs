@@ -17,8 +17,9 @@ impl Snapshot {
         is_told.then(|| judge(plane, nodes()))
     }
 
-    /// What the control plane is. Where there is no `ClusterVersion`, its own nodes tell: their kubelets are updated with it.
-    fn plane(&self) -> Option<Plane> {
+    /// What the control plane is; none if nobody can tell. Where there is no `ClusterVersion`, its own nodes tell: their kubelets are updated
+    /// with it.
+    pub fn plane(&self) -> Option<Plane> {
         if let Some(version) = self.control_plane() {
             let release = version.update.as_ref()?.current.as_deref()?;
             return release.parse().ok().map(Plane::OpenShift);

@@ -20,7 +20,7 @@ use crate::{
         path::{self, Update},
         pool::{Brought, Offer, Pool},
     },
-    skew::{self, Release},
+    skew,
 };
 
 /// What would happen to the control plane.
@@ -28,8 +28,8 @@ use crate::{
 pub struct Updates {
     /// The control plane.
     pub object: Object,
-    /// The release that it has when the period begins.
-    pub from: Release,
+    /// What it is when the period begins.
+    pub from: skew::Plane,
     /// Its updates, in order.
     pub hops: Vec<Hop>,
 }
@@ -55,8 +55,8 @@ pub struct Hop {
 pub(in crate::simulate) struct Plane {
     object: Object,
     gate: WhatIf,
-    from: Release,
-    current: Release,
+    from: skew::Plane,
+    current: skew::Plane,
     over: Vec<Hop>,
     hops: VecDeque<Hop>,
     applied: Option<Instant>,
@@ -65,7 +65,7 @@ pub(in crate::simulate) struct Plane {
 impl Plane {
     /// The control plane when the period begins; none if nothing is asked of it, or if nobody can tell which release it has.
     pub(in crate::simulate) fn new(cluster: &Snapshot, settings: &Settings) -> Option<Self> {
-        let version = cluster.control_plane()?;
+        let version = cluster.control_plane();
         let from = path::current(cluster).ok()?;
         if settings.updates.is_empty() {
             return None;
@@ -79,8 +79,9 @@ impl Plane {
             finished: None,
         };
         Some(Self {
-            object: version.identity.key.object(),
-            gate: cluster.gate(version).suppose(),
+            // Elsewhere it is no object, and nobody holds it.
+            object: version.map_or_else(elsewhere, |version| version.identity.key.object()),
+            gate: version.map_or_else(WhatIf::open, |version| cluster.gate(version).suppose()),
             from,
             current: from,
             over: Vec::new(),
@@ -108,7 +109,7 @@ impl Plane {
                 }
                 hop.due.get_or_insert(now);
                 // A patch release finds nobody too far behind.
-                let is_minor = hop.update.release > self.current;
+                let is_minor = self.current.is_before(hop.update.plane);
                 if is_minor && pools.iter().any(|pool| pool.is_behind(hop.plane())) {
                     if hop.blocks.is_empty() {
                         hop.blocks = block::blocks(hop.plane(), pools, (now, settings));
@@ -128,7 +129,7 @@ impl Plane {
                     return;
                 }
                 hop.applied = Some(now);
-                let kubelet = Some(hop.update.release.kubernetes());
+                let kubelet = Some(hop.update.plane.kubernetes());
                 let brought = Brought { hop: place, kubelet, is_read: true };
                 for pool in &mut *pools {
                     pool.take_release(Offer { at: now, name: name.to_owned(), brought });
@@ -139,7 +140,7 @@ impl Plane {
                 return;
             }
             hop.finished = Some(now);
-            self.current = hop.update.release;
+            self.current = hop.update.plane;
             self.applied = None;
             self.over.extend(self.hops.pop_front());
         }
@@ -164,6 +165,11 @@ impl Plane {
     }
 }
 
+/// What the control plane is called where there is no `ClusterVersion`.
+fn elsewhere() -> Object {
+    Object { kind: "Kubernetes".into(), namespace: None, name: None }
+}
+
 impl Updates {
     /// The first update that pools stand in the way of, with each of them.
     pub fn blocked(&self) -> Option<&Hop> {
@@ -174,6 +180,6 @@ impl Updates {
 impl Hop {
     /// The control plane that it leads to, as nodes meet it.
     pub fn plane(&self) -> skew::Plane {
-        skew::Plane::OpenShift(self.update.release)
+        self.update.plane
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{MAKE_BELIEVE, Pool, as_rendered};
 use crate::{
     pool::{render::Rendering, source::Source, update::SeenUpdate},
-    skew::{Kubernetes, Plane, Release},
+    skew::{Kubernetes, Plane},
 };
 
 /// The source that a release is.
@@ -71,8 +71,8 @@ impl Releases {
 impl Pool<'_> {
     /// Where nodes stand when the period begins: who does not say, or not so that it can be
     /// read, is taken to be where the control plane is.
-    pub(in crate::simulate) fn count_releases(&mut self, current: Option<Release>, start: Instant) {
-        let kubelet = current.map(Release::kubernetes);
+    pub(in crate::simulate) fn count_releases(&mut self, current: Option<Plane>, start: Instant) {
+        let kubelet = current.map(Plane::kubernetes);
         let there = Brought { hop: 0, kubelet, is_read: true };
         let own = self.nodes.iter().map(|node| match node.kubelet.parse().ok() {
             Some(kubelet) => Brought { kubelet: Some(kubelet), ..there },

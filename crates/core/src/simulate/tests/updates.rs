@@ -3,11 +3,11 @@
 use super::*;
 use crate::{
     simulate::{
-        foresight::{Rescue, sentence},
+        foresight::{Kept, Rescue, sentence},
         path::{self, BadPath},
         plane::{Hop, Updates},
     },
-    skew::Release,
+    skew::{Foreseen, Release},
 };
 
 /// A cluster at a release: masters and workers with its kubelets, the control plane and each pool with a stanza of its own.
@@ -351,11 +351,161 @@ fn path_that_goes_back_or_skips_or_is_past_is_refused() {
     check(
         &cluster,
         &[("soon", 1)],
-        r#""soon" is not a version: expected a release of OpenShift 4 or 5, such as 4.21; name a release and a date: 4.22@2027-03-01"#,
+        r#""soon" is not a version: expected a release of OpenShift 4 or 5, such as 4.21; name a release and a date: 4.21@2027-03-01"#,
+    );
+    check(
+        &cluster,
+        &[("1.37", 1)],
+        "1.37 is a version of Kubernetes, and the control plane is OpenShift 4.20 (Kubernetes 1.33); name a release and a date: 4.21@2027-03-01",
     );
     check(
         &Snapshot::default(),
         &[("4.21", 1)],
-        "there is no ClusterVersion/version, so nobody can tell which release the control plane has; name the file that holds it with -f",
+        "there is no ClusterVersion/version and no node of the control plane that reports its kubelet, so nobody can tell which release the control plane has; name the files that hold them with -f",
+    );
+}
+
+/// Wishes for a release, as somebody who starts updates here has pinned it.
+fn wishes(cluster: &mut Snapshot, stanza: &Value, (from, to): (&str, &str)) {
+    let wish =
+        json!({"version": to, "image": format!("registry/release@sha256:{}", "0".repeat(64))});
+    let pin = json!({"version": to, "image": wish["image"], "wish": wish}).to_string();
+    let document = json!({
+        "metadata": {"name": "version", "uid": "1", "generation": 1,
+            "annotations": {api::names::WANTED_IMAGE: pin}},
+        "spec": {"changeManagement": stanza, "desiredUpdate": wish},
+        "status": {"desired": {"version": from}, "history": [{"state": "Completed", "version": from}]},
+    });
+    cluster.add_written(&kinds::CLUSTER_VERSION, &document, noon());
+}
+
+/// CV-3: pool, nodes, date and the last window, for the update that is wished for; nothing where nobody wishes, where kubelets are new enough,
+/// and where somebody set them aside.
+#[test]
+fn who_will_be_in_the_way_of_a_wish_is_foreseen() {
+    let mut cluster = at_release("4.22.3", ("v1.34.1", &nights(), &shut()));
+    assert_eq!(Kept::new(&cluster, noon()).answer().found, Foreseen::Clear, "nobody wishes");
+    wishes(&mut cluster, &nights(), ("4.22.3", "4.22.9"));
+    assert_eq!(Kept::new(&cluster, noon()).answer().found, Foreseen::Clear, "a patch");
+    wishes(&mut cluster, &nights(), ("4.22.3", "4.23.1"));
+    let kept = Kept::new(&cluster, noon());
+    let Foreseen::Blocked(ahead) = &kept.answer().found else { panic!() };
+    assert_eq!(kept.answer().until, Some(instant("2026-11-15T22:00:00Z")), "to be looked at again");
+    assert_eq!(ahead.at, instant("2026-11-15T22:00:00Z"));
+    assert_eq!(
+        ahead.said,
+        "the update to 4.23.1 could start at 2026-11-15T22:00:00Z, and MachineConfigPool/worker will be in its way: the kubelets of 4 of its 4 nodes are of Kubernetes 1.34 then, and OpenShift 4.23 (Kubernetes 1.36) supports 1.35 and later (hint: no window of MachineConfigPool/worker opens before 2026-11-15T22:00:00Z: the nodes take about 47m, so one has to open by 2026-11-15T21:13:42Z)"
+    );
+    // A pool whose gate opens in time, with something to get, clears it.
+    let mut opened = at_release("4.22.3", ("v1.34.1", &nights(), &open()));
+    for place in 0..4 {
+        change(&mut opened, &format!("worker-{place}"), |node| {
+            node.current = "rendered-worker-before".into();
+            node.desired.clone_from(&node.current);
+        });
+    }
+    wishes(&mut opened, &nights(), ("4.22.3", "4.23.1"));
+    assert_eq!(Kept::new(&opened, noon()).answer().found, Foreseen::Clear);
+}
+
+/// POL-7: an answer is made anew when something changes that it rests on and when a gate opens or shuts, and at no other time.
+#[test]
+fn what_was_foreseen_holds_until_an_input_changes_or_a_gate_moves() {
+    let mut cluster = at_release("4.22.3", ("v1.34.1", &nights(), &shut()));
+    let idle = Kept::new(&cluster, noon());
+    assert!(idle.holds(&cluster, instant("2030-01-01T00:00:00Z")), "nobody wishes");
+    wishes(&mut cluster, &nights(), ("4.22.3", "4.23.1"));
+    assert!(!idle.holds(&cluster, noon()), "somebody wishes");
+    let kept = Kept::new(&cluster, noon());
+    assert!(kept.holds(&cluster, instant("2026-11-15T21:59:59Z")));
+    assert!(!kept.holds(&cluster, instant("2026-11-15T22:00:00Z")), "the gate opens");
+    assert!(!kept.holds(&cluster, instant("2026-11-15T11:59:59Z")), "the clock went back");
+    let mut other = cluster.clone();
+    change(&mut other, "worker-1", |node| node.desired = "elsewhere".into());
+    assert!(kept.holds(&other, noon()), "how far a node is does not matter");
+    change(&mut other, "worker-1", |node| node.kubelet = "v1.35.0".into());
+    assert!(!kept.holds(&other, noon()), "a kubelet has moved");
+    let mut other = cluster.clone();
+    let freeze = json!({"metadata": {"name": "audit", "generation": 1},
+        "spec": {"reason": "audit", "from": "2026-12-01T00:00:00Z"}});
+    other.add(&kinds::CLUSTER_CHANGE_FREEZE, &freeze);
+    assert!(!kept.holds(&other, noon()), "a freeze came");
+    let mut other = cluster.clone();
+    let policy = json!({"metadata": {"name": "unused", "generation": 1}, "spec": {"strategy": "Permissive"}});
+    other.add_written(&kinds::CHANGE_MANAGEMENT_POLICY, &policy, noon());
+    assert!(!kept.holds(&other, noon()), "a policy came");
+}
+
+/// A cluster without a `ClusterVersion`: nodes of the control plane and a pool of workers, each with its kubelet.
+fn plain(control_plane: &str, workers: &str, gate: &Value) -> Snapshot {
+    let mut cluster = Snapshot::default();
+    add_pool(
+        &mut cluster,
+        "worker",
+        4,
+        &json!({"configuration": {"name": "rendered-worker-a"}, "changeManagement": gate}),
+    );
+    for place in 0..4 {
+        change(&mut cluster, &format!("worker-{place}"), |node| node.kubelet = workers.into());
+    }
+    let document = json!({
+        "metadata": {"name": "cp-1", "labels": {"node-role.kubernetes.io/control-plane": ""}},
+        "status": {"nodeInfo": {"kubeletVersion": control_plane}},
+    });
+    cluster.add(&kinds::NODE, &document);
+    cluster
+}
+
+/// CV-3: where there is no `ClusterVersion` the rule is Kubernetes' own, three minors, and nobody holds the control plane.
+#[test]
+fn a_plain_cluster_is_foreseen_by_the_rule_of_kubernetes() {
+    let cluster = plain("v1.36.2", "v1.34.1", &shut());
+    let found = foreseen(&cluster, &[("1.37", 10), ("1.38", 100), ("1.39", 200)], 365);
+    assert_eq!(found.object.to_string(), "Kubernetes");
+    let blocked = found.blocked().unwrap();
+    let (name, due) = (blocked.update.name.as_str(), blocked.due);
+    assert_eq!((name, due), ("1.38", Some(instant("2027-02-23T12:00:00Z"))));
+    let (detail, _) = sentence(blocked, &blocked.blocks[0]);
+    assert_eq!(
+        detail,
+        "the update to 1.38 could start at 2027-02-23T12:00:00Z, and MachineConfigPool/worker will be in its way: the kubelets of 4 of its 4 nodes are of Kubernetes 1.34 then, and Kubernetes 1.38 supports 1.35 and later"
+    );
+    let fine = plain("v1.36.2", "v1.34.1", &open());
+    assert!(
+        foreseen(&fine, &[("1.37", 10), ("1.38", 100), ("1.39", 200)], 365).blocked().is_none()
+    );
+    let each = path::each(&cluster, [noon(), noon()], noon()).unwrap();
+    let names: Vec<&str> = each.iter().map(|update| update.name.as_str()).collect();
+    assert_eq!(names, ["1.37", "1.38"]);
+}
+
+/// Bad paths of a plain cluster, each with what is wrong and what to do.
+#[test]
+fn what_a_plain_cluster_cannot_do_is_told() {
+    let cluster = plain("v1.36.2", "v1.36.2", &open());
+    let check = |named: &str, expected: &str| {
+        let BadPath { detail, hint } =
+            path::given(&cluster, &[(named.to_owned(), noon())], &days(30).range).unwrap_err();
+        assert_eq!(format!("{detail}; {hint}"), expected);
+    };
+    check(
+        "4.22",
+        "4.22 is a version of OpenShift, and the control plane is Kubernetes 1.36; name a release and a date: 1.37@2027-03-01",
+    );
+    check(
+        "1.38",
+        "1.38 does not follow 1.36: an update takes one minor at a time; name 1.37 before it",
+    );
+    check(
+        "1.35",
+        "the control plane has 1.36 by then, and an update never goes back to 1.35; name the next minor, 1.37",
+    );
+    check(
+        "1.36",
+        "the control plane has 1.36 by then; name the next minor, 1.37, or a patch release such as 1.36.9",
+    );
+    check(
+        "soon",
+        r#""soon" is not a version: expected one of Kubernetes, such as v1.34.2; name a release and a date: 1.37@2027-03-01"#,
     );
 }

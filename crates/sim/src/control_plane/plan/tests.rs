@@ -118,3 +118,24 @@ fn images_are_named_by_digest_and_differ() {
     assert!(tidegate_core::release::wish::has_digest(&image("4.20.10")), "{}", image("4.20.10"));
     assert_ne!(image("4.20.10"), image("4.20.12"));
 }
+
+/// CV-4: a mark that nobody followed in time is not followed any more, whenever its follower comes back.
+#[test]
+fn a_mark_that_has_ended_is_not_followed() {
+    let none = |_: &str| None;
+    let check = |until: Value, expected: bool| {
+        let mut version = cluster(Some("u"));
+        let noted = &mut version["metadata"]["annotations"][api::names::ACCEPTED_RELEASE];
+        let mut mark: Value = serde_json::from_str(noted.as_str().unwrap()).unwrap();
+        mark["until"] = until.clone();
+        *noted = json!(mark.to_string());
+        let now = at("2026-11-21T01:00:00Z");
+        let seen = Seen { version: &version, masters: None, config: &none, now };
+        let begins = !plan(seen, Follows::Marks, &Lengths::default()).deeds.is_empty();
+        assert_eq!(begins, expected, "{until}");
+    };
+    check(json!("2026-11-21T01:00:01Z"), true);
+    check(json!("2026-11-21T01:00:00Z"), false);
+    check(json!("soon"), false);
+    check(json!(7), false);
+}

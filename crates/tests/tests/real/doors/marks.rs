@@ -68,10 +68,16 @@ enum Beside {
     WithoutDigest,
     /// Live, and the mark goes.
     TakenAway,
+    /// Live, for a mark that never ends.
+    WithoutEnd,
+    /// Live, for a mark that ends too late.
+    EndsTooLate,
+    /// Live, and what says that the mark is withdrawn, although it has not ended.
+    Withdrawn,
 }
 
 impl Beside {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 12] = [
         Self::Nothing,
         Self::Early,
         Self::Live,
@@ -81,6 +87,9 @@ impl Beside {
         Self::WithoutRecord,
         Self::WithoutDigest,
         Self::TakenAway,
+        Self::WithoutEnd,
+        Self::EndsTooLate,
+        Self::Withdrawn,
     ];
 
     /// From when until when, and an instant in between.
@@ -98,7 +107,15 @@ impl Beside {
 
     fn annotations(self, serial: usize) -> Value {
         let digest = if self == Self::WithoutDigest { ":latest" } else { "@sha256:00" };
-        let mark = format!("{{\"version\":\"4.20.{serial}\",\"image\":\"r{digest}\"}}");
+        let ends =
+            Timestamp::now() + if self == Self::EndsTooLate { 70.minutes() } else { 60.minutes() };
+        let mut mark = json!({"version": format!("4.20.{serial}"), "image": format!("r{digest}")});
+        match self {
+            Self::WithoutEnd => {}
+            Self::Withdrawn => mark = json!({"withdrawn": shown(ends), "serial": serial}),
+            _ => mark["until"] = json!(shown(ends)),
+        }
+        let mark = mark.to_string();
         let mut noted = json!({ACCEPTED_RELEASE: mark, PERMIT_CHANGE: mark});
         match self {
             Self::ForAnother => noted[PERMIT_CHANGE] = json!("another"),
@@ -191,6 +208,40 @@ pub(crate) async fn are_judged(client: &Client) {
     assert!(wrong.is_empty(), "{} of {count} rows:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count > 400, "{count}");
     wishes_are_free(client).await;
+    ended_marks_are_withdrawn(client).await;
+}
+
+/// A mark that nobody has followed is taken away by the operator once the end that it names has come by the clock of the server, and by nobody
+/// else; an administrator may not, and nothing that names an image passes for a withdrawal.
+async fn ended_marks_are_withdrawn(client: &Client) {
+    let by_hand = Who::Initiator.at(client, "version");
+    let at = format!("{VERSIONS}/version?fieldManager=tidegate-rollout&force=true");
+    let sent = async |who: Who, mark: Value| {
+        let whole = version("version", &json!({ACCEPTED_RELEASE: mark.to_string()}));
+        let writer = who.at(client, "version");
+        writer.send("PATCH", &at, "application/apply-patch+yaml", &whole).await
+    };
+    let mark = |until: Timestamp| json!({"version": "4.20.9", "image": "r@sha256:00", "until": shown(until)});
+    let withdrawn = json!({"after": "", "uid": "u", "withdrawn": shown(Timestamp::now())});
+    let rows = [
+        (Timestamp::now() - 1.minutes(), Who::Administrator, withdrawn.clone(), false),
+        (Timestamp::now() - 1.minutes(), Who::Operator, withdrawn.clone(), true),
+        (Timestamp::now() + 5.minutes(), Who::Operator, withdrawn.clone(), false),
+        // With an image it is a mark, and a mark needs a permit.
+        (
+            Timestamp::now() - 1.minutes(),
+            Who::Operator,
+            json!({"version": "4.20.8", "image": "r@sha256:00", "withdrawn": "x", "until": shown(Timestamp::now())}),
+            false,
+        ),
+    ];
+    for (until, who, after, expected) in rows {
+        let before = mark(until);
+        let set = json!({"metadata": {"annotations": {ACCEPTED_RELEASE: before.to_string()}}});
+        by_hand.merge(&format!("{VERSIONS}/version"), &set).await.unwrap();
+        let answer = sent(who, after.clone()).await;
+        assert_eq!(answer.is_ok(), expected, "{who:?} writes {after} over {before}: {answer:?}");
+    }
 }
 
 async fn attempt(

@@ -28,6 +28,7 @@ struct World {
     others: Vec<(&'static crate::cluster::kinds::Row, Value)>,
     held_back: Option<&'static str>,
     refusals: Refusals,
+    foresight: Foresight,
 }
 
 impl World {
@@ -59,6 +60,7 @@ impl World {
             ],
             held_back: None,
             refusals: BTreeMap::new(),
+            foresight: Foresight::default(),
         }
     }
 
@@ -79,8 +81,9 @@ impl World {
             refusals: &self.refusals,
             held_back: self.held_back,
             enforcement: None,
+            foresight: self.foresight.clone(),
         };
-        decided(version, &snapshot.gate(version), around, at(now))
+        decided(version, &snapshot.gate(version), &around, at(now))
     }
 
     /// Does what is upkeep, and gives what is left to do.
@@ -184,7 +187,7 @@ fn a_wish_is_pinned_then_held_and_marked_when_its_window_opens() {
     assert_eq!(
         accepted,
         json!({"version": "4.20.7", "image": image("4.20.7"), "uid": "u1",
-            "after": "2025-01-02T00:00:00Z", "at": SATURDAY})
+            "after": "2025-01-02T00:00:00Z", "at": SATURDAY, "until": "2026-11-21T13:00:00Z"})
     );
     assert_eq!(noted[PERMIT_CHANGE], noted[names::ACCEPTED_RELEASE]);
     assert_eq!(noted[PERMIT_BASIS], "window");
@@ -225,7 +228,7 @@ fn nothing_is_marked_while_the_gate_is_shut_and_what_began_is_left_alone() {
             assert_eq!(after.actions, [], "the mark is there: {now}");
             assert!(
                 world
-                    .pending("2026-11-23T00:00:00Z")
+                    .pending(&at(&now).saturating_add(1800).to_string())
                     .starts_with("UnderWay: nothing waits; under way: release 4.20.7")
             );
         }
@@ -336,8 +339,9 @@ fn only_the_one_object_is_the_control_plane() {
         refusals: &world.refusals,
         held_back: None,
         enforcement: None,
+        foresight: Foresight::default(),
     };
-    assert_eq!(decided(version, &snapshot.gate(version), around, at(SATURDAY)).actions, []);
+    assert_eq!(decided(version, &snapshot.gate(version), &around, at(SATURDAY)).actions, []);
 }
 
 /// GATE-13: who installs under our eyes and asks nobody is kept by nothing; what was there before tells nothing of them.
@@ -366,4 +370,97 @@ fn an_update_that_nobody_marked_says_that_nothing_keeps_the_gate() {
     check(Some("2024-12-01T00:00:00Z"), None, Enforcement::Advisory);
     // It stays told when the stretch in which it began is forgotten.
     check(Some("2025-06-01T00:00:00Z"), Some("Advisory"), Enforcement::Advisory);
+}
+
+impl World {
+    /// What an apply of ours leaves of the annotations: those that it names, and what others wrote.
+    fn apply(&mut self, action: &Action) {
+        let mut noted = annotations(action).clone();
+        let pin = self.version["metadata"]["annotations"][names::WANTED_IMAGE].take();
+        if !pin.is_null() {
+            noted[names::WANTED_IMAGE] = pin;
+        }
+        self.version["metadata"]["annotations"] = noted;
+    }
+
+    fn accepted(&self) -> Value {
+        let text = self.version["metadata"]["annotations"][names::ACCEPTED_RELEASE].as_str();
+        serde_json::from_str(text.unwrap_or("null")).unwrap()
+    }
+}
+
+/// CV-4: whoever comes back after hours follows nothing that the gate would hold by then. A mark that nobody has followed in an hour is
+/// withdrawn, and gate, freezes and wish are asked again.
+#[test]
+fn a_mark_that_nobody_followed_is_withdrawn_and_asked_about_again() {
+    let mut world = World::asked(json!({"version": "4.20.7"}));
+    let marked = world.settled("2026-11-21T23:30:00Z");
+    world.apply(&marked.actions[0]);
+    let waits = world.settled("2026-11-22T00:29:59Z");
+    assert_eq!(waits.actions, [], "the window has closed, and the mark is good for an hour");
+    assert_eq!(waits.wake, Some(at("2026-11-22T00:30:05Z")));
+    // The server compares the end with its own clock, so nobody is in a hurry.
+    assert_eq!(world.settled("2026-11-22T00:30:04Z").actions, []);
+    let over = world.settled("2026-11-22T00:30:05Z");
+    let [withdraw] = over.actions.as_slice() else { panic!("{over:?}") };
+    assert!(withdraw.initiation().is_none(), "it starts nothing");
+    assert_eq!(over.notes[0].reason, "ReleaseNotFollowed");
+    world.apply(withdraw);
+    let left =
+        json!({"uid": "u1", "after": "2025-01-02T00:00:00Z", "withdrawn": "2026-11-22T00:30:05Z"});
+    assert_eq!(world.accepted(), left);
+    let noted = world.version["metadata"]["annotations"].as_object().unwrap();
+    assert!(!noted.contains_key(BEGUN_RELEASE) && !noted.contains_key(PERMIT_CHANGE), "{noted:?}");
+    let told = world.pending("2026-11-22T00:30:06Z");
+    assert!(told.starts_with("Held: held until 2026-11-28T00:00:00Z: release 4.20.7"), "{told}");
+    let next = world.settled("2026-11-28T00:00:00Z");
+    assert!(next.actions[0].initiation().is_some(), "the next window lets it begin");
+    // A wish that was taken back meanwhile is not asked about.
+    world.version["spec"]["desiredUpdate"] = Value::Null;
+    assert_eq!(world.settled("2026-11-28T00:00:00Z").actions, []);
+}
+
+/// OVR-5: while a freeze lasts the server takes no write of a mark, a withdrawal neither; followers honour its end without it.
+#[test]
+fn a_mark_that_has_ended_stays_while_a_freeze_lasts() {
+    let mut world = World::asked(json!({"version": "4.20.7"}));
+    let marked = world.settled(SATURDAY);
+    world.apply(&marked.actions[0]);
+    let freeze = json!({"metadata": {"name": "audit"}, "spec": {"reason": "audit",
+        "from": "2026-11-21T12:10:00Z", "until": "2026-11-21T20:00:00Z"}});
+    world.others.push((&CLUSTER_CHANGE_FREEZE, freeze));
+    assert_eq!(world.settled("2026-11-21T15:00:00Z").actions, []);
+    let over = world.settled("2026-11-21T20:00:00Z");
+    assert!(over.actions[0].initiation().is_none(), "{over:?}");
+    world.apply(&over.actions[0]);
+    assert_eq!(world.accepted()["withdrawn"], "2026-11-21T20:00:00Z");
+}
+
+/// GATE-13: the mark of the next update takes the place of the one before, and still tells that there was one. It also tells whether whoever
+/// wished set checks aside: its followers read nothing else.
+#[test]
+fn a_mark_tells_whether_the_update_before_was_marked_and_whether_it_is_forced() {
+    let mut world = World::asked(json!({"version": "4.20.7"}));
+    let first = world.settled(SATURDAY);
+    world.apply(&first.actions[0]);
+    assert_eq!(world.accepted().get("afterMarked"), None, "nobody marked what was installed");
+    let begun = json!({"state": "Partial", "version": "4.20.7", "image": image("4.20.7"),
+        "startedTime": "2026-11-21T12:00:03Z"});
+    world.version["status"]["history"].as_array_mut().unwrap().insert(0, begun);
+    world.version["status"]["desired"] = json!({"version": "4.20.7", "image": image("4.20.7")});
+    world.version["status"]["availableUpdates"] =
+        json!([{"version": "4.20.8", "image": image("4.20.8")}]);
+    world.version["spec"]["desiredUpdate"] = json!({"version": "4.20.8", "force": true});
+    let second = world.settled("2026-11-21T14:00:00Z");
+    world.apply(&second.actions[0]);
+    assert_eq!(world.accepted()["afterMarked"], true);
+    assert_eq!(world.accepted()["force"], true);
+    let plane = |world: &World| SeenPlane::new(&world.version);
+    assert!(!plane(&world).began_unmarked(), "everybody asked");
+    assert_eq!(plane(&world).open_mark().unwrap().checks, Checks::SetAside);
+    // So does what is left of it when nobody follows.
+    let over = world.settled("2026-11-21T15:00:05Z");
+    world.apply(&over.actions[0]);
+    assert_eq!(world.accepted()["afterMarked"], true);
+    assert!(plane(&world).open_mark().is_none() && !plane(&world).began_unmarked());
 }
