@@ -1,8 +1,8 @@
 //! The engine under test.
 
 use schedule::{
-    Date, Exclusion, Instant, Length, Month, Ordinal, Recurrence, Rrule, Schedule, TimeOfDay,
-    TimeSet, Weekday, Windows, Zone,
+    Date, Exclusion, Instant, Length, Month, Ordinal, Recurrence, Rolling, Rrule, Schedule,
+    TimeOfDay, TimeSet, Weekday, Windows, Zone,
 };
 
 use super::Engine;
@@ -160,6 +160,33 @@ pub fn from_rrule(text: &str) -> Option<Box<dyn Engine>> {
     let windows = Windows::from_rrule(&rrule, start, Length::Elapsed(14_400), Zone::utc()).ok()?;
     let schedule = Schedule::new(Some(windows), &[], &Zone::utc()).ok()?;
     Some(Box::new(Ours { set: TimeSet::from(schedule.clone()), schedule }))
+}
+
+/// The set of a rule in a zone.
+pub fn set_in(rule: &Rule, name: &str) -> TimeSet {
+    TimeSet::from(schedule(rule, &zone(name)))
+}
+
+/// The least that any 32 days from an instant on hold, in stretches of four hours or more.
+pub fn least(set: &TimeSet, from: i64) -> i64 {
+    let rolling = Rolling::new(32 * 86_400, 4 * 3_600).expect("32 days are a span");
+    set.least(rolling, instant(from)).seconds
+}
+
+/// The policy that takes longest to look at: a window a day and a thousand exclusions a few years apart, in a zone.
+pub fn worst_of_all() -> TimeSet {
+    let zone = Zone::named("Africa/Casablanca").expect("the zone is in the bundled database");
+    let daily = Recurrence::every_day();
+    let start = TimeOfDay::parse("01:00").expect("a time of day");
+    let windows =
+        Windows::new(&daily, start, Length::Elapsed(5 * 3_600), zone.clone()).expect("windows");
+    let exclusions: Vec<Exclusion> = (0..1_000)
+        .filter_map(|place| {
+            let from = Date::from_days_since_epoch(21_000 + place * 2_900).ok()?;
+            Exclusion::new(from, None, None).ok()
+        })
+        .collect();
+    TimeSet::from(Schedule::new(Some(windows), &exclusions, &zone).expect("a schedule"))
 }
 
 /// Two schedules, and when both are open.

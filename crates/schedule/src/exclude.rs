@@ -102,6 +102,13 @@ impl ExcludedDays {
         Upcoming { days: self, zone, index, span: self.span(index, zone) }
     }
 
+    /// Where each of them starts and ends.
+    pub(crate) fn edges(&self, zone: &Zone) -> impl Iterator<Item = i64> {
+        self.0.iter().flat_map(|(from, until)| {
+            [*from, *until].map(|day| zone.instant_of(i64::from(day) * DAY))
+        })
+    }
+
     /// The first and the last instant of all of them.
     pub(crate) fn hull(&self, zone: &Zone) -> Option<(i64, i64)> {
         let last = self.0.len().checked_sub(1)?;

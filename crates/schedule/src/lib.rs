@@ -50,6 +50,6 @@ pub use names::{Month, Ordinal, Weekday};
 pub use recurrence::{Form, Recurrence};
 pub use rrule::{Lowered, Rrule};
 pub use schedule::Schedule;
-pub use set::{Cause, Parts, Span, Spans, State, Stretch, TimeSet, Why};
+pub use set::{Cause, Least, Parts, Rolling, Span, Spans, State, Stretch, TimeSet, Why};
 pub use window::{Length, Windows};
 pub use zone::Zone;

@@ -7,7 +7,7 @@ use crate::date::Date;
 use crate::error::Error;
 use crate::exclude::{ExcludedDays, Exclusion, Upcoming};
 use crate::instant::Instant;
-use crate::set::State;
+use crate::set::{Calendar, State};
 use crate::window::{END, Estimate, HIGH, LOW, Openings, Rhythm, Windows};
 use crate::zone::Zone;
 
@@ -199,6 +199,18 @@ impl Schedule {
             excluded: self.excluded.clone(),
             reasons: None,
         }
+    }
+
+    /// Tells what has to be known to say which of its years are alike.
+    pub(crate) fn calendar(&self, calendar: &mut Calendar) {
+        self.windows.calendar(calendar);
+        self.excluded.edges(self.zone()).for_each(|at| calendar.edge(at));
+    }
+
+    /// On which side of its dated parts an instant lies: whether it is excluded, and whether its rule has begun and not ended.
+    pub(crate) fn sides(&self, at: i64) -> [bool; 2] {
+        let excluded = self.excluded.upcoming(at, self.zone()).0 <= at;
+        [excluded, self.windows.is_under_way(at)]
     }
 
     /// Where the schedule is irregular, and how it repeats elsewhere.

@@ -13,10 +13,14 @@ use crate::window::{HIGH, LOW, Rhythm};
 
 mod decide;
 mod estimate;
+mod least;
 mod spans;
+mod variety;
 mod why;
 
+pub use least::{Least, Rolling};
 pub use spans::Spans;
+pub(crate) use variety::Calendar;
 pub use why::{Cause, Why};
 
 /// A set of instants.

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::instant::Instant;
 use crate::recurrence::Recurrence;
 use crate::rrule::Rrule;
+use crate::set::Calendar;
 use crate::zone::Zone;
 
 mod estimate;
@@ -391,6 +392,25 @@ impl Windows {
             end = Some(self.end_of(day, start));
         }
         end.is_some()
+    }
+
+    /// Whether the rule has begun and not ended at an instant; one without a beginning and an end always has.
+    pub(crate) fn is_under_way(&self, at: i64) -> bool {
+        let Days::Bounded(rule) = &self.days else { return true };
+        let last = self.start_on(rule.last);
+        self.start_on(rule.first) <= at && at < self.end_of(rule.last, last)
+    }
+
+    /// Tells what has to be known to say which of its years are alike.
+    pub(crate) fn calendar(&self, calendar: &mut Calendar) {
+        let ends = match &self.days {
+            Days::Bounded(rule) => {
+                let last = self.start_on(rule.last);
+                Some((self.start_on(rule.first), self.end_of(rule.last, last)))
+            }
+            _ => None,
+        };
+        calendar.windows(&self.days, &self.zone, ends);
     }
 
     /// The instants outside which the windows merely repeat, and after how many days they do.

@@ -16,7 +16,9 @@ use crate::instant::Instant;
 /// Seconds after which a zone that follows a yearly rule repeats.
 const CYCLE: i64 = civil::CYCLE_DAYS as i64 * DAY;
 /// From here on every zone of the database follows its yearly rule; the last written-out transitions are Morocco's, in 2087.
-const SETTLED: i64 = civil::day_of(2100, 1, 1) as i64 * DAY;
+const SETTLED: i64 = civil::day_of(SETTLED_YEAR, 1, 1) as i64 * DAY;
+/// The first year of that.
+pub(crate) const SETTLED_YEAR: i32 = 2100;
 /// The table holds one cycle after that, and a year more so that nothing is looked up at its rim.
 const TABLE_END: i64 = SETTLED + CYCLE + 366 * DAY;
 
@@ -140,11 +142,40 @@ impl Zone {
         self.0.as_ref().map_or(0, |table| table.sway)
     }
 
+    /// Whether the clock changes in a year as it does in every year from 2101 on that begins on the same weekday and is as long.
+    pub(crate) fn is_regular_in(&self, year: i32) -> bool {
+        let Some(table) = &self.0 else { return true };
+        year >= SETTLED_YEAR || table.changes_alike(year, like(year))
+    }
+
     /// The instants between which the zone's offset follows no yearly rule, if there are any.
     pub(crate) fn unsettled(&self) -> Option<(i64, i64)> {
         let table = self.0.as_ref()?;
         Some((table.begins.first().map_or(SETTLED, |begins| begins - 2 * DAY), SETTLED))
     }
+}
+
+/// The years from 2101 on that stand for all years which begin on the same weekday and are as long, by [`kind_of`].
+static LIKE: [i32; 14] = {
+    let mut like = [0; 14];
+    // Twenty-eight years without a change of centuries hold every kind.
+    let mut year = SETTLED_YEAR + 28;
+    while year > SETTLED_YEAR {
+        like[kind_of(year)] = year;
+        year -= 1;
+    }
+    like
+};
+
+/// The kind of a year: the weekday that it begins on, and whether it is a leap year.
+const fn kind_of(year: i32) -> usize {
+    let first = civil::day_of(year, 1, 1);
+    let days = civil::day_of(year + 1, 1, 1) - first;
+    civil::weekday_of(first) as usize * 2 + (days - 365) as usize
+}
+
+fn like(year: i32) -> i32 {
+    LIKE.get(kind_of(year)).copied().unwrap_or(SETTLED_YEAR)
 }
 
 impl Table {
@@ -187,6 +218,23 @@ impl Table {
             years,
             sway,
         }
+    }
+
+    fn changes_alike(&self, a: i32, b: i32) -> bool {
+        let ((first_a, changes_a), (first_b, changes_b)) = (self.changes(a), self.changes(b));
+        first_a == first_b && changes_a.eq(changes_b)
+    }
+
+    /// What the clock does in a year: the offset with which it begins, and the changes, seconds after its beginning.
+    fn changes(&self, year: i32) -> (i64, impl Iterator<Item = (i64, i64)> + '_) {
+        let begin = i64::from(civil::day_of(year, 1, 1)) * DAY;
+        let end = i64::from(civil::day_of(year + 1, 1, 1)) * DAY;
+        let first = self.index_at(begin);
+        let changes = (first..).map_while(move |index| {
+            let at = self.begins.get(index).filter(|at| **at < end)?;
+            Some((at - begin, self.offset(index + 1)))
+        });
+        (self.offset(first), changes)
     }
 
     /// The offset that holds when the year of an instant within the table begins: not after the right one, and near it.

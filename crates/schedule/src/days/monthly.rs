@@ -177,6 +177,11 @@ impl Monthly {
         self.last_until(month - if since == 0 { i32::from(self.every) } else { since })
     }
 
+    /// Every how many months.
+    pub(crate) fn every(&self) -> i32 {
+        i32::from(self.every)
+    }
+
     pub(super) fn period(&self) -> i64 {
         super::months_period(u32::from(self.every))
     }

@@ -61,7 +61,7 @@ impl Spans<'_> {
 /// A place in a set that moves forward. Each kind gives sorted spans that do not touch, true between the rims of the range, and then
 /// [`END`] for ever.
 #[derive(Debug)]
-enum Walk<'a> {
+pub(super) enum Walk<'a> {
     One((i64, i64)),
     Slice(std::slice::Iter<'a, (i64, i64)>),
     Schedule(Permitted<'a>, i64),
@@ -71,7 +71,7 @@ enum Walk<'a> {
 }
 
 #[derive(Debug)]
-struct Gaps<'a> {
+pub(super) struct Gaps<'a> {
     walk: Walk<'a>,
     /// Where the last span ended: where the next gap starts. `HIGH` once there is none.
     from: i64,
@@ -79,7 +79,7 @@ struct Gaps<'a> {
 }
 
 #[derive(Debug)]
-struct Pair<'a> {
+pub(super) struct Pair<'a> {
     a: Walk<'a>,
     b: Walk<'a>,
     next_a: (i64, i64),
@@ -87,7 +87,7 @@ struct Pair<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(set: &'a TimeSet, range: &Range<i64>) -> Self {
+    pub(super) fn new(set: &'a TimeSet, range: &Range<i64>) -> Self {
         let pair = |a: &'a TimeSet, b: &'a TimeSet| {
             let (mut a, mut b) = (Self::new(a, range), Self::new(b, range));
             let (next_a, next_b) = (a.next(), b.next());
@@ -114,7 +114,7 @@ impl<'a> Walk<'a> {
     }
 
     #[inline]
-    fn next(&mut self) -> (i64, i64) {
+    pub(super) fn next(&mut self) -> (i64, i64) {
         match self {
             Self::Schedule(spans, end) => {
                 let span = spans.next();

@@ -87,3 +87,17 @@ fn utc_has_no_table_and_misspelt_names_are_refused() {
         "00:30"
     );
 }
+
+/// Which years change the clock as all later ones of their kind do.
+#[test]
+fn years_of_decree_are_irregular_and_years_of_rule_are_not() {
+    let irregular = |name: &str, years: std::ops::Range<i32>| {
+        let zone = Zone::named(name).unwrap();
+        years.filter(|year| !zone.is_regular_in(*year)).count()
+    };
+    assert_eq!(irregular("Europe/Berlin", 1996..2200), 0);
+    assert_eq!(irregular("Europe/Berlin", 1980..1996), 16);
+    assert_eq!(irregular("America/New_York", 2007..2200), 0);
+    assert_eq!(irregular("Asia/Tokyo", 1952..2200), 0);
+    assert_eq!(irregular("Africa/Casablanca", 2020..2024), 4);
+}

@@ -29,6 +29,9 @@ mod brute;
 mod laws;
 
 #[cfg(test)]
+mod least;
+
+#[cfg(test)]
 mod zones;
 
 #[cfg(test)]

@@ -1,0 +1,308 @@
+//! Which ranges of time have to be looked at, so that nothing which a set ever does goes unseen? (GRD-2)
+//!
+//! Without months and zones a set repeats after days or weeks wherever nothing dated is near; one period after each dated part is enough.
+//! With them it repeats after 400 years at the earliest, but a year is like any other year whose first day is the same weekday, which is as
+//! long, in which the clocks change alike, and whose neighbours are such years too: of four centuries some forty years differ. Rules that
+//! count days, weeks or months by other numbers add where they stand when the year begins.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::{Kind, TimeSet};
+use crate::civil::{self, CYCLE_DAYS, DAY};
+use crate::days::{Days, lcm};
+use crate::instant::Instant;
+use crate::window::{HIGH, LOW};
+use crate::zone::{self, Zone};
+
+/// How far from its first or last day a rule may be unlike itself elsewhere: a window lasts 366 days, and a clock may be a day off.
+const REACH: i64 = 368 * DAY;
+
+/// What has to be known of a set to tell which of its years are alike.
+#[derive(Debug, Default)]
+pub(crate) struct Calendar {
+    /// Where it is like nowhere else: around dated parts.
+    dated: Vec<(i64, i64)>,
+    /// The zones in which its rules are read.
+    zones: Vec<Zone>,
+    /// What its rules count, apart from weekdays and the months of a year.
+    counts: Vec<Count>,
+    /// After how many days its rules repeat.
+    period: i64,
+}
+
+/// What a rule counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Count {
+    Days(i64),
+    Months(i32),
+}
+
+impl Calendar {
+    /// A date at which something begins or ends.
+    pub(crate) fn edge(&mut self, at: i64) {
+        if at != LOW && at != HIGH {
+            self.dated.push((at, at));
+        }
+    }
+
+    /// Windows on such days in a zone, from the start of the first to the end of the last one if the rule has them.
+    pub(crate) fn windows(&mut self, days: &Days, zone: &Zone, ends: Option<(i64, i64)>) {
+        if let Some((first, last)) = ends {
+            self.dated.push((first, first.saturating_add(REACH)));
+            self.dated.push((last.saturating_sub(REACH), last));
+        }
+        match days {
+            Days::Never | Days::Always => return,
+            Days::Bounded(rule) => return self.windows(&rule.days, zone, None),
+            Days::Monthly(rule) => {
+                let every = rule.every();
+                if 12 % every != 0 {
+                    self.counts.push(Count::Months(every));
+                }
+            }
+            Days::Daily { .. } | Days::Weekly(_) | Days::General(_) => {
+                let period = days.period().unwrap_or(1);
+                if 7 % period != 0 {
+                    self.counts.push(Count::Days(period));
+                }
+            }
+        }
+        self.period = lcm(self.period, days.period().unwrap_or(1));
+        if !zone.is_utc() {
+            self.zones.push(zone.clone());
+            self.period = lcm(self.period, i64::from(CYCLE_DAYS));
+        }
+    }
+
+    fn of(set: &TimeSet) -> Self {
+        let mut calendar = Self { period: 1, ..Self::default() };
+        calendar.add(set);
+        let Self { dated, zones, counts, .. } = &mut calendar;
+        zones.sort_unstable_by(|a, b| a.name().cmp(b.name()));
+        zones.dedup();
+        counts.sort_unstable();
+        counts.dedup();
+        dated.sort_unstable();
+        dated.dedup_by(|next, merged| {
+            let touches = next.0 <= merged.1;
+            if touches {
+                merged.1 = merged.1.max(next.1);
+            }
+            touches
+        });
+        calendar
+    }
+
+    fn add(&mut self, set: &TimeSet) {
+        match &set.0.kind {
+            Kind::Never | Kind::Always => {}
+            Kind::Before(end) => self.edge(*end),
+            Kind::Ranges(ranges) => {
+                ranges.iter().flat_map(|(start, end)| [*start, *end]).for_each(|at| self.edge(at));
+            }
+            Kind::Schedule(schedule) => schedule.calendar(self),
+            Kind::Complement(set) => self.add(set),
+            Kind::Union(a, b) | Kind::Intersection(a, b) => {
+                self.add(a);
+                self.add(b);
+            }
+        }
+    }
+
+    /// The seconds of its period.
+    fn period(&self) -> i64 {
+        self.period.saturating_mul(DAY)
+    }
+}
+
+impl TimeSet {
+    /// Ranges of starts, in order and apart: whatever the set does within `ahead` seconds of any start from `from` on, it does within as many
+    /// seconds of a start in one of them. `ahead` is at most 366 days.
+    pub(super) fn variety(&self, from: i64, ahead: i64) -> Box<dyn Iterator<Item = Range<i64>>> {
+        let calendar = Calendar::of(self);
+        let last = (Instant::MAX.unix() - ahead).max(from + 1);
+        // Months and zones make years differ; anything else repeats soon.
+        if calendar.period % i64::from(CYCLE_DAYS) == 0 {
+            return Box::new(Years::new(self.clone(), calendar, from..last, ahead));
+        }
+        let period = calendar.period();
+        let until = |at: i64| at.saturating_add(period).min(last);
+        let mut ranges = vec![from..until(from)];
+        for (start, end) in calendar.dated {
+            let range = start.saturating_sub(ahead).max(from)..until(end);
+            if range.is_empty() {
+                continue;
+            }
+            match ranges.last_mut() {
+                Some(before) if range.start <= before.end => before.end = before.end.max(range.end),
+                _ => ranges.push(range),
+            }
+        }
+        Box::new(ranges.into_iter())
+    }
+}
+
+/// The years that differ, one after the other.
+struct Years {
+    set: TimeSet,
+    calendar: Calendar,
+    range: Range<i64>,
+    ahead: i64,
+    /// The year to look at next.
+    year: i32,
+    /// The first of the years before it that are all plain.
+    plain_since: i32,
+    /// Which of the dated parts comes next.
+    next_dated: usize,
+    /// The years in which a clock does not follow its rule.
+    irregular: Vec<i32>,
+    /// On which side of its dated parts the year lies, for each leaf that has such parts; asked anew when one was passed.
+    sides: Vec<bool>,
+    /// What plain years were like, on these sides.
+    seen: BTreeMap<Vec<bool>, Vec<bool>>,
+    /// The same, where rules count by other numbers than weeks and years.
+    counted: BTreeSet<(Vec<bool>, u16, Vec<i64>)>,
+}
+
+/// A year can only be told from its neighbours if two on either side are looked at: a window may have begun a year and two days before it,
+/// and a span that starts at its end reaches a year and a day further.
+const NEIGHBOURS: i32 = 2;
+
+/// How many years the neighbourhood of one can be like, where clocks follow their rule: by the first weekday and which of the five are leap
+/// years.
+const KINDS: usize = 7 << (2 * NEIGHBOURS + 1);
+
+impl Years {
+    fn new(set: TimeSet, calendar: Calendar, range: Range<i64>, ahead: i64) -> Self {
+        let (year, ..) = civil::date_of(civil::day_at(range.start));
+        let regular = |year: &i32| calendar.zones.iter().all(|zone| zone.is_regular_in(*year));
+        let irregular =
+            (year - NEIGHBOURS..zone::SETTLED_YEAR).filter(|year| !regular(year)).collect();
+        Self {
+            irregular,
+            sides: sides(&set, begin_of(year)),
+            set,
+            calendar,
+            range,
+            ahead,
+            year,
+            plain_since: year,
+            next_dated: 0,
+            seen: BTreeMap::new(),
+            counted: BTreeSet::new(),
+        }
+    }
+
+    /// Whether no dated part lies around the year and every clock follows its rule there.
+    fn is_plain(&mut self) -> bool {
+        let start = begin_of(self.year);
+        let dated = &self.calendar.dated;
+        let passed = self.next_dated;
+        while dated.get(self.next_dated).is_some_and(|part| part.1 < start) {
+            self.next_dated += 1;
+        }
+        if passed != self.next_dated {
+            self.sides = sides(&self.set, start);
+        }
+        let end = begin_of(self.year + 1).saturating_add(self.ahead);
+        if dated.get(self.next_dated).is_some_and(|part| part.0 < end) {
+            return false;
+        }
+        let next = self.irregular.partition_point(|year| *year < self.year - NEIGHBOURS);
+        self.irregular.get(next).is_none_or(|year| *year > self.year + NEIGHBOURS)
+    }
+
+    /// Whether a plain year is like none before it.
+    fn is_new(&mut self) -> bool {
+        let first = self.year - NEIGHBOURS;
+        let mut kind = civil::weekday_of(civil::day_of(first, 1, 1)) as usize;
+        for year in first..=self.year + NEIGHBOURS {
+            kind = kind << 1 | usize::from(is_leap(year));
+        }
+        if self.calendar.counts.is_empty() {
+            if !self.seen.contains_key(&self.sides) {
+                self.seen.insert(self.sides.clone(), vec![false; KINDS]);
+            }
+            let seen = self.seen.get_mut(&self.sides).and_then(|seen| seen.get_mut(kind));
+            return seen.is_none_or(|seen| !std::mem::replace(seen, true));
+        }
+        let stands = self.calendar.counts.iter().map(|count| match count {
+            Count::Days(days) => i64::from(civil::day_of(first, 1, 1)).rem_euclid(*days),
+            Count::Months(months) => i64::from(((first - 1970) * 12).rem_euclid(*months)),
+        });
+        self.counted.insert((self.sides.clone(), kind as u16, stands.collect()))
+    }
+
+    /// Passes over years that were all seen a period earlier, up to the next dated part.
+    fn pass_over(&mut self) {
+        let years = self.calendar.period / i64::from(CYCLE_DAYS) * 400;
+        if i64::from(self.year - self.plain_since) >= years {
+            let next = self.calendar.dated.get(self.next_dated);
+            let next = next.map_or(LAST_YEAR + 1, |part| civil::date_of(civil::day_at(part.0)).0);
+            // A span that starts two years before it ends before it.
+            self.year = self.year.max(next - NEIGHBOURS);
+        }
+    }
+}
+
+/// The last year of all.
+const LAST_YEAR: i32 = 9_999;
+
+impl Iterator for Years {
+    type Item = Range<i64>;
+
+    fn next(&mut self) -> Option<Range<i64>> {
+        loop {
+            self.pass_over();
+            let year = self.year;
+            let start = begin_of(year).max(self.range.start);
+            let range = start..begin_of(year + 1).min(self.range.end);
+            if range.is_empty() {
+                return None;
+            }
+            let plain = self.is_plain();
+            // Only a part of the first year is looked at: one like it may have more to show.
+            let whole = start == begin_of(year);
+            let new = !plain || !whole || self.is_new();
+            self.year += 1;
+            if !plain {
+                self.plain_since = self.year;
+            }
+            if new {
+                return Some(range);
+            }
+        }
+    }
+}
+
+/// On which side of its dated parts an instant lies, for each leaf that has such parts.
+fn sides(set: &TimeSet, at: i64) -> Vec<bool> {
+    let mut found = Vec::new();
+    add_sides(set, at, &mut found);
+    found
+}
+
+fn add_sides(set: &TimeSet, at: i64, found: &mut Vec<bool>) {
+    match &set.0.kind {
+        Kind::Never | Kind::Always => {}
+        Kind::Before(_) | Kind::Ranges(_) => found.push(set.has(at)),
+        Kind::Schedule(schedule) => found.extend(schedule.sides(at)),
+        Kind::Complement(set) => add_sides(set, at, found),
+        Kind::Union(a, b) | Kind::Intersection(a, b) => {
+            add_sides(a, at, found);
+            add_sides(b, at, found);
+        }
+    }
+}
+
+fn begin_of(year: i32) -> i64 {
+    i64::from(civil::day_of(year, 1, 1)) * DAY
+}
+
+fn is_leap(year: i32) -> bool {
+    civil::day_of(year + 1, 1, 1) - civil::day_of(year, 1, 1) == 366
+}
+
+#[cfg(test)]
+mod tests;
