@@ -7,6 +7,7 @@ use std::sync::Arc;
 use api::{
     machine::names::MASTER,
     metrics::{self, Metric},
+    reach::Mode,
     schema::{Role, System},
 };
 use runtime::{
@@ -22,7 +23,7 @@ use tidegate_core::{
         seen::{Seen, SeenGated},
     },
     document::key::Key,
-    gate::{Gate, enforced::Enforcement},
+    gate::{Gate, enforced::Enforcement, proof::Proofs},
     policy::stanza::Form,
 };
 
@@ -50,7 +51,7 @@ pub fn page(view: &View) -> String {
                     governed: gate.form() != Form::NoStanza || resource.behavior.is_some(),
                     overridden: gate.overrides(now),
                     removed: is_removed(resource, gate),
-                    enforced: (gate.form() != Form::NoStanza)
+                    enforced: (gate.form() != Form::NoStanza && is_to_be_kept(resource))
                         .then(|| resource.enforcement().unwrap_or_default()),
                     outside: outside::recorded(resource),
                 });
@@ -78,6 +79,11 @@ pub fn page(view: &View) -> String {
             let labels = [&*row.object, row.system, &*row.namespace, "}"];
             page.prepared(&metrics::ENFORCED, &labels, enforced.figure());
         }
+    }
+    page.begin(&metrics::POLICY_PROVEN);
+    for (policy, tried) in store.proofs().into_iter().flat_map(Proofs::all) {
+        let labels = [&*written('{', "policy", policy), "}"];
+        page.prepared(&metrics::POLICY_PROVEN, &labels, tried.verdict.figure());
     }
     build(&mut page, view);
     view.telemetry.write(&mut page);
@@ -127,6 +133,12 @@ struct Row {
     /// What its condition says, so that every replica says the same.
     enforced: Option<Enforcement>,
     outside: Option<Instant>,
+}
+
+/// Whether anything is meant to refuse: a gate on what others own may only warn or audit.
+fn is_to_be_kept(resource: &SeenGated) -> bool {
+    let gate = resource.gate.as_deref();
+    !gate.is_some_and(|gate| matches!(gate.mode, Mode::Warn | Mode::Audit))
 }
 
 fn object(key: &Key) -> [&str; 3] {

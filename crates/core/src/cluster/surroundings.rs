@@ -6,7 +6,7 @@ use api::schema::Kind;
 
 use crate::{
     cluster::snapshot::Snapshot,
-    gate::{enforced::Enforcement, refusal::Refusals},
+    gate::{enforced::Enforcement, proof::Proofs, refusal::Refusals},
     pool::{merge::Base, render::Rendering, seen::SeenPool},
 };
 
@@ -27,6 +27,8 @@ pub struct Surroundings<'a> {
     pub seconds_ahead: i64,
     /// Whether the server refuses a change that nobody permitted; none if nobody has tried since this program started (GATE-13).
     pub enforcement: Option<Enforcement>,
+    /// Which admission policies of gates and freezes were seen refusing; none if nobody tries (GATE-13).
+    pub proofs: Option<&'a Proofs>,
     /// How much is known of a kind that is not always looked at; none if nobody ever looks.
     pub listed: Option<&'a dyn Fn(&Kind) -> Listed>,
     /// The namespace of the operator, if anybody said: gates of the cluster leave it alone (RCH-13).
@@ -61,6 +63,7 @@ impl<'a> Surroundings<'a> {
             held_back: None,
             seconds_ahead: 0,
             enforcement: None,
+            proofs: None,
             listed: None,
             home: None,
         }
