@@ -90,7 +90,15 @@ pub const ENFORCED: Metric = Metric {
     name: "change_management_enforced",
     form: Form::Gauge,
     labels: OF_RESOURCE,
-    help: "Whether something refuses what the gate holds: 1 the API server was seen to, 0 nothing does, -1 nobody has tried; only with a stanza.",
+    help: "Whether something refuses what the gate holds: 1 the API server was seen to, 0 nothing does, -1 nobody has tried; only with a stanza, and not of gates that warn or audit.",
+};
+
+/// Whether an admission policy of gates or freezes was seen refusing.
+pub const POLICY_PROVEN: Metric = Metric {
+    name: "tidegate_policy_proven",
+    form: Form::Gauge,
+    labels: &["policy"],
+    help: "Whether the API server was seen refusing by this admission policy, named without the release: 1 it was, 0 it does not, -1 nobody could try; only by the leader.",
 };
 
 /// Which build answers.
@@ -229,6 +237,7 @@ pub const METRICS: &[Metric] = &[
     LAST_CHANGE,
     STRATEGY_ENABLED,
     ENFORCED,
+    POLICY_PROVEN,
     BUILD,
     LEADER,
     RECONCILES,

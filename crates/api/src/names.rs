@@ -153,6 +153,13 @@ pub const ACCEPTED_RELEASE: &str = "changemanagement.openshift.io/accepted-relea
 /// Annotation on what waited for a gate: when the operator last touched it, so that its controller looks again (RCH-4, GATE-16).
 pub const NUDGED_AT: &str = "changemanagement.openshift.io/nudged-at";
 
+/// What the gates and freezes are called by which the operator tries whether the API server refuses (GATE-13). Nobody else makes one of this
+/// name, they hold nothing of anybody's, and nothing is told of them.
+pub const PROBE: &str = "tidegate-probe";
+
+/// Label on what is tried: which kind of gate or freeze is to refuse it.
+pub const TRIED_BY: &str = "changemanagement.openshift.io/tried-by";
+
 /// The plural of a kind's name in lower case, as in paths and on the command line.
 pub fn plural(kind: &str) -> String {
     let singular = kind.to_lowercase();

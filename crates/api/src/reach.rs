@@ -482,7 +482,7 @@ pub struct HoldStatus {
     /// How much of it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<i64>,
-    /// When the API server was last seen refusing a first write of this room.
+    /// Since when the API server has been seen refusing first writes of this room, each time that somebody tried; absent if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]
     pub proven: Option<String>,

@@ -36,6 +36,7 @@ pub mod note;
 pub mod pending;
 pub mod permit;
 pub mod plan;
+pub mod proof;
 pub mod refusal;
 mod what_if;
 pub mod words;

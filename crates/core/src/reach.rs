@@ -5,6 +5,7 @@
 //! - RCH-14: the admission policies are static and rendered from the table ([`policies`]); the only thing that moves is
 //!   `status.windows` of a gate ([`windows`]).
 //! - RCH-12: which gate selects what, and what of it waits, is told by [`held`] and [`target`].
+//! - GATE-13: whether the server refuses is tried by first writes that nobody keeps ([`trial`]).
 //! - GATE-7: the server judges by its own fresh stamps ([`fresh`]), with nothing of ours alive.
 
 pub mod called;
@@ -16,4 +17,5 @@ pub mod seen;
 pub mod selector;
 pub mod selects;
 pub mod target;
+pub mod trial;
 pub mod windows;

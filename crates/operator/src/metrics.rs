@@ -8,6 +8,7 @@ use api::{
     machine::names::MASTER,
     metrics::{self, Metric},
     names::THE_CLUSTER,
+    reach::Mode,
     schema::{Role, System},
 };
 use runtime::{
@@ -23,7 +24,7 @@ use tidegate_core::{
         seen::{Seen, SeenGated},
     },
     document::key::Key,
-    gate::{Gate, enforced::Enforcement},
+    gate::{Gate, enforced::Enforcement, proof::Proofs},
     policy::stanza::Form,
 };
 
@@ -51,7 +52,7 @@ pub fn page(view: &View) -> String {
                     governed: gate.form() != Form::NoStanza || resource.behavior.is_some(),
                     overridden: gate.overrides(now),
                     removed: is_removed(resource, gate),
-                    enforced: (gate.form() != Form::NoStanza)
+                    enforced: (gate.form() != Form::NoStanza && is_to_be_kept(resource))
                         .then(|| resource.enforcement().unwrap_or_default()),
                     outside: outside::recorded(resource),
                     // Where updates are started nothing is said of what is well.
@@ -83,6 +84,11 @@ pub fn page(view: &View) -> String {
             let labels = [&*row.object, row.system, &*row.namespace, "}"];
             page.prepared(&metrics::ENFORCED, &labels, enforced.figure());
         }
+    }
+    page.begin(&metrics::POLICY_PROVEN);
+    for (policy, tried) in store.proofs().into_iter().flat_map(Proofs::all) {
+        let labels = [&*written('{', "policy", policy), "}"];
+        page.prepared(&metrics::POLICY_PROVEN, &labels, tried.verdict.figure());
     }
     build(&mut page, view);
     view.telemetry.write(&mut page);
@@ -142,6 +148,12 @@ struct Row {
     outside: Option<Instant>,
     /// What its condition says of the update that is wished for (CV-3).
     ahead: Option<Option<Instant>>,
+}
+
+/// Whether anything is meant to refuse: a gate on what others own may only warn or audit.
+fn is_to_be_kept(resource: &SeenGated) -> bool {
+    let gate = resource.gate.as_deref();
+    !gate.is_some_and(|gate| matches!(gate.mode, Mode::Warn | Mode::Audit))
 }
 
 fn object(key: &Key) -> [&str; 3] {

@@ -5,7 +5,10 @@
 //! written that no node has, and the policy that keeps records refuses that: what was begun is read from them (GATE-10). Without both
 //! refusals the operator's own care is all that keeps a window, so it initiates nothing and says why.
 
-use std::{collections::BTreeSet, sync::Arc};
+pub mod listed;
+pub mod rooms;
+
+use std::sync::Arc;
 
 use api::{
     kinds,
@@ -13,21 +16,22 @@ use api::{
 };
 use runtime::{
     caches::Caches,
-    call::{CallError, Cluster, Collection, Patch},
+    call::{CallError, Cluster, Patch},
     key::path,
-    path::{ADMISSION_BINDING, ADMISSION_POLICY},
+    path::ADMISSION_POLICY,
     tempo::Tempo,
 };
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tidegate_core::{cluster::kinds::Updates, document::key::Key, gate::enforced::Enforcement};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
-/// How the admission policies end that the chart makes.
-const PERMITS: &str = "-permits";
-const RECORDS: &str = "-records";
+use self::listed::{Listed, Try};
+
+/// What the names of the admission policies end in that the chart makes.
+const PERMITS: &str = "permits";
+const RECORDS: &str = "records";
 /// The same of the policy on marks of updates.
-const UPDATES: &str = "-updates";
+const UPDATES: &str = "updates";
 /// For how many seconds the permit is good that names no change. What must refuse it is that alone.
 const GOOD_FOR: i64 = 120;
 /// So many tries in a row without an answer, and what was seen before counts for nothing.
@@ -47,19 +51,20 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo, updates: U
             continue;
         };
         let before = caches.store().enforcement();
-        let standing = look(&cluster, updates).await;
+        let standing = listed::look(&cluster).await;
         let is_fine = before == Enforcement::Proven && unanswered == 0;
         if is_fine && last.as_ref().is_some_and(|last| last.is_good_for(&standing, &tempo)) {
             sleep(tempo.policies).await;
             continue;
         }
         last = Some(Try::now(standing.clone(), last));
-        let verdict = match standing {
-            ListedPolicies::Unserved => Ok(Enforcement::NeedsNewerServer),
-            ListedPolicies::Missing => Ok(Enforcement::PolicyMissing),
-            ListedPolicies::Bound(_) | ListedPolicies::Unseen => {
-                tried(&cluster, &machine, updates).await
+        let wanted = [Some(PERMITS), Some(RECORDS), starts(updates).then_some(UPDATES)];
+        let verdict = match &standing {
+            Listed::Unserved => Ok(Enforcement::NeedsNewerServer),
+            Listed::Seen(seen) if !wanted.into_iter().flatten().all(|it| seen.binds(it)) => {
+                Ok(Enforcement::PolicyMissing)
             }
+            Listed::Seen(_) | Listed::Unseen => tried(&cluster, &machine, updates).await,
         };
         let verdict = match verdict {
             Ok(verdict) => {
@@ -81,93 +86,6 @@ pub async fn run(cluster: Cluster, caches: Arc<Caches>, tempo: Tempo, updates: U
         }
         sleep(tempo.policies).await;
     }
-}
-
-/// How admission policies stand, as the server lists them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum ListedPolicies {
-    /// Ours is there and bound. What has to stay the same: each policy and each binding, by name and version.
-    Bound(BTreeSet<String>),
-    /// Ours is not there, or nothing binds it.
-    Missing,
-    /// The server is too old to have any.
-    Unserved,
-    /// The server would not say, or not now.
-    Unseen,
-}
-
-/// When it was last tried, and how things stood then.
-#[derive(Debug)]
-struct Try {
-    at: Instant,
-    standing: ListedPolicies,
-    /// Whether things stood the same at the try before. A server takes a second to heed a policy that changed: what is tried right after
-    /// the change says little.
-    is_settled: bool,
-}
-
-impl Try {
-    fn now(standing: ListedPolicies, last: Option<Self>) -> Self {
-        let is_settled = last.is_none_or(|last| last.standing == standing);
-        Self { at: Instant::now(), standing, is_settled }
-    }
-
-    /// Whether what was tried then still holds. Of what cannot be seen nobody knows when it changes.
-    fn is_good_for(&self, standing: &ListedPolicies, tempo: &Tempo) -> bool {
-        let is_seen = matches!(standing, ListedPolicies::Bound(_));
-        is_seen && self.is_settled && self.standing == *standing && self.at.elapsed() < tempo.proof
-    }
-}
-
-/// Looks how admission policies stand.
-async fn look(cluster: &Cluster, updates: Updates) -> ListedPolicies {
-    let all = Collection::of(ADMISSION_POLICY.collection(None));
-    let mut policies: Vec<Entry> = Vec::new();
-    let listed = cluster.list_metadata(&all, |policy| policies.push(policy)).await;
-    let all = Collection::of(ADMISSION_BINDING.collection(None));
-    let bindings = cluster.list_all::<Entry>(&all).await;
-    let bindings = match (listed, bindings) {
-        (Ok(_), Ok(bindings)) => bindings.items,
-        (Err(error), _) | (_, Err(error)) if error.code() == Some(404) => {
-            return ListedPolicies::Unserved;
-        }
-        _ => return ListedPolicies::Unseen,
-    };
-    let bound: BTreeSet<&str> = bindings.iter().map(|one| one.spec.policy_name.as_str()).collect();
-    let stands = |policy: &str| {
-        let mut names = policies.iter().map(|one| one.metadata.name.as_str());
-        names.any(|name| name.ends_with(policy) && bound.contains(name))
-    };
-    if !stands(PERMITS) || !stands(RECORDS) || updates == Updates::Started && !stands(UPDATES) {
-        return ListedPolicies::Missing;
-    }
-    let versions = policies.iter().chain(&bindings).map(|Entry { metadata, .. }| {
-        let Metadata { name, resource_version } = metadata;
-        format!("{name} {resource_version}")
-    });
-    ListedPolicies::Bound(versions.collect())
-}
-
-/// What is read of policies and bindings. Every replica looks twice a minute, and all that a server notes beside it is many times as much.
-#[derive(Deserialize)]
-struct Entry {
-    metadata: Metadata,
-    /// Of a binding; metadata alone has none.
-    #[serde(default)]
-    spec: Spec,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Metadata {
-    name: String,
-    resource_version: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Spec {
-    policy_name: String,
 }
 
 /// What comes of a change that nobody permitted, and of a record that no node has.
@@ -193,7 +111,7 @@ async fn tried(
         names::PERMIT_CHANGE: null,
     });
     let version = Key::new(&kinds::CLUSTER_VERSION, None, api::names::THE_CLUSTER);
-    let marks = (updates == Updates::Started).then_some((&version, mark, UPDATES));
+    let marks = starts(updates).then_some((&version, mark, UPDATES));
     let tries = [(machine, order, PERMITS), (machine, record, RECORDS)];
     for (object, annotations, policy) in tries.into_iter().chain(marks) {
         let change = json!({"metadata": {"annotations": annotations}});
@@ -210,9 +128,14 @@ async fn tried(
     Ok(Enforcement::Proven)
 }
 
+fn starts(updates: Updates) -> bool {
+    updates == Updates::Started
+}
+
 /// Whether the words are those of an admission policy that is shipped beside the operator.
 fn is_of(policy: &str, message: &str) -> bool {
-    message.contains("ValidatingAdmissionPolicy '") && message.contains(&format!("{policy}'"))
+    let mut named = message.split("ValidatingAdmissionPolicy '").skip(1);
+    named.any(|rest| rest.split_once('\'').is_some_and(|(name, _)| listed::is_called(name, policy)))
 }
 
 /// Why the server let it pass. Who may not list admission policies is told here whether there could be any.

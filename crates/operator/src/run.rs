@@ -28,7 +28,13 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::{draining, node_config::NodeConfig, proof, serve::Scraped, targets};
+use crate::{
+    draining,
+    node_config::NodeConfig,
+    proof::{self, rooms::Trials},
+    serve::Scraped,
+    targets,
+};
 
 /// How an operator runs.
 #[derive(Clone, Debug)]
@@ -47,6 +53,8 @@ pub struct Settings {
     pub proof: Proof,
     /// Whether it starts updates of the control plane (CV-4).
     pub updates: Updates,
+    /// The namespace in which it tries whether the server refuses what gates and freezes hold of what others own; none if it does not (GATE-13).
+    pub probes: Option<String>,
 }
 
 /// Whether an operator stands for election.
@@ -74,6 +82,7 @@ impl Settings {
             host: None,
             proof: Proof::Required,
             updates: Updates::Watched,
+            probes: None,
         }
     }
 
@@ -225,6 +234,19 @@ impl Operator {
             parts.spawn(async move {
                 observer.run().await;
                 "an observer"
+            });
+        }
+        if let Some(namespace) = settings.probes.clone() {
+            let trials = Trials {
+                cluster: cluster.clone(),
+                caches: Arc::clone(&view.caches),
+                tempo,
+                leadership: view.leadership.clone(),
+                namespace,
+            };
+            parts.spawn(async move {
+                trials.run().await;
+                "whoever tries what gates and freezes hold"
             });
         }
         let looking = targets::run(cluster.clone(), Arc::clone(&view.caches), tempo);

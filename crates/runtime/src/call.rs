@@ -158,6 +158,17 @@ impl Cluster {
         self.ask(Verb::Create, Ask::json(path, object)).await
     }
 
+    /// The same, and nothing is stored: the server says what would come of it.
+    pub async fn try_create(
+        &self,
+        owner: &str,
+        collection: &str,
+        object: &Value,
+    ) -> Result<Value, CallError> {
+        let path = format!("{collection}?fieldManager={}&dryRun=All", encoded(owner));
+        self.ask(Verb::Create, Ask::json(path, object)).await
+    }
+
     /// Puts a whole object in the place of another.
     pub async fn update(&self, path: &str, object: &Value) -> Result<Value, CallError> {
         self.ask(Verb::Update, Ask::json(path, object)).await

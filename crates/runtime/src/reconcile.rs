@@ -27,7 +27,7 @@ use tidegate_core::{
         seen::Seen,
     },
     document::key::Key,
-    gate::{enforced::Enforcement, plan::Plan},
+    gate::{enforced::Enforcement, plan::Plan, proof::Proofs},
 };
 use tokio::sync::watch;
 
@@ -82,6 +82,7 @@ pub struct Reconciler {
     looked: Instant,
     /// What was last seen of whether the server refuses what nobody permitted.
     enforcement: Enforcement,
+    proofs: Option<Proofs>,
 }
 
 /// What a reconciler is made of.
@@ -134,6 +135,7 @@ impl Reconciler {
             writing: FuturesUnordered::new(),
             looked,
             enforcement: Enforcement::default(),
+            proofs: None,
         }
     }
 
@@ -267,8 +269,9 @@ impl Reconciler {
     /// something else came of trying whether the server refuses (GATE-13): no object changes with that, and every status tells it.
     fn look_at_held(&mut self) {
         let enforcement = self.caches.store().enforcement();
-        if enforcement != self.enforcement {
-            self.enforcement = enforcement;
+        let proofs = self.caches.store().proofs().cloned();
+        if enforcement != self.enforcement || proofs != self.proofs {
+            (self.enforcement, self.proofs) = (enforcement, proofs);
             self.add_all();
         }
         let store = self.caches.store();

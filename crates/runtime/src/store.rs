@@ -11,7 +11,10 @@ use std::{
     time::Duration,
 };
 
-use api::schema::{Kind, Role};
+use api::{
+    meta::ConditionStatus,
+    schema::{Kind, Role},
+};
 use tidegate_core::{
     cluster::{
         kinds::{self, Listed, Surroundings},
@@ -21,9 +24,11 @@ use tidegate_core::{
     document::key::Key,
     gate::{
         enforced::Enforcement,
+        proof::Proofs,
         refusal::{Refusal, Refusals},
     },
     pool::{merge::Base, render::Rendering, seen::SeenPool},
+    reach::policies::freezes::NODES,
 };
 use tokio::time::Instant;
 
@@ -46,6 +51,7 @@ pub struct Store {
     held_back: BTreeMap<Key, String>,
     unread: BTreeMap<Key, String>,
     enforcement: Option<Enforcement>,
+    proofs: Option<Proofs>,
     newest: u64,
     home: Option<String>,
     /// The kinds that the server does not let this account list.
@@ -148,12 +154,30 @@ impl Store {
 
     /// Whether the server refuses a change that nobody permitted, as far as anybody tried (GATE-13).
     pub fn enforcement(&self) -> Enforcement {
-        self.enforcement.unwrap_or_default()
+        self.enforcement_tried().unwrap_or_default()
     }
 
     /// The same; none if nobody has tried since this program started.
     pub fn enforcement_tried(&self) -> Option<Enforcement> {
-        self.enforcement
+        // Where the freeze of nodes was found not to be kept, permits alone are not enough: nothing would stop at once (OVR-5).
+        let freezes = self.proofs.as_ref().and_then(|proofs| proofs.get(NODES));
+        let open = freezes.filter(|tried| tried.verdict.status() == ConditionStatus::False);
+        match (self.enforcement, open) {
+            (Some(Enforcement::Proven), Some(open)) => Some(open.verdict),
+            (tried, _) => tried,
+        }
+    }
+
+    /// Which admission policies of gates and freezes were seen refusing; none if nobody has tried since this program started.
+    pub fn proofs(&self) -> Option<&Proofs> {
+        self.proofs.as_ref()
+    }
+
+    /// Somebody tried them. Whether that is news.
+    pub fn set_proofs(&mut self, proofs: Proofs) -> bool {
+        let news = self.proofs.as_ref() != Some(&proofs);
+        self.proofs = Some(proofs);
+        news
     }
 
     /// Somebody tried.
@@ -193,7 +217,8 @@ impl Store {
             refusals: &self.refusals,
             held_back: self.held_back(key),
             seconds_ahead: self.seconds_ahead,
-            enforcement: self.enforcement,
+            enforcement: self.enforcement_tried(),
+            proofs: self.proofs.as_ref(),
             listed: Some(&listed),
             foreseen: Some(&foreseen),
             home: self.home.as_deref(),

@@ -143,6 +143,7 @@ impl Cast {
             host: None,
             proof: self.make.proof,
             updates: self.make.updates,
+            probes: None,
         };
         let clock = Arc::new(clock);
         let operator = Operator::new(client, clock, settings);

@@ -224,7 +224,11 @@ fn manifests_have_no_drift() {
             ],
         ),
         ("change-gates/0-crds.yaml", &["gatecrds"], &["changeGates.enabled=true"]),
-        ("change-gates/change-gates.yaml", &["gates", "gateroles"], &["changeGates.enabled=true"]),
+        (
+            "change-gates/change-gates.yaml",
+            &["gates", "gateroles", "gateproof"],
+            &["changeGates.enabled=true"],
+        ),
         (
             "node-freezes/node-freezes.yaml",
             &["nodefreezes"],
@@ -331,7 +335,7 @@ fn program_knows_the_arguments_of_the_chart() {
     suite::with_helm("chart-arguments", |helm| {
         let all = &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"];
         let updates = &["managePools=true", "manageUpdates=true"];
-        for (values, count) in [(&[][..], 4), (all, 8), (updates, 6)] {
+        for (values, count) in [(&[][..], 5), (all, 9), (updates, 7)] {
             let objects = documents(&helm.render(&chart(), "t", values).unwrap());
             let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();
             let arguments = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];

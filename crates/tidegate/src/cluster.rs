@@ -29,8 +29,9 @@ use tidegate_core::{
         kinds::{self, Row},
         snapshot::Snapshot,
     },
-    doctor::probes::{Probe, Write},
+    doctor::probes::Probe,
     document::key::Key,
+    reach::trial::Write,
 };
 use views::drawing::Style;
 
@@ -346,13 +347,12 @@ impl Cluster {
 
     /// Tries a first write, which the server judges and does not keep.
     pub(crate) fn try_write(&self, probe: &Probe) -> Result<(), CallError> {
-        let kind = Resource::new(probe.api_version, probe.kind);
+        let kind = Resource::new(probe.first.api_version, probe.first.kind);
         let namespace = Some(probe.namespace.as_str());
-        let answer = match &probe.write {
+        let answer = match &probe.first.write {
             Write::Create(object) => {
-                let all =
-                    format!("{}?dryRun=All&fieldManager={PROBER}", kind.collection(namespace));
-                self.runtime.block_on(self.calls.create(&all, object))
+                let all = kind.collection(namespace);
+                self.runtime.block_on(self.calls.try_create(PROBER, &all, object))
             }
             Write::Patch(name, change) => {
                 let change = Patch::merge(PROBER, change).as_dry_run();

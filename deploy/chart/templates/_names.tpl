@@ -37,6 +37,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- with .Values.image }}{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}{{ end }}
 {{- end }}
 
+{{/* The namespace in which the operator tries whether the API server refuses what gates and freezes hold. */}}
+{{- define "tidegate.probes" -}}
+{{- .Values.changeGates.proof.namespace | default (printf "%s-probe" (include "tidegate.name" .)) }}
+{{- end }}
+
 {{/* Whether something optional is wanted: yes, no, or when the cluster knows the kind. Takes a list: the value, the kind, the root. */}}
 {{- define "tidegate.wanted" -}}
 {{- $value := index . 0 }}{{ $kind := index . 1 }}{{ $root := index . 2 -}}

@@ -155,3 +155,6 @@ impl NodeState {
 /// A configuration that cannot exist, because names of objects have no capital letters: by it is tried, as a dry run, whether the server
 /// refuses an order that nobody permitted (GATE-13).
 pub const IMPOSSIBLE_CONFIG: &str = "Tidegate-tries-whether-this-is-refused";
+
+/// A configuration of a pool that nobody has: by it is tried, as a dry run, whether the server keeps nodes from changing while they are frozen.
+pub const PROBED_CONFIG: &str = "rendered-tidegate-probe-0";

@@ -31,7 +31,7 @@ use crate::{
     gate::{
         self, Gate,
         action::{Action, Write},
-        enforced::Enforcement,
+        enforced::Kept,
         note::{Note, Weight},
         pending::{Course, Pending, Stage, Stop},
         plan::Plan,
@@ -175,8 +175,8 @@ fn gone(identity: &Identity) -> Plan {
 
 /// What is to be done about a resource under change management (GATE-1 to GATE-6), given what is known of who keeps its gate
 /// (GATE-13).
-pub fn gated(seen: &SeenGated, gate: &Gate, kept: Enforcement, now: Instant) -> Plan {
-    about(seen, gate, kept, Newest::Recorded, now)
+pub fn gated(seen: &SeenGated, gate: &Gate, kept: impl Into<Kept>, now: Instant) -> Plan {
+    about(seen, gate, &kept.into(), Newest::Recorded, now)
 }
 
 /// What tells how the newest change of a resource began.
@@ -188,13 +188,7 @@ enum Newest<'a> {
     Machines(&'a [String]),
 }
 
-fn about(
-    seen: &SeenGated,
-    gate: &Gate,
-    kept: Enforcement,
-    newest: Newest<'_>,
-    now: Instant,
-) -> Plan {
+fn about(seen: &SeenGated, gate: &Gate, kept: &Kept, newest: Newest<'_>, now: Instant) -> Plan {
     let known = &seen.conditions;
     let paused_before = known.get(names::CHANGES_PAUSED);
     // A freeze is told also of what has no stanza.
@@ -287,7 +281,7 @@ pub fn pool(seen: &SeenGated, planned: PoolPlan, gate: &Gate, now: Instant) -> P
     let PoolPlan { effects, status, pending, mut notes, wake, enforcement, unrecorded, .. } =
         planned;
     let seen = SeenGated { pending, ..seen.clone() };
-    let about = about(&seen, gate, enforcement, Newest::Machines(&unrecorded), now);
+    let about = about(&seen, gate, &enforcement.into(), Newest::Machines(&unrecorded), now);
     let wake = wake.into_iter().chain(about.wake).min();
     let before_status = effects.iter().any(Effect::comes_before_status);
     let ledger = seen.pool.as_ref().map(|pool| pool.ledger.clone()).unwrap_or_default();
@@ -350,8 +344,9 @@ fn pending(seen: &SeenGated, behavior: &Behavior, verdict: Verdict) -> Said {
 }
 
 /// Whether something refuses what the gate holds (GATE-13).
-fn enforced(seen: &SeenGated, kept: Enforcement, now: Instant) -> Condition {
-    let said = (kept.status(), kept.reason(), Some(kept.about(seen.kind)));
+fn enforced(seen: &SeenGated, kept: &Kept, now: Instant) -> Condition {
+    let Kept { enforcement, .. } = kept;
+    let said = (enforcement.status(), enforcement.reason(), Some(kept.about(seen.kind)));
     made(names::ENFORCED, said, None, seen.conditions.ours(), now)
 }
 

@@ -7,7 +7,7 @@ use schedule::Instant;
 
 use crate::{
     cluster::snapshot::Snapshot,
-    gate::{enforced::Enforcement, refusal::Refusals},
+    gate::{enforced::Enforcement, proof::Proofs, refusal::Refusals},
     pool::{merge::Base, render::Rendering, seen::SeenPool},
     skew::Foresight,
 };
@@ -29,6 +29,8 @@ pub struct Surroundings<'a> {
     pub seconds_ahead: i64,
     /// Whether the server refuses a change that nobody permitted; none if nobody has tried since this program started (GATE-13).
     pub enforcement: Option<Enforcement>,
+    /// Which admission policies of gates and freezes were seen refusing; none if nobody tries (GATE-13).
+    pub proofs: Option<&'a Proofs>,
     /// How much is known of a kind that is not always looked at; none if nobody ever looks.
     pub listed: Option<&'a dyn Fn(&Kind) -> Listed>,
     /// What a forecast of the cluster says of the update that waits, if somebody makes one (CV-3).
@@ -65,6 +67,7 @@ impl<'a> Surroundings<'a> {
             held_back: None,
             seconds_ahead: 0,
             enforcement: None,
+            proofs: None,
             listed: None,
             foreseen: None,
             home: None,

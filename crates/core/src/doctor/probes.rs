@@ -2,8 +2,8 @@
 //!
 //! A gate is tried on something that it selects, with the rights of whoever asks. One that is open now refuses nothing, so nothing is proven then.
 
-use api::reach::What;
-use serde_json::{Value, json};
+use api::{names::PROBE, reach::What};
+use serde_json::Value;
 
 use crate::{
     held::Holder,
@@ -12,29 +12,17 @@ use crate::{
         rooms::Room,
         selector::{Labels, Selects},
         selects::{Asked, selects},
+        trial::{self, FirstWrite},
     },
 };
 
 /// A first write that is tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// The group and version of what is written.
-    pub api_version: &'static str,
-    /// Its kind.
-    pub kind: &'static str,
     /// Its namespace.
     pub namespace: String,
     /// What is written.
-    pub write: Write,
-}
-
-/// What is written.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Write {
-    /// A new object.
-    Create(Value),
-    /// A merge patch of the object of this name.
-    Patch(String, Value),
+    pub first: FirstWrite,
 }
 
 /// What a try proved.
@@ -83,40 +71,10 @@ pub fn probe<'a>(
     });
     let chosen = chosen.ok_or_else(|| format!("there is no {} that it selects", kind.kind))?;
     let text = |path: &str| chosen.pointer(path).and_then(Value::as_str).unwrap_or_default();
-    let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace").to_owned());
-    let (api_version, kind) = (kind.api_version, kind.kind);
-    let patch = |change: Value| Write::Patch(name.to_owned(), change);
-    let restart = json!({"spec": {"template": {"metadata": {"annotations": {TRIED: "try"}}}}});
+    let namespace = text("/metadata/namespace").to_owned();
     let how = hold["how"].as_str().unwrap_or_else(|| room.first_way());
-    let write = match room.what {
-        What::Deployments if how == "Queue" => {
-            let made = replica_set(chosen, name);
-            let (api_version, kind) = ("apps/v1", "ReplicaSet");
-            return Ok(Probe { api_version, kind, namespace, write: Write::Create(made) });
-        }
-        What::Deployments | What::StatefulSets | What::DaemonSets => patch(restart),
-        What::Applications => patch(json!({"operation": {"sync": {"revision": TRIED}}})),
-        What::KuredLock => {
-            let lock = format!("{{\"nodeID\":\"{TRIED}\",\"metadata\":{{}},\"TTL\":0}}");
-            patch(json!({"metadata": {"annotations": {"weave.works/kured-node-lock": lock}}}))
-        }
-        What::HelmReleases | What::Unknown => return Err("nobody knows how to try it".to_owned()),
-    };
-    Ok(Probe { api_version, kind, namespace, write })
-}
-
-/// What is written in order to try, by name.
-const TRIED: &str = "tidegate-doctor";
-
-/// The new set of a Deployment, as its controller would make it.
-fn replica_set(deployment: &Value, name: &str) -> Value {
-    let part = |path: &str| deployment.pointer(path).cloned().unwrap_or_default();
-    let owner = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": name,
-        "uid": part("/metadata/uid"), "controller": true});
-    json!({"apiVersion": "apps/v1", "kind": "ReplicaSet",
-        "metadata": {"name": format!("{name}-{TRIED}"), "ownerReferences": [owner],
-            "annotations": {"deployment.kubernetes.io/revision": "2"}},
-        "spec": {"replicas": 0, "selector": part("/spec/selector"), "template": part("/spec/template")}})
+    let first = trial::on(room.what, how, chosen).ok_or("nobody knows how to try it")?;
+    Ok(Probe { namespace, first })
 }
 
 /// The record of a release that is pending.
@@ -126,12 +84,8 @@ fn release(hold: &Value, own: Option<&str>) -> Result<Probe, String> {
     }
     let namespace =
         own.ok_or("it is of the platform, and nobody knows where a release would be")?;
-    let name = hold.pointer("/names/0").and_then(Value::as_str).unwrap_or(TRIED);
-    let record = json!({"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
-        "metadata": {"name": format!("sh.helm.release.v1.{name}.{TRIED}"),
-            "labels": {"owner": "helm", "name": name, "status": "pending-upgrade", "version": "2"}}});
-    let namespace = namespace.to_owned();
-    Ok(Probe { api_version: "v1", kind: "Secret", namespace, write: Write::Create(record) })
+    let name = hold.pointer("/names/0").and_then(Value::as_str).unwrap_or(PROBE);
+    Ok(Probe { namespace: namespace.to_owned(), first: trial::release(name) })
 }
 
 /// What the answer to a try proves: nothing if it was taken, or the code and the message of the refusal.
@@ -156,11 +110,13 @@ pub fn proof(gate: &Holder, answer: Result<(), (Option<u16>, &str)>) -> Proof {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::{
         cluster::{kinds, snapshot::Snapshot},
         held,
-        reach::rooms::ROOMS,
+        reach::{rooms::ROOMS, trial::Write},
     };
 
     fn gate(holds: &Value) -> Holder {
@@ -188,24 +144,27 @@ mod tests {
         let made =
             tried(&json!({"what": "Deployments", "names": ["web"]}), What::Deployments, &web)
                 .unwrap();
-        let Write::Create(set) = &made.write else { panic!("{made:?}") };
+        let Write::Create(set) = &made.first.write else { panic!("{made:?}") };
         assert_eq!(
-            (made.kind, &set["metadata"]["ownerReferences"][0]["name"]),
+            (made.first.kind, &set["metadata"]["ownerReferences"][0]["name"]),
             ("ReplicaSet", &json!("web"))
         );
         let refused =
             tried(&json!({"what": "Deployments", "how": "Refuse"}), What::Deployments, &web)
                 .unwrap();
-        assert!(matches!(&refused.write, Write::Patch(name, _) if name == "api"), "{refused:?}");
+        assert!(
+            matches!(&refused.first.write, Write::Patch(name, _) if name == "api"),
+            "{refused:?}"
+        );
         let kured =
             tried(&json!({"what": "KuredLock"}), What::KuredLock, &[object("DaemonSet", "kured")])
                 .unwrap();
         assert!(
-            matches!(&kured.write, Write::Patch(_, change) if change.to_string().contains("nodeID")),
+            matches!(&kured.first.write, Write::Patch(_, change) if change.to_string().contains("nodeID")),
             "{kured:?}"
         );
         let release = tried(&json!({"what": "HelmReleases"}), What::HelmReleases, &[]).unwrap();
-        assert_eq!((release.kind, release.namespace.as_str()), ("Secret", "shop"));
+        assert_eq!((release.first.kind, release.namespace.as_str()), ("Secret", "shop"));
         let none = tried(&json!({"what": "StatefulSets"}), What::StatefulSets, &web).unwrap_err();
         assert_eq!(none, "there is no StatefulSet that it selects");
     }

@@ -27,6 +27,28 @@ pub enum Enforcement {
     NotTried,
 }
 
+/// Who keeps one gate, and what is said of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// What is known.
+    pub enforcement: Enforcement,
+    /// What is said of it, if not what is said of every gate of its kind.
+    pub said: Option<String>,
+}
+
+impl From<Enforcement> for Kept {
+    fn from(enforcement: Enforcement) -> Self {
+        Self { enforcement, said: None }
+    }
+}
+
+impl Kept {
+    /// What it means for a resource of a kind: the message of the condition.
+    pub fn about(&self, kind: &Kind) -> String {
+        self.said.clone().unwrap_or_else(|| self.enforcement.about(kind))
+    }
+}
+
 impl Enforcement {
     /// The one with this reason.
     pub(crate) fn of_reason(reason: &str) -> Option<Self> {

@@ -9,7 +9,7 @@
 
 use std::fmt::Write as _;
 
-use api::names;
+use api::{names, schema::Kind};
 
 use super::{
     fresh,
@@ -19,6 +19,7 @@ use super::{
 pub mod freezes;
 mod nudges;
 mod overrides;
+mod probes;
 
 /// A kind of object that policies take as their parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +83,18 @@ impl Parameter {
         }
     }
 
-    fn slug(self) -> &'static str {
+    /// The parameter of a kind.
+    pub fn of_kind(kind: &Kind) -> Option<Self> {
+        PARAMETERS.into_iter().find(|parameter| parameter.kind() == kind.name)
+    }
+
+    /// What the name of the policy ends in by which objects of this kind hold a room.
+    pub fn policy(self, room: &Room) -> String {
+        format!("{}-{}", self.slug(), room.slug)
+    }
+
+    /// The first part of what the names of its policies end in.
+    pub fn slug(self) -> &'static str {
         match self {
             Self::ChangeGate => "gate",
             Self::ClusterChangeGate => "cluster-gate",
@@ -161,6 +173,8 @@ pub fn template() -> String {
     text.push_str("---\n");
     text.push_str(&nudges::kept());
     text.push_str("---\n");
+    text.push_str(&probes::kept());
+    text.push_str("---\n");
     text.push_str(&guard());
     text.push_str("{{- end }}\n");
     text
@@ -214,8 +228,8 @@ fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
         Action::Warn => "has(params.spec.mode) && params.spec.mode == 'Warn'",
     };
     let suffix = match action {
-        Action::Deny => format!("{}-{}", parameter.slug(), room.slug),
-        Action::Warn => format!("{}-{}-warn", parameter.slug(), room.slug),
+        Action::Deny => parameter.policy(room),
+        Action::Warn => format!("{}-warn", parameter.policy(room)),
     };
     Policy {
         suffix,
@@ -225,6 +239,7 @@ fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
         conditions: vec![
             ("begins", room.begins.to_owned()),
             ("not-by-hand", not_by_hand()),
+            ("place", probes::place()),
             ("mode", judged.to_owned()),
             ("room", format!("params.spec.holds.exists(hold, hold.what == '{}')", room.name_of())),
         ],

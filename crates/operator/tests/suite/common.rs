@@ -9,7 +9,7 @@ use api::{
     crds, names,
     schema::{FREEZES, GATED, KINDS, Kind, OVERRIDES, Scope},
 };
-use apiserver::{Body, Fault, RequestMatch, Scripted, Server};
+use apiserver::{Body, Fault, RequestMatch, Scripted, Server, Workloads};
 use http::Method;
 use http_body_util::{Either, Full};
 use jiff::Timestamp;
@@ -28,6 +28,7 @@ pub(crate) struct World {
     pub(crate) server: Server,
     pub(crate) clock: SetClock,
     asked: Arc<Mutex<Vec<String>>>,
+    workloads: Workloads,
 }
 
 /// An operator that runs, and ends like a killed process when dropped.
@@ -54,15 +55,28 @@ impl apiserver::Clock for ServerClock {
 impl World {
     /// A cluster without any of our kinds.
     pub(crate) fn empty() -> Self {
+        Self::serving(Workloads::Absent)
+    }
+
+    fn serving(workloads: Workloads) -> Self {
         let clock = SetClock::starting_at(Instant::parse(FRIDAY).unwrap());
-        let settings = apiserver::Settings { history: 50_000, ..Default::default() };
+        let settings = apiserver::Settings { history: 50_000, workloads, ..Default::default() };
         let server = Server::new(ServerClock(clock.clone()), settings);
-        Self { server, clock, asked: Arc::default() }
+        Self { server, clock, asked: Arc::default(), workloads }
     }
 
     /// A cluster with all of our kinds.
     pub(crate) fn new() -> Self {
-        let world = Self::empty();
+        Self::empty().with_our_kinds()
+    }
+
+    /// The same, on a server that has workloads itself.
+    pub(crate) fn with_workloads() -> Self {
+        Self::serving(Workloads::Served).with_our_kinds()
+    }
+
+    fn with_our_kinds(self) -> Self {
+        let world = self;
         KINDS
             .iter()
             .chain(GATED)
@@ -114,11 +128,11 @@ impl World {
         &self,
         hear: impl FnMut(http::Response<Body>) -> http::Response<Body> + Clone + Send + 'static,
     ) -> kube::Client {
-        let asked = Arc::clone(&self.asked);
+        let (asked, workloads) = (Arc::clone(&self.asked), self.workloads);
         let service = self.server.service_as(ACCOUNT, &["system:authenticated"]);
         let service = service.map_request(move |request: http::Request<_>| {
             asked.lock().unwrap().push(format!("{} {}", request.method(), request.uri()));
-            standing_in(request)
+            if workloads == Workloads::Served { request } else { standing_in(request) }
         });
         kube::Client::new(service.map_response(hear), "default")
     }

@@ -283,3 +283,35 @@ async fn without_the_policy_that_keeps_records_nothing_is_initiated() {
     pass(Duration::from_secs(35)).await;
     assert_eq!(marked(&world), ["n1"]);
 }
+
+/// OVR-5: where the freeze of nodes is not kept, nothing would stop at once, so nothing begins and everybody is told.
+#[tokio::test(start_paused = true)]
+async fn where_the_freeze_of_nodes_is_not_kept_nothing_is_initiated() {
+    let (world, waived) = waiting_machines(1).await;
+    drop(waived);
+    refuse_late_marks(&world);
+    let manifest = include_str!("../../../../deploy/manifests/node-freezes/node-freezes.yaml");
+    install(&world, manifest, |_| true);
+    let namespace =
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "tidegate-probe"}});
+    world.create("/api/v1/namespaces", &namespace);
+    let probes = Some("tidegate-probe".to_owned());
+    let settings = Settings { proof: Proof::Required, probes, ..managing("two") };
+    let operator = world.start_with(settings);
+    pass(Duration::from_mins(2)).await;
+    let enforced = || condition(&world.get(&format!("{POOLS}/worker")), "Enforced");
+    assert_eq!((enforced().as_str(), operator.view.ready()), ("True Proven", Ok(())));
+    let binding = format!("{BINDINGS}/tidegate-cluster-freeze-nodes");
+    let kept = world.get(&binding);
+    world.delete(&binding);
+    pass(Duration::from_secs(65)).await;
+    assert_eq!(enforced(), "False PolicyMissing");
+    world.clock.step(3600);
+    pass(Duration::from_mins(6)).await;
+    assert!(marked(&world).is_empty());
+    let again = json!({"apiVersion": kept["apiVersion"], "kind": kept["kind"],
+        "metadata": {"name": kept["metadata"]["name"]}, "spec": kept["spec"]});
+    world.create(BINDINGS, &again);
+    pass(Duration::from_secs(65)).await;
+    assert_eq!((enforced().as_str(), marked(&world)), ("True Proven", vec!["n1".to_owned()]));
+}

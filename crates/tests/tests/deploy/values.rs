@@ -79,6 +79,8 @@ fn bad_values_are_refused_by_name() {
         check(helm, "nodeConfig.port=443", "at '/nodeConfig/port': minimum");
         check(helm, "changeGates.enabled=soon", "at '/changeGates/enabled': got string");
         check(helm, "changeGates.nudge={Teapots}", "at '/changeGates/nudge/0'");
+        check(helm, "changeGates.proof.enabled=often", "at '/changeGates/proof/enabled'");
+        check(helm, "changeGates.proof.namespace=kube-x", "at '/changeGates/proof/namespace'");
         check(
             helm,
             "changeGates.enabled=true,crds.install=false",
@@ -213,6 +215,22 @@ fn values_reach_what_they_name() {
             &[quiet, &["changeGates.enabled=true"]].concat(),
             "ValidatingAdmissionPolicyBinding/spec/paramRef/parameterNotFoundAction",
             r#""Allow""#,
+        );
+        // GATE-13: where it is tried stands with the gates, and goes with them.
+        let gates = "changeGates.enabled=true";
+        check_value(helm, &[], "StatefulSet/kind", "absent");
+        check_value(helm, &[gates], "StatefulSet/metadata/namespace", r#""tidegate-probe""#);
+        check_value(
+            helm,
+            &[gates, "changeGates.proof.namespace=tries"],
+            "Namespace/metadata/name",
+            r#""tries""#,
+        );
+        check_value(
+            helm,
+            &[gates, "changeGates.proof.enabled=false"],
+            "StatefulSet/kind",
+            "absent",
         );
         check_value(helm, &[], "PrometheusRule/kind", "absent");
         check_value(

@@ -4,6 +4,7 @@
 //! the operator does then needs a right of its own.
 
 mod agents;
+mod proof;
 
 use std::{
     collections::BTreeSet,

@@ -67,6 +67,10 @@ struct Arguments {
     #[arg(long, value_name = "NAME", conflicts_with = "alone")]
     lease_namespace: Option<String>,
 
+    /// Namespace of the operator's own in which it tries whether the API server refuses what gates and freezes hold
+    #[arg(long, value_name = "NAME")]
+    probe_namespace: Option<String>,
+
     #[command(flatten)]
     duties: Duties,
 
@@ -148,7 +152,9 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     let pools = if args.duties.manage_pools { Pools::Managed } else { Pools::Watched };
     let host = variable("NODE_NAME").filter(|name| !name.is_empty());
     let proof = if args.duties.without_proof { Proof::Waived } else { Proof::Required };
-    let settings = Settings { election, host, proof, ..Settings::alone(identity) }.with(pools);
+    let probes = args.probe_namespace.clone();
+    let settings =
+        Settings { election, host, proof, probes, ..Settings::alone(identity) }.with(pools);
     let settings = if args.duties.manage_updates { settings.starting_updates() } else { settings };
     let operator = Operator::new(client, Arc::new(SystemClock), settings);
     let listener = TcpListener::bind(args.listen)

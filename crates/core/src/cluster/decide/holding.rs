@@ -15,7 +15,7 @@ use crate::{
         surroundings::{Listed, Surroundings},
     },
     document::key::Key,
-    gate::{Gate, pending::Waiting},
+    gate::{Gate, pending::Waiting, proof},
     policy::verdict::Verdict,
     reach::{
         held::{Target, held_by},
@@ -79,7 +79,8 @@ fn counted(
 ) -> (HoldStatus, Vec<PendingChange>) {
     let what = room.name_of().to_owned();
     let before = known.told.holds.iter().find(|before| before.what == what);
-    let proven = before.and_then(|before| before.proven.clone());
+    let proven = before.and_then(|before| before.proven.as_deref());
+    let proven = proof::proven(room, seen.kind, around.proofs, proven);
     let mut status = HoldStatus { what, targets: None, pending: None, proven, message: None };
     let Some(targets) = room.targets else { return (status, Vec::new()) };
     status.message = room.kinds().find_map(|kind| missing(kind, around));

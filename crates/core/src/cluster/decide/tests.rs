@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::*;
 use crate::{
     cluster::kinds::{self, tests::gated},
-    gate::{gate, note::Weight},
+    gate::{enforced::Enforcement, gate, note::Weight},
 };
 
 fn at(text: &str) -> Instant {

@@ -12,7 +12,12 @@ use crate::{
         decide::{self, holding},
         seen::{Own, Seen, SeenGated},
     },
-    gate::{enforced::Enforcement, pending::Pending, plan::Plan},
+    gate::{
+        enforced::{Enforcement, Kept},
+        pending::Pending,
+        plan::Plan,
+        proof,
+    },
     policy::stanza::Gating,
     reach::seen::SeenGate,
 };
@@ -56,8 +61,7 @@ pub(super) const fn duty() -> Duty {
 fn decide(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
     let Seen::Gated(gated) = seen else { return Plan::default() };
     let gate = around.snapshot.gate(gated);
-    // The server keeps these gates if its admission policies stand, which nobody here has tried (GATE-13).
-    let kept = Enforcement::NotTried;
+    let kept = kept(gated, around);
     let Some(found) = holding::found(gated, &gate, around, now) else {
         return decide::gated(gated, &gate, kept, now);
     };
@@ -69,4 +73,20 @@ fn decide(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
         known.found = Some(found);
     }
     decide::gated(&gated, &gate, kept, now)
+}
+
+/// Who keeps the gate: the server does if its admission policies stand, which is tried (GATE-13). What was said before stays until somebody has
+/// tried, word for word, so that a restart writes nothing.
+fn kept(gated: &SeenGated, around: &Surroundings<'_>) -> Kept {
+    let known = gated.gate.as_deref();
+    let tried = known.and_then(|gate| proof::kept(gate, gated.kind, around.proofs));
+    tried.unwrap_or_else(|| {
+        let before = gated.conditions.get(api::names::ENFORCED);
+        let enforcement = gated.enforcement().unwrap_or_default();
+        // A mode that was left speaks no more.
+        let stale = enforcement == Enforcement::Advisory;
+        let said = before.filter(|_| !stale).and_then(|before| before.message.clone());
+        let enforcement = if stale { Enforcement::NotTried } else { enforcement };
+        Kept { enforcement, said }
+    })
 }

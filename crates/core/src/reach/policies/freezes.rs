@@ -9,12 +9,15 @@ use api::machine::names::IMPOSSIBLE_CONFIG;
 
 use super::{
     Action, Parameter, Policy, called_in_chart, exempt, head, here, looked_at, names_of,
-    not_by_hand, rules, with_allows, with_selects,
+    not_by_hand, probes, rules, with_allows, with_selects,
 };
 use crate::reach::{
     fresh,
     rooms::{Room, Write},
 };
+
+/// What the name of the policy ends in by which freezes of the cluster hold nodes that the operator changes itself.
+pub const NODES: &str = "cluster-freeze-nodes";
 
 /// The policy by which a kind of freeze holds what a room knows.
 pub(super) fn policy(room: &Room, parameter: Parameter) -> Policy {
@@ -43,13 +46,14 @@ pub(super) fn policy(room: &Room, parameter: Parameter) -> Policy {
     }
     variables.push(("held", held));
     Policy {
-        suffix: format!("{}-{}", parameter.slug(), room.slug),
+        suffix: parameter.policy(room),
         parameter,
         action: Action::Deny,
         rules: looked_at(room),
         conditions: vec![
             ("begins", room.begins.to_owned()),
             ("not-by-hand", not_by_hand()),
+            ("place", probes::place()),
             (
                 "room",
                 format!(
@@ -187,7 +191,7 @@ fn nodes() -> Policy {
         operations: &["CREATE", "UPDATE"],
     };
     Policy {
-        suffix: "cluster-freeze-nodes".to_owned(),
+        suffix: NODES.to_owned(),
         parameter,
         action: Action::Deny,
         rules: rules(&[write]),

@@ -1,19 +1,20 @@
 //! Does each policy stand? One first write for each room, which somebody without any other business sends.
 
+use api::names;
 use serde_json::{Value, json};
-use tidegate_core::reach::rooms::{ROOMS, Room};
-
-use super::{
-    releases, syncs, workloads,
-    world::{LOCK, World, daemon_set, replica_set},
+use tidegate_core::reach::{
+    rooms::{ROOMS, Room},
+    trial::{self, FirstWrite, Write},
 };
+
+use super::{workloads, world::World};
 use crate::rollout::writers::until;
 
 /// Policies reach a server a moment after they were created: each kind of gate and of freeze is seen refusing for each room.
 pub(super) async fn meet_every_policy(world: &World) {
     world.namespace("probe", &json!({"probe": "yes"})).await;
     for kind in workloads::KINDS {
-        workloads::create(world, kind, "probe", "probe").await;
+        workloads::create(world, kind, "probe", names::PROBE).await;
     }
     let holds: Value = ROOMS.iter().map(|room| json!({"what": room.name_of()})).collect();
     let here = json!({"matchLabels": {"probe": "yes"}});
@@ -41,31 +42,22 @@ async fn all_refuse(world: &World, kind: &str) {
     }
 }
 
-/// A write that begins something, and is not kept.
+/// A write that begins something, and is not kept: the one by which the operator tries too.
 async fn first_write(world: &World, room: &Room) -> Result<Value, String> {
-    let path = |rest: &str| format!("{}/namespaces/probe/{rest}?dryRun=All", world.apps);
-    match room.slug {
-        "deployments" => {
-            let set = replica_set("probe", "2", &json!({"app": "probe"}));
-            world.post(&path("replicasets"), &set).await
+    let Some(FirstWrite { api_version, kind, write }) = trial::for_nothing(room.what, "suite")
+    else {
+        panic!("no first write is known for {}", room.name_of());
+    };
+    let group = match api_version {
+        "apps/v1" => world.apps.clone(),
+        "v1" => "/api/v1".to_owned(),
+        other => format!("/apis/{other}"),
+    };
+    let all = format!("{group}/namespaces/probe/{}", names::plural(kind));
+    match write {
+        Write::Create(object) => world.post(&format!("{all}?dryRun=All"), &object).await,
+        Write::Patch(name, change) => {
+            world.writer.merge(&format!("{all}/{name}?dryRun=All"), &change).await
         }
-        "kured-lock" => {
-            world.post(&path("daemonsets"), &daemon_set("new", &json!({LOCK: "x"}))).await
-        }
-        kind @ ("statefulsets" | "daemonsets") => {
-            let change = workloads::image("app:2");
-            world.writer.merge(&path(&format!("{kind}/probe")), &change).await
-        }
-        "helm-releases" => {
-            let path = "/api/v1/namespaces/probe/secrets?dryRun=All";
-            world.post(path, &releases::record("secrets", "pending-upgrade", "2")).await
-        }
-        "applications" => {
-            let path = "/apis/argoproj.io/v1alpha1/namespaces/probe/applications?dryRun=All";
-            let mut application = syncs::application("probe");
-            application["operation"] = json!({"sync": {}});
-            world.post(path, &application).await
-        }
-        other => panic!("no first write is known for {other}"),
     }
 }
