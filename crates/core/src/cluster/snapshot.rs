@@ -31,6 +31,7 @@ use crate::{
 
 mod concerned;
 mod gates;
+mod hosted;
 mod members;
 mod skew;
 mod targets;
