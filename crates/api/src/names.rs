@@ -142,13 +142,17 @@ pub const KUBELETS_TOO_OLD: &str = "KubeletsTooOld";
 /// Annotation on a gated resource: why somebody overrode its policy, in their own words.
 pub const OVERRIDE_REASON: &str = "changemanagement.openshift.io/override-reason";
 
-/// Annotation on `ClusterVersion`: what the update that is wanted stood for when it was first seen, as a JSON object with `version`,
+/// Annotation on `ClusterVersion` and `HostedCluster`: what the update that is wanted stood for when it was first seen, as a JSON object with `version`,
 /// `image` and the `wish` as it was written (CV-4). Written by the operator.
 pub const WANTED_IMAGE: &str = "changemanagement.openshift.io/wanted-image";
 
-/// Annotation on `ClusterVersion`: the mark, a JSON object that names the release which was let begin by `version` and `image`, the `uid` of
+/// Annotation on `ClusterVersion` and `HostedCluster`: the mark, a JSON object that names the release which was let begin by `version` and `image`, the `uid` of
 /// the object that it was written for, and the update `after` which it comes (CV-4, GATE-16). Whoever installs releases follows it.
 pub const ACCEPTED_RELEASE: &str = "changemanagement.openshift.io/accepted-release";
+
+/// Annotation on a `NodePool`: the mark, a JSON object that names the release and the configuration which were let begin (HOST-1, GATE-16).
+/// Whoever hands templates to Cluster API follows it.
+pub const ACCEPTED_CONFIG: &str = "changemanagement.openshift.io/accepted-config";
 
 /// Annotation on what waited for a gate: when the operator last touched it, so that its controller looks again (RCH-4, GATE-16).
 pub const NUDGED_AT: &str = "changemanagement.openshift.io/nudged-at";

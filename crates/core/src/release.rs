@@ -1,6 +1,6 @@
 //! Which release does somebody want of the control plane, which was let begin, and what stands in the way? (CV-1, CV-4)
 //!
-//! A *wish* is what somebody wrote: `spec.desiredUpdate`. It is pinned when it is first seen, because what a version stands for is looked up
+//! A *wish* is what somebody wrote: `spec.desiredUpdate`, or `spec.release.image` of a hosted cluster (HOST-1). It is pinned when it is first seen, because what a version stands for is looked up
 //! in a graph that forgets. A *mark* is the one write that starts it, and whoever installs releases follows marks alone. Between the two
 //! stand preconditions, which are told before the window opens and not in it, and the gate.
 
@@ -8,10 +8,12 @@ use serde_json::Value;
 
 pub mod judge;
 pub mod mark;
+pub mod of;
 pub mod version;
 pub mod wish;
 
 use mark::Mark;
+use of::Of;
 use wish::{Pin, Wish};
 
 /// A release, by version or image or both; what nobody tells is empty.
@@ -24,10 +26,6 @@ pub struct Named {
 }
 
 impl Named {
-    pub(crate) fn at(document: &Value, path: &str) -> Self {
-        Self::of(document.pointer(path).unwrap_or(&Value::Null))
-    }
-
     fn of(release: &Value) -> Self {
         Self { version: text(release, "version").into(), image: text(release, "image").into() }
     }
@@ -81,9 +79,11 @@ pub struct NotUpgradeable {
     pub message: String,
 }
 
-/// What of `ClusterVersion` decisions about updates read.
+/// What of a control plane decisions about updates read: of `ClusterVersion`, or of a `HostedCluster`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenPlane {
+    /// Whose release it is.
+    pub of: Of,
     /// What somebody wants; none if that is nothing.
     pub wish: Option<Wish>,
     /// What was pinned when it was first seen.
@@ -109,7 +109,17 @@ pub struct SeenPlane {
 impl SeenPlane {
     /// Reads a `ClusterVersion`.
     pub fn new(document: &Value) -> Self {
-        let list = |path: &str| document.pointer(path).and_then(Value::as_array);
+        Self::read(Of::Cluster, document)
+    }
+
+    /// Reads a `HostedCluster`.
+    pub fn hosted(document: &Value) -> Self {
+        Self::read(Of::Hosted, document)
+    }
+
+    fn read(of: Of, document: &Value) -> Self {
+        let found = document.pointer(of.found()).unwrap_or(&Value::Null);
+        let list = |field: &str| found.get(field).and_then(Value::as_array);
         let noted = |key: &str| {
             let noted = document.pointer("/metadata/annotations")?.get(key)?.as_str()?;
             serde_json::from_str::<Value>(noted).ok()
@@ -120,30 +130,30 @@ impl SeenPlane {
             text(noted, "uid") == uid && noted.get("afterMarked") == Some(&Value::Bool(true))
         });
         // What is recommended under a condition that holds stands in both lists.
-        let lists = [list("/status/availableUpdates"), list("/status/conditionalUpdates")];
+        let lists = [list("availableUpdates"), list("conditionalUpdates")];
         let known = lists.iter().any(Option::is_some).then(|| {
             let listed = lists.iter().flatten().copied().flatten();
-            listed.map(|update| Named::of(update.get("release").unwrap_or(update))).collect()
+            listed.map(|update| of.named(update.get("release").unwrap_or(update))).collect()
         });
+        let conditions = document.pointer("/status/conditions").and_then(Value::as_array);
         let condition = |kind: &str, status: &str| {
-            list("/status/conditions").into_iter().flatten().find(|condition| {
+            conditions.into_iter().flatten().find(|condition| {
                 text(condition, "type") == kind && text(condition, "status") == status
             })
         };
-        let upgradeable = condition("Upgradeable", "False");
-        let progress = condition("Progressing", "True").map(|condition| text(condition, "message"));
+        let (upgradeable, progressing) = of.conditions();
+        let upgradeable = condition(upgradeable, "False");
+        let progress = condition(progressing, "True").map(|condition| text(condition, "message"));
+        let desired = found.get("desired").unwrap_or(&Value::Null);
         Self {
-            wish: document.pointer("/spec/desiredUpdate").and_then(Wish::read),
+            of,
+            wish: of.wish(document),
             pin: noted(api::names::WANTED_IMAGE).map(|noted| Pin::read(&noted)),
             mark: accepted.as_ref().and_then(|noted| Mark::read(noted, uid)),
             marked: marked.map(|noted| text(noted, "after").to_owned()),
-            accepted: Named::at(document, "/status/desired"),
-            architecture: document
-                .pointer("/status/desired/architecture")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .into(),
-            history: list("/status/history").into_iter().flatten().map(Entry::of).collect(),
+            accepted: of.named(desired),
+            architecture: text(desired, "architecture").into(),
+            history: list("history").into_iter().flatten().map(|one| Entry::of(of, one)).collect(),
             known,
             not_upgradeable: upgradeable.map(|condition| NotUpgradeable {
                 reason: text(condition, "reason").into(),
@@ -157,6 +167,10 @@ impl SeenPlane {
     /// let begin meanwhile.
     pub fn waiting(&self) -> Option<&Wish> {
         let wish = self.wish.as_ref()?;
+        if self.of == Of::Hosted && self.accepted.is_empty() {
+            // It has never reported a release, so it is being created, and creation is not held.
+            return None;
+        }
         // The same release for another architecture is another payload.
         let is_other_payload = !wish.architecture.is_empty()
             && wish.release.image.is_empty()
@@ -203,9 +217,9 @@ impl SeenPlane {
 }
 
 impl Entry {
-    fn of(entry: &Value) -> Self {
+    fn of(of: Of, entry: &Value) -> Self {
         Self {
-            release: Named::of(entry),
+            release: of.named(entry),
             started: text(entry, "startedTime").into(),
             progress: match text(entry, "state") {
                 "Completed" => Progress::Completed,

@@ -15,4 +15,4 @@ pub mod targets;
 pub use runtime::reconcile::Proof;
 
 pub use run::{Election, Operator, RunError, Settings, View};
-pub use tidegate_core::cluster::kinds::{Pools, Updates};
+pub use tidegate_core::cluster::kinds::{HostedClusters, Pools, Updates};

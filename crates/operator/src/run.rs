@@ -20,7 +20,7 @@ use runtime::{
     tempo::Tempo,
 };
 use tidegate_core::{
-    cluster::kinds::{self, Controller, Pools, Row, Updates},
+    cluster::kinds::{self, Controller, HostedClusters, Pools, Row, Updates},
     gate::enforced::Enforcement,
 };
 use tokio::{
@@ -55,6 +55,8 @@ pub struct Settings {
     pub updates: Updates,
     /// The namespace in which it tries whether the server refuses what gates and freezes hold of what others own; none if it does not (GATE-13).
     pub probes: Option<String>,
+    /// Whether it starts changes of hosted clusters (HOST-1).
+    pub hosted: HostedClusters,
 }
 
 /// Whether an operator stands for election.
@@ -83,6 +85,7 @@ impl Settings {
             proof: Proof::Required,
             updates: Updates::Watched,
             probes: None,
+            hosted: HostedClusters::Watched,
         }
     }
 
@@ -97,6 +100,13 @@ impl Settings {
     pub fn starting_updates(self) -> Self {
         let controllers = kinds::starting_updates(self.controllers);
         Self { controllers, updates: Updates::Started, ..self }
+    }
+
+    /// The same, with changes of hosted clusters started too.
+    #[must_use]
+    pub fn starting_hosted(self) -> Self {
+        let controllers = kinds::starting_hosted(self.controllers);
+        Self { controllers, hosted: HostedClusters::Started, ..self }
     }
 }
 
@@ -124,6 +134,7 @@ pub struct View {
     tempo: Tempo,
     proof: Proof,
     updates: Updates,
+    hosted: HostedClusters,
     pub(crate) scraped: Scraped,
 }
 
@@ -158,6 +169,7 @@ impl Operator {
             tempo: settings.tempo,
             updates: settings.updates,
             proof: settings.proof,
+            hosted: settings.hosted,
             scraped: Scraped::default(),
         };
         if let Election::Lease { namespace, .. } = &settings.election {
@@ -226,7 +238,8 @@ impl Operator {
     /// of an operator, and made once, here.
     fn start(&self) -> JoinSet<&'static str> {
         let Self { settings, view, cluster, .. } = self;
-        let Settings { ref identity, tempo, ref controllers, proof, updates, .. } = *settings;
+        let Settings { ref identity, tempo, ref controllers, proof, updates, hosted, .. } =
+            *settings;
         let reports = Reports::default();
         let mut parts = JoinSet::new();
         for kind in view.caches.observed().iter().copied() {
@@ -288,13 +301,15 @@ impl Operator {
                 draining.await;
                 "the drainer"
             });
-            if proof == Proof::Required {
-                let trying = proof::run(cluster.clone(), Arc::clone(&view.caches), tempo, updates);
-                parts.spawn(async move {
-                    trying.await;
-                    "whoever tries what the server refuses"
-                });
-            }
+        }
+        let begins = view.rolls_out() || hosted == HostedClusters::Started;
+        if begins && proof == Proof::Required {
+            let duties = proof::Duties { updates, hosted };
+            let trying = proof::run(cluster.clone(), Arc::clone(&view.caches), tempo, duties);
+            parts.spawn(async move {
+                trying.await;
+                "whoever tries what the server refuses"
+            });
         }
         parts
     }
@@ -359,10 +374,12 @@ impl View {
         self.knows()?;
         let store = self.caches.store();
         // Only where pools are managed are nodes known.
-        let tried = self.proof == Proof::Waived || store.snapshot().machines().next().is_none();
+        let hosted = store.snapshot().gated().any(|gated| gated.hosted.is_some());
+        let hosted = hosted && self.hosted == HostedClusters::Started;
+        let nothing = store.snapshot().machines().next().is_none() && !hosted;
         match store.enforcement() {
             Enforcement::Proven => Ok(()),
-            _ if tried => Ok(()),
+            _ if nothing || self.proof == Proof::Waived => Ok(()),
             unproven => Err(format!("nothing is rolled out: {}", unproven.sentence())),
         }
     }

@@ -13,6 +13,7 @@ mod suite {
     mod freezes;
     mod gates;
     mod holds;
+    mod hosted;
     mod kinds;
     mod leaders;
     mod overrides;

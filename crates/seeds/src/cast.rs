@@ -136,14 +136,12 @@ impl Cast {
             }
         };
         let settings = Settings {
-            identity: format!("operator-{number}"),
             election,
             tempo: (self.make.tempo)(tempo()),
             controllers: self.make.controllers(),
-            host: None,
             proof: self.make.proof,
             updates: self.make.updates,
-            probes: None,
+            ..Settings::alone(format!("operator-{number}"))
         };
         let clock = Arc::new(clock);
         let operator = Operator::new(client, clock, settings);

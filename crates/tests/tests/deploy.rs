@@ -128,6 +128,8 @@ fn check_policies() {
     check_file("deploy/chart/templates/nodefreezes.yaml", &nodes);
     let updates = policies::freezes::template_of_updates();
     check_file("deploy/chart/templates/updatefreezes.yaml", &updates);
+    let hosted = policies::freezes::template_of_hosted();
+    check_file("deploy/chart/templates/hostedfreezes.yaml", &hosted);
 }
 
 /// GATE-14
@@ -245,6 +247,16 @@ fn manifests_have_no_drift() {
             &["changeGates.enabled=true", "managePools=true", "manageUpdates=true"],
         ),
         (
+            "manage-hosted/manage-hosted.yaml",
+            &["rbac", "deployment", "hosted"],
+            &["manageHosted=true"],
+        ),
+        (
+            "hosted-freezes/hosted-freezes.yaml",
+            &["hostedfreezes"],
+            &["changeGates.enabled=true", "manageHosted=true"],
+        ),
+        (
             "monitoring/monitoring.yaml",
             &["servicemonitor", "prometheusrule"],
             &["monitoring.serviceMonitor.enabled=true", "monitoring.alerts.enabled=true"],
@@ -335,7 +347,8 @@ fn program_knows_the_arguments_of_the_chart() {
     suite::with_helm("chart-arguments", |helm| {
         let all = &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"];
         let updates = &["managePools=true", "manageUpdates=true"];
-        for (values, count) in [(&[][..], 5), (all, 9), (updates, 7)] {
+        let hosted = &["manageHosted=true"];
+        for (values, count) in [(&[][..], 5), (all, 9), (updates, 7), (hosted, 6)] {
             let objects = documents(&helm.render(&chart(), "t", values).unwrap());
             let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();
             let arguments = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];

@@ -23,6 +23,15 @@ pub fn shipped_for_updates() -> Vec<(&'static str, Value)> {
     admission("deploy/manifests/manage-updates/manage-updates.yaml")
 }
 
+/// The same for changes of hosted clusters that the operator lets begin (HOST-1).
+///
+/// # Panics
+///
+/// As [`shipped`].
+pub fn shipped_for_hosted() -> Vec<(&'static str, Value)> {
+    admission("deploy/manifests/manage-hosted/manage-hosted.yaml")
+}
+
 /// The same for what agents may write, and who else may not speak for a machine (NODE-3).
 ///
 /// # Panics

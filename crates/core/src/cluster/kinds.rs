@@ -203,6 +203,15 @@ pub enum Updates {
     Started,
 }
 
+/// Who starts changes of hosted clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostedClusters {
+    /// Others do, and only statuses are written here.
+    Watched,
+    /// We do: what somebody wants is held, and marked when its gate permits (HOST-1).
+    Started,
+}
+
 /// A kind whose objects are looked at, and what is decided about them.
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {
@@ -221,6 +230,13 @@ pub fn controllers(pools: Pools) -> Vec<Controller> {
 pub fn starting_updates(mut controllers: Vec<Controller>) -> Vec<Controller> {
     let versions = controllers.iter_mut().filter(|one| one.row.kind == CLUSTER_VERSION.kind);
     versions.for_each(|one| one.duty = cluster_version::STARTED);
+    controllers
+}
+
+/// The same, with changes of hosted clusters started here.
+pub fn starting_hosted(mut controllers: Vec<Controller>) -> Vec<Controller> {
+    let clusters = controllers.iter_mut().filter(|one| one.row.kind == HOSTED_CLUSTER.kind);
+    clusters.for_each(|one| one.duty = hosted_cluster::STARTED);
     controllers
 }
 

@@ -29,6 +29,7 @@ use crate::{
         enforced::Enforcement,
         pending::{Began, Pending},
     },
+    hosted::Hosted,
     node::disruption::{self, WantedPolicies},
     policy::{
         freeze::{Labels, SeenFreeze},
@@ -42,6 +43,7 @@ use crate::{
         update::SeenUpdate,
     },
     reach::{seen::SeenGate, target::SeenTarget},
+    release::SeenPlane,
 };
 
 /// An object as it was last seen.
@@ -124,6 +126,8 @@ pub struct SeenGated {
     pub pool: Option<Box<SeenPool>>,
     /// What rollouts to masters read, if it is the control plane.
     pub update: Option<Box<SeenUpdate>>,
+    /// What is read of a hosted cluster or of its nodes, if it is one of these.
+    pub hosted: Option<Box<Hosted>>,
     /// What is read of a gate on what others own, if it is one.
     pub gate: Option<Box<SeenGate>>,
 }
@@ -137,6 +141,8 @@ pub enum Own {
     Pool(Box<SeenPool>),
     /// What rollouts to masters read of the control plane.
     Update(Box<SeenUpdate>),
+    /// What is read of a hosted cluster or of its nodes.
+    Hosted(Box<Hosted>),
     /// What is read of a gate on what others own.
     Gate(Box<SeenGate>),
 }
@@ -183,7 +189,7 @@ impl Seen {
                 | Part::Target(_) => false,
             },
             Self::Gated(gated) => {
-                let marked = gated.update.as_ref().and_then(|update| update.plane.mark.as_ref());
+                let marked = gated.plane().and_then(|plane| plane.mark.as_ref());
                 marked.is_some_and(|mark| *change == ChangeId::release(&mark.release.version))
             }
             Self::Policy(_) => false,
@@ -257,12 +263,14 @@ impl SeenGated {
         (pending, began): (Pending, Option<Began>),
         own: Own,
     ) -> Self {
-        let (pool, update, gate) = match own {
-            Own::Nothing => (None, None, None),
-            Own::Pool(pool) => (Some(pool), None, None),
-            Own::Update(update) => (None, Some(update), None),
-            Own::Gate(gate) => (None, None, Some(gate)),
-        };
+        let (mut pool, mut update, mut hosted, mut gate) = (None, None, None, None);
+        match own {
+            Own::Nothing => {}
+            Own::Pool(own) => pool = Some(own),
+            Own::Update(own) => update = Some(own),
+            Own::Hosted(own) => hosted = Some(own),
+            Own::Gate(own) => gate = Some(own),
+        }
         let answer = document.pointer(gating.answer);
         let identity = Identity::new(kind, document);
         let stanza = SeenStanza {
@@ -296,8 +304,17 @@ impl SeenGated {
             ),
             pool,
             update,
+            hosted,
             gate,
         }
+    }
+
+    /// What decisions about updates read, if it is a control plane. Of the cluster only one object is it: another that somebody made beside
+    /// it decides nothing.
+    pub fn plane(&self) -> Option<&SeenPlane> {
+        let is_it = &*self.identity.key.name == api::names::THE_CLUSTER;
+        let own = self.update.as_deref().filter(|_| is_it).map(|update| &update.plane);
+        own.or_else(|| self.hosted.as_deref().and_then(Hosted::plane))
     }
 
     /// What a controller wrote on it about who keeps its gate; none if none did, or if there is no gate (GATE-13).

@@ -33,6 +33,7 @@ use crate::{
 
 mod concerned;
 mod gates;
+mod hosted;
 mod members;
 mod skew;
 mod targets;

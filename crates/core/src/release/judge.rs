@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Named, Progress, SeenPlane,
+    of::Of,
     version::{self, Version},
     wish::{Checks, Pin, Wish, has_digest},
 };
@@ -24,8 +25,6 @@ pub struct Judged {
     pub remarks: Vec<String>,
 }
 
-const WISH: &str = "spec.desiredUpdate";
-
 /// How many known updates a sentence names.
 const SHOWN: usize = 8;
 
@@ -35,7 +34,7 @@ pub fn judge(plane: &SeenPlane, wish: &Wish) -> Judged {
     let found = resolved(plane, wish, kept);
     let pin = Pin { release: found.clone(), wish: wish.clone() };
     let mut judged = Judged { pin, ..Judged::default() };
-    judged.unmet.extend(unreadable(wish));
+    judged.unmet.extend(unreadable(plane.of, wish));
     judged.unmet.extend(unknown(plane, wish, &found));
     judged.unmet.extend(misnamed(plane, &wish.release));
     let against = against(plane, &found);
@@ -44,7 +43,7 @@ pub fn judge(plane: &SeenPlane, wish: &Wish) -> Judged {
         Checks::SetAside => judged.remarks.extend(
             against
                 .into_iter()
-                .map(|problem| format!("{WISH}.force sets aside that {}", problem.detail)),
+                .map(|problem| format!("{} sets aside that {}", plane.of.force(), problem.detail)),
         ),
     }
     if judged.unmet.is_empty() {
@@ -69,23 +68,27 @@ fn resolved(plane: &SeenPlane, wish: &Wish, kept: Option<&Pin>) -> Named {
         }
     }
     if version.is_empty() {
-        let mut named = known.filter(|known| known.image == image && !known.version.is_empty());
+        // A hosted cluster is told an image alone, and goes back to one that it had by that too.
+        let begun = plane.history.iter().map(|entry| &entry.release);
+        let begun = begun.filter(|_| plane.of == Of::Hosted);
+        let mut named =
+            known.chain(begun).filter(|known| known.image == image && !known.version.is_empty());
         version = named.next().map(|known| known.version.clone()).unwrap_or_default();
     }
     Named { version, image }
 }
 
-fn problem(field: &str, code: Code, detail: String, hint: &str) -> Problem {
-    Problem::new(&FieldPath::of(&format!("{WISH}.{field}")), code, detail).hint(hint)
+fn problem(of: Of, part: &str, code: Code, detail: String, hint: &str) -> Problem {
+    Problem::new(&FieldPath::of(&of.field(part)), code, detail).hint(hint)
 }
 
 /// What is wrong with the wish itself.
-fn unreadable(wish: &Wish) -> Vec<Problem> {
+fn unreadable(of: Of, wish: &Wish) -> Vec<Problem> {
     let Named { version, image } = &wish.release;
     let mut found = Vec::new();
     if !version.is_empty() && version::read(version).is_none() {
         let detail = format!("{} is not a version", quoted(version));
-        found.push(problem("version", Code::BadFormat, detail, "write it as in 4.20.7"));
+        found.push(problem(of, "version", Code::BadFormat, detail, "write it as in 4.20.7"));
     }
     if !image.is_empty() && !has_digest(image) {
         let detail = format!(
@@ -94,7 +97,7 @@ fn unreadable(wish: &Wish) -> Vec<Problem> {
         );
         let hint =
             "name the image by its digest, as in registry/release@sha256:<64 hexadecimal digits>";
-        found.push(problem("image", Code::BadFormat, detail, hint));
+        found.push(problem(of, "image", Code::BadFormat, detail, hint));
     }
     found
 }
@@ -110,15 +113,15 @@ fn misnamed(plane: &SeenPlane, wish: &Named) -> Option<Problem> {
     let begun = plane.history.iter().map(|entry| &entry.release);
     let told = plane.known.iter().flatten().chain(begun).chain([&plane.accepted]);
     let told = || told.clone().filter(|one| !one.version.is_empty() && !one.image.is_empty());
-    let hint = "name the release by its version, or by its image, and leave the other out";
+    let hint = plane.of.how_to_rename();
     if let Some(other) = told().find(|one| one.image == *image && one.version != *version) {
         let detail = format!("{} is release {}, and not {version}", quoted(image), other.version);
-        return Some(problem("image", Code::Conflict, detail, hint));
+        return Some(problem(plane.of, "image", Code::Conflict, detail, hint));
     }
     let mut images = told().filter(|one| one.version == *version).map(|one| one.image.as_str());
     let other = images.clone().next().filter(|_| !images.any(|known| known == image))?;
     let detail = format!("the cluster knows {version} as {}", quoted(other));
-    Some(problem("image", Code::Conflict, detail, hint))
+    Some(problem(plane.of, "image", Code::Conflict, detail, hint))
 }
 
 /// What nobody can tell of it.
@@ -126,8 +129,8 @@ fn unknown(plane: &SeenPlane, wish: &Wish, found: &Named) -> Option<Problem> {
     let Named { version, image } = found;
     if version.is_empty() {
         let detail = "no update that the cluster knows has this image, so nobody can tell which version it is";
-        let hint = "write the version beside the image";
-        return Some(problem("version", Code::MissingField, detail.into(), hint));
+        let hint = plane.of.how_to_name();
+        return Some(problem(plane.of, "version", Code::MissingField, detail.into(), hint));
     }
     if !image.is_empty() {
         // What the wish itself names was judged before.
@@ -135,33 +138,29 @@ fn unknown(plane: &SeenPlane, wish: &Wish, found: &Named) -> Option<Problem> {
         return of_graph.then(|| {
             let detail =
                 format!("the cluster knows {version} as {}, which has no digest", quoted(image));
-            problem(
-                "version",
-                Code::BadFormat,
-                detail,
-                "name the image by its digest in spec.desiredUpdate.image",
-            )
+            let hint = format!("name the image by its digest in {}", plane.of.field("image"));
+            problem(plane.of, "version", Code::BadFormat, detail, &hint)
         });
     }
     // One that cannot be read was told of.
     version::read(version)?;
-    let by_digest = "name the image by its digest in spec.desiredUpdate.image";
+    let by_digest = &format!("name the image by its digest in {}", plane.of.field("image"));
     if !wish.architecture.is_empty() {
         let detail = format!(
             "which image {version} has for {} is not known here",
             quoted(&wish.architecture)
         );
-        return Some(problem("architecture", Code::MissingField, detail, by_digest));
+        return Some(problem(plane.of, "architecture", Code::MissingField, detail, by_digest));
     }
     let Some(known) = &plane.known else {
         let detail = format!("{version} cannot be looked up: status.availableUpdates is not there");
         let hint =
             format!("set spec.channel and wait for the updates of the cluster, or {by_digest}");
-        return Some(problem("version", Code::NotAllowed, detail, &hint));
+        return Some(problem(plane.of, "version", Code::NotAllowed, detail, &hint));
     };
     if known.iter().any(|known| known.version == *version) {
         let detail = format!("the cluster knows several images of {version}");
-        return Some(problem("version", Code::Conflict, detail, by_digest));
+        return Some(problem(plane.of, "version", Code::Conflict, detail, by_digest));
     }
     let mut versions: Vec<&str> = known.iter().map(|known| known.version.as_str()).collect();
     versions.sort_by_key(|text| version::read(text));
@@ -174,7 +173,7 @@ fn unknown(plane: &SeenPlane, wish: &Wish, found: &Named) -> Option<Problem> {
     let all = if shown.is_empty() { "none".to_owned() } else { shown };
     let detail = format!("{version} is none of the updates that the cluster knows: {all}");
     let hint = format!("choose one of them, set spec.channel, or {by_digest}");
-    Some(problem("version", Code::NotAllowed, detail, &hint))
+    Some(problem(plane.of, "version", Code::NotAllowed, detail, &hint))
 }
 
 /// What speaks against a release where the cluster is: the preconditions of the cluster version operator.
@@ -183,22 +182,24 @@ fn against(plane: &SeenPlane, found: &Named) -> Vec<Problem> {
     let now = &plane.accepted.version;
     let Some(current) = version::read(now) else {
         let detail = format!(
-            "which release the cluster has cannot be told: status.desired.version is {}",
+            "which release the cluster has cannot be told: {} is {}",
+            plane.of.release_field(),
             quoted(now)
         );
         let hint = "wait until the cluster version operator reports the release that it runs";
-        return vec![problem("version", Code::NotAllowed, detail, hint)];
+        return vec![problem(plane.of, "version", Code::NotAllowed, detail, hint)];
     };
     let mut against = Vec::new();
     if target < current && !is_the_one_before(plane, found, (&target, &current)) {
         let detail = format!("{target} is older than {current}, which the cluster has");
         let hint = "choose a newer release; only the release before this one, of the same minor version, can be gone back to";
-        against.push(problem("version", Code::NotAllowed, detail, hint));
+        against.push(problem(plane.of, "version", Code::NotAllowed, detail, hint));
     }
     if target.major != current.major {
         let detail =
             format!("{target} is another major version than {current}, which the cluster has");
         against.push(problem(
+            plane.of,
             "version",
             Code::NotAllowed,
             detail,
@@ -210,7 +211,7 @@ fn against(plane: &SeenPlane, found: &Named) -> Vec<Problem> {
             "{target} skips {next}: an update goes from {current} to the next minor version at most"
         );
         let hint = format!("update to a release of {next} first");
-        against.push(problem("version", Code::NotAllowed, detail, &hint));
+        against.push(problem(plane.of, "version", Code::NotAllowed, detail, &hint));
     }
     let higher = (target.major, target.minor) > (current.major, current.minor);
     if let Some(not) = plane.not_upgradeable.as_ref().filter(|_| higher) {
@@ -220,7 +221,7 @@ fn against(plane: &SeenPlane, found: &Named) -> Vec<Problem> {
         let detail = format!("the cluster is not upgradeable to {target} ({reason}){said}");
         let hint =
             format!("mend that, or update within {}.{} meanwhile", current.major, current.minor);
-        against.push(problem("version", Code::NotAllowed, detail, &hint));
+        against.push(problem(plane.of, "version", Code::NotAllowed, detail, &hint));
     }
     against
 }

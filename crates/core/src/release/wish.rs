@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Named, text};
 
-/// What somebody wants: `spec.desiredUpdate`.
+/// What somebody wants: `spec.desiredUpdate`, or `spec.release.image` of a hosted cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wish {
     /// The release, as they wrote it.

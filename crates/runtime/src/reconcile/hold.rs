@@ -63,7 +63,7 @@ impl Terms {
             return off;
         }
         if self.proof == Proof::Required && store.enforcement() != Enforcement::Proven {
-            return unproven(store);
+            return unproven(seen, store);
         }
         let unread = store.unread(key).map(str::to_owned);
         let doubt = unread.or_else(|| store.doubt(needed(duty, &resting), self.stale))?;
@@ -87,9 +87,12 @@ pub(super) fn off(skew: Option<f64>, before: Option<&str>) -> Option<String> {
 }
 
 /// Why an unproven refusal holds everything back.
-fn unproven(store: &Store) -> Option<String> {
-    // Without nodes there is nothing to try it on, and nothing to begin.
-    store.snapshot().of_kind(&kinds::NODE).next()?;
+fn unproven(seen: &Seen, store: &Store) -> Option<String> {
+    // Without nodes there is nothing to try it on, and nothing to begin; what is hosted is tried on itself.
+    let is_hosted = matches!(seen, Seen::Gated(gated) if gated.hosted.is_some());
+    if !is_hosted {
+        store.snapshot().of_kind(&kinds::NODE).next()?;
+    }
     let Some(enforcement) = store.enforcement_tried() else { return Some(String::new()) };
     let (reason, sentence) = (enforcement.reason(), enforcement.sentence());
     Some(format!("{sentence} ({reason}), so nothing is initiated"))

@@ -88,6 +88,7 @@ fn bad_values_are_refused_by_name() {
         );
         check(helm, "manageUpdates=yes", "at '/manageUpdates': got string");
         check(helm, "manageUpdates=true", "manageUpdates: set managePools too");
+        check(helm, "manageHosted=yes", "at '/manageHosted': got string");
         check(
             helm,
             "monitoring.alerts.enabled=true,monitoring.alerts.rules.TidegateGateStack.for=8h",
@@ -265,6 +266,12 @@ fn values_for_machines_reach_what_they_name() {
             &["managePools=true", "manageUpdates=true"],
             "Deployment/spec/template/spec/containers/0/args/5",
             r#""--manage-updates""#,
+        );
+        check_value(
+            helm,
+            &["manageHosted=true"],
+            "Deployment/spec/template/spec/containers/0/args/4",
+            r#""--manage-hosted""#,
         );
         let served =
             &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"][..];

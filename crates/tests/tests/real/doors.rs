@@ -56,12 +56,38 @@ fn embedded_server_keeps_records_from_everybody_else() {
 
 #[test]
 fn real_server_lets_nobody_but_the_operator_mark_an_update() {
-    on_real("doors-marks", async |client| marks::are_judged(client).await);
+    on_real("doors-marks", async |client| {
+        marks::are_judged(client, marks::CLUSTER_VERSION).await;
+    });
 }
 
 #[test]
 fn embedded_server_lets_nobody_but_the_operator_mark_an_update() {
-    on_embedded(async |client| marks::are_judged(client).await);
+    on_embedded(async |client| marks::are_judged(client, marks::CLUSTER_VERSION).await);
+}
+
+#[test]
+fn real_server_lets_nobody_but_the_operator_mark_a_hosted_cluster() {
+    on_real("doors-hosted", async |client| {
+        marks::are_judged(client, marks::HOSTED_CLUSTER).await;
+    });
+}
+
+#[test]
+fn embedded_server_lets_nobody_but_the_operator_mark_a_hosted_cluster() {
+    on_embedded(async |client| marks::are_judged(client, marks::HOSTED_CLUSTER).await);
+}
+
+#[test]
+fn real_server_lets_nobody_but_the_operator_mark_a_node_pool() {
+    on_real("doors-pools", async |client| {
+        marks::are_judged(client, marks::NODE_POOL).await;
+    });
+}
+
+#[test]
+fn embedded_server_lets_nobody_but_the_operator_mark_a_node_pool() {
+    on_embedded(async |client| marks::are_judged(client, marks::NODE_POOL).await);
 }
 
 #[test]

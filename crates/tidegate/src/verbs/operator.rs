@@ -35,7 +35,7 @@ pub(crate) fn verb() -> Verb {
         more: "The operator reads policies and gated resources and writes their status, conditions and events. It waits for kinds that the cluster \
                does not have yet. Replicas elect a leader by a lease, and only the leader writes. With --manage-pools the operator also renders the \
                configurations of pools and rolls them out to nodes within their windows. With --manage-updates it also starts updates of the control plane: it \
-               writes the annotation that a cluster version operator which knows Tidegate waits for. With --node-config it serves new nodes their configuration \
+               writes the annotation that a cluster version operator which knows Tidegate waits for. With --manage-hosted it does the same for hosted clusters. With --node-config it serves new nodes their configuration \
                at /config/POOL, if the API server knows their bearer token and lets them get that path, and each agent that of its own node \
                at /own/CONFIG. SIGTERM and Ctrl-C end the operator; it gives the lease back.\n\n\
                Examples:\n  \
@@ -106,6 +106,10 @@ struct Duties {
     #[arg(long, requires = "manage_pools")]
     manage_updates: bool,
 
+    /// Also start changes of hosted clusters: hold the release that is asked for, and let it begin within their windows
+    #[arg(long)]
+    manage_hosted: bool,
+
     /// Roll out although the operator has not seen the API server refuse a change without a permit: only for trying things out
     #[arg(long, requires = "manage_pools", hide = true)]
     without_proof: bool,
@@ -156,6 +160,7 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     let settings =
         Settings { election, host, proof, probes, ..Settings::alone(identity) }.with(pools);
     let settings = if args.duties.manage_updates { settings.starting_updates() } else { settings };
+    let settings = if args.duties.manage_hosted { settings.starting_hosted() } else { settings };
     let operator = Operator::new(client, Arc::new(SystemClock), settings);
     let listener = TcpListener::bind(args.listen)
         .await

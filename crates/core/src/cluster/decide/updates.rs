@@ -1,4 +1,4 @@
-//! May the update that somebody wants of the control plane begin now? (CV-1, CV-4)
+//! May the update that somebody wants of a control plane begin now: that of the cluster, or a hosted one? (CV-1, CV-4, HOST-1)
 //!
 //! A wish is pinned when it is first seen, judged, and held or marked. The mark is one write with a permit of the gate (GATE-7), made right
 //! after the gate was asked again (GATE-11), and it carries the record of what the masters may get (GATE-10). From then on it is one change,
@@ -9,7 +9,6 @@
 use std::collections::BTreeSet;
 
 use api::{
-    kinds,
     machine::names::{
         BEGUN_RELEASE, MASTER, PERMIT_BASIS, PERMIT_CHANGE, PERMIT_FROM, PERMIT_UNTIL,
     },
@@ -32,11 +31,13 @@ use crate::{
         plan::Plan,
         refusal::{Refusal, Refusals},
     },
+    hosted,
     pool::{render::chosen, update::Record},
     release::{
         Named, SeenPlane,
         judge::{Judged, judge},
         mark::{Before, FOLLOWED_WITHIN, Mark},
+        of::Of,
         version,
         wish::{Checks, Pin},
     },
@@ -60,7 +61,7 @@ pub struct Around<'a> {
 
 /// What is to be done about the control plane where its updates are started here.
 pub fn decided(version: &SeenGated, gate: &Gate, around: &Around<'_>, now: Instant) -> Plan {
-    let Some(plane) = plane(version) else {
+    let Some(plane) = version.plane() else {
         return gated(version, gate, Enforcement::Advisory, now);
     };
     let ends = plane.open_mark().and_then(Mark::ends);
@@ -95,16 +96,20 @@ fn withdrawn(version: &SeenGated, plane: &SeenPlane, now: Instant) -> Plan {
 /// The control plane with annotations that its marks consist of, and no other: what an apply leaves out goes.
 fn marked(version: &SeenGated, annotations: &Value) -> Value {
     let identity = &version.identity;
-    json!({
-        "apiVersion": kinds::CLUSTER_VERSION.api_version,
-        "kind": kinds::CLUSTER_VERSION.name,
+    let mut document = json!({
+        "apiVersion": version.kind.api_version,
+        "kind": version.kind.name,
         "metadata": {
             "name": &*identity.key.name,
             "uid": identity.uid,
             "resourceVersion": identity.resource_version,
             "annotations": annotations,
         },
-    })
+    });
+    if let Some(namespace) = &identity.key.namespace {
+        document["metadata"]["namespace"] = (**namespace).into();
+    }
+    document
 }
 
 fn planned(
@@ -174,12 +179,6 @@ fn unpinned(version: &SeenGated, refusal: &Refusal) -> SeenGated {
     told
 }
 
-/// What is read of the control plane. Only one object is it: another that somebody made beside it decides nothing.
-fn plane(version: &SeenGated) -> Option<&SeenPlane> {
-    let is_it = &*version.identity.key.name == names::THE_CLUSTER;
-    version.update.as_deref().filter(|_| is_it).map(|update| &update.plane)
-}
-
 /// What stands in the way of the update that waits, whatever the gate says: the one place where what different parts of the product find is
 /// joined.
 pub fn stops(snapshot: &Snapshot, version: &SeenGated) -> Vec<Problem> {
@@ -187,13 +186,38 @@ pub fn stops(snapshot: &Snapshot, version: &SeenGated) -> Vec<Problem> {
         Course::Stopped(Stop::Unmet(problems)) => problems.clone(),
         Course::Gate | Course::Anyway(_) | Course::Stopped(_) => Vec::new(),
     };
-    own.into_iter().chain(skewed(snapshot, version)).collect()
+    let skewed = match version.plane().map(|plane| plane.of) {
+        Some(Of::Cluster) => skewed(snapshot, version).into_iter().collect(),
+        Some(Of::Hosted) => left_behind(snapshot, version),
+        None => Vec::new(),
+    };
+    own.into_iter().chain(skewed).collect()
+}
+
+/// HOST-1: node pools that the wanted release of their control plane would leave too far behind, or that are ahead of it. Nothing in
+/// `HyperShift` stops a control plane for them; so it is told here, and set aside as all that is checked is.
+fn left_behind(snapshot: &Snapshot, cluster: &SeenGated) -> Vec<Problem> {
+    let wanted = || {
+        let plane = cluster.plane()?;
+        let wish = plane.waiting().filter(|wish| wish.checks == Checks::Count)?;
+        let pin = plane.pin.as_ref().filter(|pin| pin.is_for(wish))?;
+        version::read(&pin.release.version)
+    };
+    let Some(wanted) = wanted() else { return Vec::new() };
+    let pools = snapshot.node_pools(&cluster.identity.key);
+    let apart = pools.filter_map(|(key, pool)| {
+        let skew = hosted::skew::between(&wanted, &version::read(&pool.version)?)?;
+        let detail = format!("{key} is at {}, {skew} {wanted}", pool.version);
+        let field = FieldPath::of(&Of::Hosted.field("version"));
+        Some(Problem::new(&field, Code::NotAllowed, detail).hint(skew.remedy()))
+    });
+    apart.collect()
 }
 
 /// CV-3: kubelets that a higher minor version would not support any more. They stop it where wishes are judged here, as the owner of the
 /// control plane would, and are set aside as all that it checks is.
 fn skewed(snapshot: &Snapshot, version: &SeenGated) -> Option<Problem> {
-    let plane = plane(version)?;
+    let plane = version.plane()?;
     let wish = plane.waiting().filter(|wish| wish.checks == Checks::Count)?;
     let pin = plane.pin.as_ref().filter(|pin| pin.is_for(wish))?;
     let (wanted, current) =
@@ -274,8 +298,11 @@ fn mark(
         PERMIT_CHANGE: mark,
         PERMIT_UNTIL: until.to_string(),
         PERMIT_BASIS: permit.basis().to_string(),
-        BEGUN_RELEASE: record(snapshot, &release.version).text(),
     });
+    if plane.of == Of::Cluster {
+        // A hosted control plane has no masters that could get more than its release.
+        annotations[BEGUN_RELEASE] = record(snapshot, &release.version).text().into();
+    }
     if let Some(opened) = permit.opened() {
         annotations[PERMIT_FROM] = opened.to_string().into();
     }

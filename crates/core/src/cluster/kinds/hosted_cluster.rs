@@ -1,31 +1,37 @@
-//! What of a hosted control plane do decisions read? The release that somebody wants, and the one that was accepted.
-
-use serde_json::Value;
+//! What of a hosted control plane do decisions read, and what is decided about it? The release that somebody wants, the one that was let
+//! begin, and the one that was accepted (HOST-1, CV-4).
 
 use super::{
-    Duty, Gated, Row, advisory,
-    release::{under_way, update, updated},
+    CHANGE_FREEZE, CHANGE_OVERRIDE, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, Concerns, Duty,
+    Gated, NAMESPACE, NODE_POOL, Row, advisory, cluster_version,
+    release::{began, pending},
 };
-use crate::{gate::pending::Pending, release::Named};
+use crate::{cluster::seen::Own, hosted::Hosted, release::SeenPlane};
 
 /// The control plane of a hosted cluster.
 pub static HOSTED_CLUSTER: Row = Row::gated(
     api::kinds::HOSTED_CLUSTER,
     Gated {
-        pending,
-        began: |document| updated(document, "/status/version/history"),
+        pending: |document| pending(&SeenPlane::hosted(document)),
+        began: |document| began(document, &SeenPlane::hosted(document)),
+        own: |document| Own::Hosted(Box::new(Hosted::Cluster(SeenPlane::hosted(document)))),
         ..Gated::PLAIN
     },
     Duty::in_namespace(advisory),
 );
 
-fn pending(document: &Value) -> Pending {
-    let wanted = Named::at(document, "/spec/release");
-    let accepted = Named::at(document, "/status/version/desired");
-    Pending {
-        // A cluster that has never reported a version is being created, and creation is not held.
-        waiting: if accepted.is_empty() { Vec::new() } else { update(&wanted, &accepted) },
-        begun: under_way(document, "/status/version/history/0", accepted.name()),
-        ..Pending::default()
-    }
-}
+/// What is decided about it where its updates are started here.
+pub(super) static STARTED: Duty = Duty {
+    // Nodes that the wanted release would leave behind stand in its way.
+    reads: &[
+        &CHANGE_FREEZE,
+        &CLUSTER_CHANGE_FREEZE,
+        &CHANGE_OVERRIDE,
+        &CLUSTER_CHANGE_OVERRIDE,
+        &NAMESPACE,
+        &NODE_POOL,
+    ],
+    concerns: Concerns::Told,
+    rests_on: |seen, snapshot| snapshot.rests_on(seen),
+    ..Duty::to(cluster_version::started)
+};

@@ -3,15 +3,23 @@
 use serde_json::Value;
 
 use super::{Duty, Gated, Row, advisory};
-use crate::gate::{
-    change::ChangeId,
-    pending::{Pending, Waiting},
+use crate::{
+    cluster::seen::Own,
+    gate::{
+        change::ChangeId,
+        pending::{Pending, Waiting},
+    },
+    hosted::{Hosted, pool::SeenNodePool},
 };
 
 /// Nodes of a hosted cluster. Nobody records when a change of them began.
 pub static NODE_POOL: Row = Row::gated(
     api::kinds::NODE_POOL,
-    Gated { pending, ..Gated::PLAIN },
+    Gated {
+        pending,
+        own: |document| Own::Hosted(Box::new(Hosted::Pool(SeenNodePool::new(document)))),
+        ..Gated::PLAIN
+    },
     Duty::in_namespace(advisory),
 );
 

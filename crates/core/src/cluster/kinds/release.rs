@@ -1,38 +1,73 @@
-//! Which release does a control plane have, and which does somebody want?
+//! Which release does a control plane have, which does somebody want, and which was let begin? Alike for that of the cluster and for hosted
+//! ones (CV-4, HOST-1).
 
+use api::{
+    machine::names::{PERMIT_BASIS, PERMIT_CHANGE, PERMIT_FROM, PERMIT_UNTIL},
+    names::ACCEPTED_RELEASE,
+};
 use schedule::Instant;
 use serde_json::Value;
 
 use crate::{
     gate::{
+        Basis,
         change::ChangeId,
-        pending::{Began, UnderWay, Waiting},
+        pending::{Began, Course, Pending, Stop, UnderWay, Waiting},
     },
-    release::Named,
+    pool::source::annotation,
+    release::{
+        Progress, SeenPlane,
+        judge::{Judged, judge},
+    },
 };
 
-pub(super) fn update(wanted: &Named, accepted: &Named) -> Vec<Waiting> {
-    if wanted.is_empty() || wanted.is_same(accepted) {
-        return Vec::new();
+/// What somebody asks for is a request; a mark lets it begin; what is desired by the status has been accepted. What stands in the way of a
+/// wish is told where somebody has seen and pinned it: elsewhere its owner judges it.
+pub(super) fn pending(plane: &SeenPlane) -> Pending {
+    let begun = match plane.open_mark() {
+        Some(mark) => Some(mark.release.version.as_str()),
+        None => {
+            let partial =
+                plane.history.first().is_some_and(|one| one.progress == Progress::Partial);
+            partial.then(|| plane.accepted.name())
+        }
+    };
+    let begun =
+        begun.map(|release| UnderWay { change: ChangeId::release(release), machines: None });
+    let begun = begun.into_iter().collect();
+    let Some(wish) = plane.waiting() else { return Pending { begun, ..Pending::default() } };
+    let seen = plane.pin.as_ref().is_some_and(|pin| pin.is_for(wish));
+    let Judged { pin, unmet, remarks } = if seen { judge(plane, wish) } else { Judged::default() };
+    let to = [pin.release.name(), wish.release.name()].into_iter().find(|name| !name.is_empty());
+    let now = Some(plane.accepted.name()).filter(|name| !name.is_empty()).map(str::to_owned);
+    let waiting = Waiting::Release { to: to.unwrap_or_default().to_owned(), now, remarks };
+    let course = if unmet.is_empty() { Course::Gate } else { Course::Stopped(Stop::Unmet(unmet)) };
+    Pending { waiting: vec![waiting], begun, course, ..Pending::default() }
+}
+
+/// The newest update: if a mark let it begin, at the instant of that, however long its follower took. The first of all is the installation,
+/// which nobody holds.
+pub(super) fn began(document: &Value, plane: &SeenPlane) -> Option<Began> {
+    let [newest, _, ..] = plane.history.as_slice() else { return None };
+    let what = Some(newest.release.name()).filter(|name| !name.is_empty())?;
+    let started = Instant::parse(&newest.started).ok()?;
+    if plane.mark_of_newest().is_none() && plane.is_newest_marked() {
+        // The next mark has taken the place of the one by which it began: what was said of it stays.
+        return None;
     }
-    let now = Some(accepted.name()).filter(|name| !name.is_empty()).map(str::to_owned);
-    let to = wanted.name().to_owned();
-    vec![Waiting::Release { to, now, remarks: Vec::new() }]
+    let at = plane.mark_of_newest().and_then(|mark| mark.at);
+    let basis = at.and_then(|at| basis(document, at));
+    Some(Began { what: ChangeId::release(what), at: at.unwrap_or(started), basis })
 }
 
-pub(super) fn under_way(document: &Value, newest: &str, accepted: &str) -> Vec<UnderWay> {
-    let newest = document.pointer(newest);
-    let state = newest.and_then(|entry| entry.get("state")).and_then(Value::as_str);
-    let change = (state == Some("Partial")).then(|| ChangeId::release(accepted));
-    change.map(|change| UnderWay { change, machines: None }).into_iter().collect()
-}
-
-/// The newest entry of a history of releases. The first of all is the installation, which nobody holds.
-pub(super) fn updated(document: &Value, history: &str) -> Option<Began> {
-    let [newest, _, ..] = document.pointer(history)?.as_array()?.as_slice() else { return None };
-    let text = |field: &str| newest.get(field).and_then(Value::as_str);
-    let release =
-        text("version").filter(|version| !version.is_empty()).or_else(|| text("image"))?;
-    let at = Instant::parse(text("startedTime")?).ok()?;
-    Some(Began { what: ChangeId::release(release), at, basis: None })
+/// What the permit of the mark rested on (GATE-10): it was given for this very mark, and was good when the gate was asked. One that says
+/// anything else is the permit of another change, and proves nothing.
+fn basis(document: &Value, at: Instant) -> Option<Basis> {
+    let noted = |key: &str| annotation(document, key).filter(|noted| !noted.is_empty());
+    let instant = |key: &str| noted(key).map(|noted| Instant::parse(noted).ok());
+    let is_of_the_mark = noted(PERMIT_CHANGE)? == noted(ACCEPTED_RELEASE)?;
+    let began = instant(PERMIT_FROM).is_none_or(|from| from.is_some_and(|from| from <= at));
+    let lasted = instant(PERMIT_UNTIL)?.is_some_and(|until| at < until);
+    let basis = noted(PERMIT_BASIS).and_then(Basis::read).filter(Basis::is_of_the_gate);
+    basis.filter(|_| is_of_the_mark && began && lasted)
 }

@@ -1,4 +1,4 @@
-//! Whom does a change of an object concern? Those pools whose decisions read it, as it was or as it is.
+//! Whom does a change of an object concern? Those pools and hosted clusters whose decisions read it, as it was or as it is.
 //!
 //! LIVE-2 rests on this: a pool that is left out is not looked at before everything is. So where nobody can tell who reads an object
 //! (a selector that cannot be read, a pool that comes, goes or selects others), all who might are concerned.
@@ -15,6 +15,7 @@ use super::{Snapshot, members::selects, targets};
 use crate::{
     cluster::seen::{Part, Seen, SeenGated},
     document::key::Key,
+    hosted::Hosted,
     node::membership::Membership,
     policy::freeze::Selects,
     pool::{
@@ -67,23 +68,37 @@ impl Snapshot {
                 // Agents read it.
                 Part::Disruption(_) => {}
                 // No pool is in one, and its labels decide who holds what waits there.
-                Part::Namespace(_) => self.add_waiting_in(Some(&key.name), &mut found),
+                Part::Namespace(_) => {
+                    self.add_waiting_in(Some(&key.name), &mut found);
+                    self.add_hosted(&mut found, |gated| {
+                        gated.identity.key.namespace.as_deref() == Some(&*key.name)
+                    });
+                }
                 Part::Freeze(freeze) => {
                     self.add_pools(&mut found, |pool| {
                         let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);
                         freeze.selects(&key, None, None) != Selects::No
                     });
                     self.add_waiting(key, &mut found);
+                    self.add_hosted(&mut found, |gated| {
+                        let own = gated.identity.key.namespace.as_deref();
+                        key.namespace.is_none() || key.namespace.as_deref() == own
+                    });
                 }
                 Part::Target(target) => self.by_target(key, target, &mut found),
                 // CV-2: what opens the control plane opens its nodes.
-                Part::Override(overriding) => self.add_pools(&mut found, |pool| {
-                    overriding.target.as_ref().is_some_and(|target| {
-                        let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);
-                        let followed = *target.kind() == kinds::CLUSTER_VERSION;
-                        *target == key || followed && pool.name == MASTER
-                    })
-                }),
+                Part::Override(overriding) => {
+                    self.add_pools(&mut found, |pool| {
+                        overriding.target.as_ref().is_some_and(|target| {
+                            let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);
+                            let followed = *target.kind() == kinds::CLUSTER_VERSION;
+                            *target == key || followed && pool.name == MASTER
+                        })
+                    });
+                    self.add_hosted(&mut found, |gated| {
+                        overriding.target.as_ref() == Some(&gated.identity.key)
+                    });
+                }
             },
         }
         found.remove(key);
@@ -97,6 +112,16 @@ impl Snapshot {
         }
         if let Some(pool) = gated.pool.as_deref() {
             self.add_voters(&pool.name, found);
+        }
+        // HOST-1: nodes and their control plane are never too far apart.
+        match gated.hosted.as_deref() {
+            Some(Hosted::Cluster(_)) => {
+                found.extend(self.node_pools(&gated.identity.key).map(|(key, _)| key.clone()));
+            }
+            Some(Hosted::Pool(_)) => {
+                found.extend(self.host_of(gated).map(|cluster| cluster.identity.key.clone()));
+            }
+            None => {}
         }
     }
 
@@ -189,6 +214,11 @@ impl Snapshot {
     fn add_pools(&self, found: &mut BTreeSet<Key>, reads: impl Fn(&SeenPool) -> bool) {
         let pools = self.pools().filter(|pool| reads(pool));
         found.extend(pools.map(|pool| Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name)));
+    }
+
+    fn add_hosted(&self, found: &mut BTreeSet<Key>, reads: impl Fn(&SeenGated) -> bool) {
+        let hosted = self.gated().filter(|gated| gated.hosted.is_some() && reads(gated));
+        found.extend(hosted.map(|gated| gated.identity.key.clone()));
     }
 
     fn add_pool(&self, pool: &str, found: &mut BTreeSet<Key>) {

@@ -91,7 +91,7 @@ impl Snapshot {
     }
 
     /// The objects that the gate of an object rests on: the object, what decides in its stead, the policy that is asked, every freeze
-    /// of the cluster, and every override that is known to name it: one that is not known opens nothing (GATE-11). What decides about
+    /// that may hold it, and every override that is known to name it: one that is not known opens nothing (GATE-11). What decides about
     /// masters is one of them even where it was not seen: it may have come since. A policy that is named and set aside (GATE-3) is none of
     /// them: who sets one aside that cannot be read does not wait for it.
     pub fn rests_on(&self, seen: &Seen) -> Vec<Key> {
@@ -100,9 +100,15 @@ impl Snapshot {
         let own = gated.identity.key.clone();
         let decides = self.decides(gated);
         let policy = decides.policy().filter(|_| decides.stanza.asks_its_policy());
-        let freezes = Key::all(&kinds::CLUSTER_CHANGE_FREEZE);
+        let freezes = [
+            Some(Key::all(&kinds::CLUSTER_CHANGE_FREEZE)),
+            // What lives in a namespace its team may freeze too. Which namespaces the platform chooses by their labels the server judges
+            // itself, when the write arrives.
+            own.namespace.is_some().then(|| Key::all(&kinds::CHANGE_FREEZE)),
+        ];
+        let freezes = freezes.into_iter().flatten();
         let overrides = self.overrides_of(gated).map(|one| one.key.clone());
-        let all = [own].into_iter().chain(version).chain(policy).chain([freezes]);
+        let all = [own].into_iter().chain(version).chain(policy).chain(freezes);
         all.chain(overrides).collect()
     }
 

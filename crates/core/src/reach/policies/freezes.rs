@@ -13,7 +13,7 @@ use super::{
 };
 use crate::reach::{
     fresh,
-    rooms::{Room, Write},
+    rooms::{Room, SystemNamespaces, Write},
 };
 
 /// What the name of the policy ends in by which freezes of the cluster hold nodes that the operator changes itself.
@@ -269,6 +269,70 @@ fn updates() -> Policy {
             ("not-a-try", format!("({}) != ['{IMPOSSIBLE_CONFIG}']", noted("object"))),
             // RCH-13: what is in no namespace is chosen only without a selector of namespaces.
             ("cluster", "!has(params.spec.namespaceSelector)".to_owned()),
+        ],
+        variables: with_time(variables),
+        validations: validations(parameter, "''"),
+        audit: None,
+    }
+}
+
+/// The template of the chart for changes of hosted clusters that the operator lets begin, for freezes of the platform and of the team that
+/// hosts them (OVR-5).
+pub fn template_of_hosted() -> String {
+    format!(
+        "{{{{- /* Generated from crates/core/src/reach/policies/freezes.rs; edit that instead. */}}}}\n\
+         {{{{- if and .Values.manageHosted .Values.changeGates.enabled }}}}\n\
+         # While a freeze lasts no change of a hosted cluster that it reaches is let begin, whatever its permit says and with nothing of ours alive.\n\
+         # What has begun finishes.\n\
+         {}---\n{}{{{{- end }}}}\n",
+        hosted(Parameter::ChangeFreeze).template(),
+        hosted(Parameter::ClusterChangeFreeze).template()
+    )
+}
+
+fn hosted(parameter: Parameter) -> Policy {
+    const MARKS: &str = "['changemanagement.openshift.io/accepted-release', 'changemanagement.openshift.io/accepted-config']";
+    // What carries a stanza in a namespace has no room of its own: a freeze of everything is meant.
+    let mut held = "!has(params.spec.holds) && !variables.exempt".to_owned();
+    let mut variables = vec![("exempt", exempt())];
+    match parameter {
+        Parameter::ClusterChangeFreeze | Parameter::ClusterChangeGate => {
+            variables.push(("here", here(SystemNamespaces::Held)));
+            held.push_str(" && variables.here");
+        }
+        // GATE-15: an override of the platform passes a freeze of a team, and the operator alone writes what its permit rests on.
+        Parameter::ChangeFreeze | Parameter::ChangeGate => held.push_str(
+            " && !(has(object.metadata.annotations) && 'changemanagement.openshift.io/permit-basis' in object.metadata.annotations && \
+             object.metadata.annotations['changemanagement.openshift.io/permit-basis'].startsWith('override: ClusterChangeOverride/'))",
+        ),
+    }
+    variables.push(("held", held));
+    let write = Write {
+        group: "hypershift.openshift.io",
+        resources: &["hostedclusters", "hostedclusters/status", "nodepools", "nodepools/status"],
+        operations: &["CREATE", "UPDATE"],
+    };
+    Policy {
+        suffix: format!("{}-hosted-marks", parameter.slug()),
+        parameter,
+        action: Action::Deny,
+        rules: rules(&[write]),
+        conditions: vec![
+            (
+                "marks",
+                format!(
+                    "{MARKS}.exists(key, (has(object.metadata.annotations) && key in object.metadata.annotations ? [object.metadata.annotations[key]] : []) != \
+                     (oldObject != null && has(oldObject.metadata.annotations) && key in oldObject.metadata.annotations ? [oldObject.metadata.annotations[key]] : []))"
+                ),
+            ),
+            ("not-by-hand", not_by_hand()),
+            // GATE-13: whether the policy on marks refuses is tried while things are frozen too, and this one must not answer for it.
+            (
+                "not-a-try",
+                format!(
+                    "!(has(object.metadata.annotations) && {MARKS}.exists(key, key in object.metadata.annotations && object.metadata.annotations[key] == '{IMPOSSIBLE_CONFIG}'))"
+                ),
+            ),
         ],
         variables: with_time(variables),
         validations: validations(parameter, "''"),

@@ -15,6 +15,8 @@ use crate::{
     release::tests::{cluster, image},
 };
 
+mod hosted;
+
 /// A Wednesday, and the Saturday after it.
 const WEDNESDAY: &str = "2026-11-18T12:00:00Z";
 const SATURDAY: &str = "2026-11-21T12:00:00Z";
@@ -126,7 +128,7 @@ fn annotations(action: &Action) -> &Value {
 #[test]
 fn a_pin_that_the_server_refuses_is_told_and_tried_again() {
     let mut world = World::asked(json!({"version": "4.20.7"}));
-    let key = Key::new(&kinds::CLUSTER_VERSION, None, names::THE_CLUSTER);
+    let key = Key::new(&CLUSTER_VERSION.kind, None, names::THE_CLUSTER);
     world.refusals.insert(key, Refusal { change: None, said: "no annotations here".into() });
     let told = world.plan(SATURDAY);
     assert!(told.actions.is_empty());
@@ -360,7 +362,7 @@ fn an_update_that_nobody_marked_says_that_nothing_keeps_the_gate() {
         }
         let snapshot = world.snapshot(WEDNESDAY);
         let version: &SeenGated = snapshot.control_plane().unwrap();
-        let plane = plane(version).unwrap();
+        let plane = version.plane().unwrap();
         let found = kept(version, plane, Some(Enforcement::Proven));
         assert_eq!(found, expected, "{told_since:?} {before:?}");
     };

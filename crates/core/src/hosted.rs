@@ -1,0 +1,35 @@
+//! What is a hosted cluster, as far as change management goes? Its control plane, and pools of nodes that follow it (HOST-1).
+
+pub mod pool;
+pub mod skew;
+
+use pool::SeenNodePool;
+
+use crate::release::SeenPlane;
+
+/// What is read of a hosted cluster or of its nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hosted {
+    /// Of the control plane.
+    Cluster(SeenPlane),
+    /// Of a pool of nodes.
+    Pool(SeenNodePool),
+}
+
+impl Hosted {
+    /// The control plane, if it is one.
+    pub fn plane(&self) -> Option<&SeenPlane> {
+        match self {
+            Self::Cluster(plane) => Some(plane),
+            Self::Pool(_) => None,
+        }
+    }
+
+    /// The pool, if it is one.
+    pub fn pool(&self) -> Option<&SeenNodePool> {
+        match self {
+            Self::Pool(pool) => Some(pool),
+            Self::Cluster(_) => None,
+        }
+    }
+}
