@@ -5,7 +5,7 @@ use schedule::Instant;
 use tidegate_core::{
     cluster::snapshot::Snapshot,
     simulate::path::{self, Update},
-    skew::Release,
+    skew::{Kubernetes, Release},
 };
 
 use crate::args::{self, Ahead};
@@ -65,6 +65,11 @@ fn update(text: &str) -> Result<(String, Instant), String> {
     let Some((release, at)) = text.split_once('@') else {
         return Err(format!("{text:?} is not RELEASE@TIME: expected 4.22@2027-03-01"));
     };
-    release.parse::<Release>().map_err(|error| error.to_string())?;
+    // Which of them the cluster has is known once it is read.
+    if release.parse::<Release>().is_err() && release.parse::<Kubernetes>().is_err() {
+        return Err(format!(
+            "{release:?} is not a version: expected a release of OpenShift, such as 4.22, or of Kubernetes, such as 1.37"
+        ));
+    }
     Ok((release.to_owned(), args::moment(at)?.instant))
 }

@@ -475,6 +475,9 @@ fn tour_leads_through_every_step() {
         "starts at 2026-11-25T21:00:00Z",
         "under way: release 4.20.10",
         "ClusterVersion/version  release 4.20.10\n",
+        "0/6  to rendered-worker-",
+        "6/6  to rendered-worker-",
+        "MachineConfigPool/worker will be in its way",
     ] {
         let Some((_, after)) = rest.split_once(line) else { panic!("{line:?} is not in {rest}") };
         rest = after;

@@ -72,8 +72,9 @@ pub(super) async fn act(hands: &Hands, key: &Key, action: &Action) -> Acted {
                 return Acted::Done;
             };
             let written = seen.identity().resource_version.parse::<u64>().ok();
-            if action.initiation().is_some() && object == *key {
-                // LIVE-2: what an object itself was let begin others decide by, and the watch tells them nothing that is known already.
+            if object == *key {
+                // LIVE-2: what was written of the object itself others decide by, be it what it was let begin or what was rendered for it, and the watch
+                // tells them nothing that is known already.
                 hands.caches.changed_by_us(&object, seen);
             } else {
                 hands.caches.answered(&object, seen);

@@ -47,7 +47,8 @@ pub(crate) fn verb() -> Verb {
                yaml` for policies, pools, nodes, machine configurations and cluster version. It writes nothing there. It simulates what is \
                pending, and what --change and --change-every add. Every change drains and reboots nodes, in times drawn around --drain and \
                --reboot. An update of the control plane starts when its gate is open, takes its masters along and brings every pool another \
-               configuration: the one that ClusterVersion asks for, and those of --update and --update-every. The command warns of the first \
+               configuration: the one that ClusterVersion asks for, and those of --update and --update-every. Without a ClusterVersion the nodes of \
+               the control plane tell which Kubernetes it is, nothing holds it, and kubelets may be three minors behind. The command warns of the first \
                one that a pool will be in the way of, because its kubelets are too far behind by then, with the day and the last window that \
                helps. -o wide shows every node, -o svg draws them.\n\n\
                Exit codes: 0 done, 2 usage or failure; with --exit-code, 1 if a pool does not converge or will be in the way of an update.\n\n\
@@ -57,6 +58,7 @@ pub(crate) fn verb() -> Verb {
                tidegate simulate -f policies/ --nodes worker=12,infra=3 --change worker\n  \
                tidegate simulate --update 4.22@2027-03-01 --update 4.23@2027-07-01\n  \
                tidegate simulate --for 2y --update-every 120d\n  \
+               tidegate simulate --update 1.37@2027-03-01\n  \
                tidegate simulate -f must-gather/ --svg year.svg",
         listed: Listed::Yes,
         args: Simulate::augment_args,

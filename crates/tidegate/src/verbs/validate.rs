@@ -1,9 +1,6 @@
 //! `tidegate validate`: what is wrong with these policies, and with the stanzas that name them?
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+use std::fmt::Write as _;
 
 use clap::{Args, FromArgMatches as _};
 use schedule::Instant;
@@ -117,10 +114,20 @@ fn foresee_skew(args: &Validate, edge: &Edge, loaded: &mut Loaded) -> anyhow::Re
     let Some(foreseen) = foresee(&cluster, &Settings { updates, ..settings }) else {
         return Ok(());
     };
-    let place = loaded.usable.iter().find(|found| found.object == foreseen.object);
-    let Some(place) = place.map(|found| (found.file.clone(), found.place)) else { return Ok(()) };
-    let field =
-        if args.updates.are_given() { "status.desired.version" } else { "spec.desiredUpdate" };
+    // Without a ClusterVersion the pool that is in the way is what somebody wrote.
+    let pools = foreseen.blocked().into_iter().flat_map(|hop| &hop.blocks).map(|block| &block.pool);
+    let objects: Vec<_> = [&foreseen.object].into_iter().chain(pools).collect();
+    let mut usable = loaded.usable.iter();
+    let place = usable.find(|found| objects.contains(&&found.object));
+    let place = place.map(|found| (found.object.clone(), (found.file.clone(), found.place)));
+    let Some((object, place)) = place else { return Ok(()) };
+    let field = if object != foreseen.object {
+        "spec.changeManagement"
+    } else if args.updates.are_given() {
+        "status.desired.version"
+    } else {
+        "spec.desiredUpdate"
+    };
     for (hop, block) in foreseen
         .blocked()
         .into_iter()
@@ -128,7 +135,7 @@ fn foresee_skew(args: &Validate, edge: &Edge, loaded: &mut Loaded) -> anyhow::Re
     {
         let (detail, hint) = sentence(hop, block);
         let problem = Problem::new(&FieldPath::of(field), Code::SkewAhead, detail).hint(hint);
-        let problem = Problem { object: Some(foreseen.object.clone()), ..problem };
+        let problem = Problem { object: Some(object.clone()), ..problem };
         let (file, place) = place.clone();
         loaded.findings.push(Finding { file, place, problem });
     }

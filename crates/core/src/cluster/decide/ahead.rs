@@ -38,6 +38,12 @@ pub(super) fn condition(seen: &SeenGated, now: Instant) -> Option<Condition> {
             let message = "no pool will be in the way of the update that is wished for";
             (ConditionStatus::False, names::AS_EXPECTED, Some(message.to_owned()))
         }
+        // What is so already stays as it was first told (POL-7): ChangesPending names who is in the way now.
+        Foreseen::Blocked(Ahead { at, .. })
+            if *at <= now && recorded(seen).flatten().is_some_and(|told| told <= now) =>
+        {
+            return seen.conditions.get(names::SKEW_AHEAD).cloned();
+        }
         Foreseen::Blocked(Ahead { at, said }) => (
             ConditionStatus::True,
             names::KUBELETS_TOO_OLD,
@@ -50,6 +56,9 @@ pub(super) fn condition(seen: &SeenGated, now: Instant) -> Option<Condition> {
 /// The event of a day that has not been told yet, or has moved by more than a day.
 pub(super) fn note(seen: &SeenGated, found: &Condition) -> Option<Note> {
     let Foreseen::Blocked(Ahead { at, .. }) = &seen.pending.foreseen else { return None };
+    if seen.conditions.get(names::SKEW_AHEAD) == Some(found) {
+        return None;
+    }
     let told = recorded(seen).flatten();
     let moved = |told: Instant| told.unix().abs_diff(at.unix()) > A_DAY;
     told.is_none_or(moved).then(|| Note {

@@ -65,6 +65,11 @@ fn a_block_is_told_once_it_appears_and_when_it_moves_by_more_than_a_day() {
     check(blocked("2027-03-07T00:00:01Z"), Some("True"), 1);
     check(blocked("2027-02-20T00:00:00Z"), Some("True"), 1);
     check(Foreseen::Clear, Some("False"), 0);
+    // Where the gate is open the day is whenever somebody looks: what was told first stays.
+    let open = plan(&json!([]), blocked("2026-11-10T00:00:00Z"));
+    let since = json!([written(&open).unwrap()]);
+    let later = plan(&since, blocked(NOW));
+    assert_eq!((written(&later), told(&later)), (None, 0));
     // Who does not look says nothing, and takes nothing back.
     check(Foreseen::NotAsked, None, 0);
     assert_eq!(written(&plan(&json!([]), Foreseen::Clear)), None, "a healthy one stays as it is");

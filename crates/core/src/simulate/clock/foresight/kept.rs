@@ -50,13 +50,13 @@ struct Inputs {
     nodes: Vec<(String, String, String)>,
 }
 
-/// What people say of the control plane or of a pool. What the operator itself writes there is left out: nobody is told of that.
+/// What people say of the control plane or of a pool, and what the pool is to get.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stanza {
     object: Key,
     form: Form,
     policy: Option<Key>,
-    held: Option<(Pause, Option<Pin>, Option<Limit>)>,
+    pool: Option<(Pause, Option<Pin>, Option<Limit>, Option<String>)>,
 }
 
 impl Kept {
@@ -121,7 +121,8 @@ impl Inputs {
                 object: gated.identity.key.clone(),
                 form: gate.form(),
                 policy: gate.named().cloned(),
-                held: pool.map(|pool| (pool.paused, pool.pin.clone(), pool.limit)),
+                pool: pool
+                    .map(|pool| (pool.paused, pool.pin.clone(), pool.limit, pool.newest.clone())),
             }
         });
         let stanzas = stanzas.collect();

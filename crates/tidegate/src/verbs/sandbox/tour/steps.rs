@@ -1,4 +1,5 @@
-//! What does the tour show? A window, a change that pends, why it waits, Saturday, a freeze, an override, the way back, and an update of the control plane.
+//! What does the tour show? A window, a change that pends, why it waits, Saturday, a freeze, an override, the way back, an update of the
+//! control plane from the wish to the last worker, and what will be in the way of a later one.
 
 use api::{kinds, machine::names as machine, names};
 use serde_json::{Value, json};
@@ -173,6 +174,31 @@ pub(super) const STEPS: &[TourStop] = &[
             Act::Verb(&["control-plane", "status"]),
         ],
     },
+    TourStop {
+        title: "the last worker",
+        text: "What the release brought for workers waits for their own Saturday, once nobody holds the pool at an older configuration any more.",
+        acts: &[
+            Act::Speed(1),
+            Act::Patch(unpin),
+            Act::Until(Goal::Pending),
+            LOOK,
+            Act::Set("2026-11-28T00:00:00Z"),
+            Act::Speed(300),
+            Act::Until(Goal::AllDone),
+            LOOK,
+        ],
+    },
+    TourStop {
+        title: "the year ahead",
+        text: "A pool that is never let change will be in the way of a later release, because its kubelets will be too old for it.\n\
+               That is months away and certain, so it is told today: the day, the pool, and what would help.",
+        acts: &[
+            Act::Speed(1),
+            Act::Patch(never),
+            Act::Until(Goal::Held),
+            Act::Verb(&["simulate", "--for", "2y", "--update-every", "120d"]),
+        ],
+    },
 ];
 
 /// The pool as an object.
@@ -211,6 +237,14 @@ fn policy() -> Value {
 
 fn stanza() -> Value {
     json!({"spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "saturday"}}}})
+}
+
+fn unpin() -> Value {
+    json!({"spec": {"machineConfig": null}})
+}
+
+fn never() -> Value {
+    json!({"spec": {"changeManagement": {"strategy": "Restrictive", "byPolicy": null}}})
 }
 
 fn config() -> Value {
