@@ -155,6 +155,7 @@ impl Reach {
             return Ok((documents, snapshot, Loaded::default()));
         }
         let mut loaded = args::load(files, Reads::Cluster, edge)?;
+        loaded.leave_unclear_holders_out();
         let snapshot = loaded.snapshot(at);
         Ok((std::mem::take(&mut loaded.objects), snapshot, loaded))
     }

@@ -4,12 +4,13 @@
 //! another. Every problem names file, line, column and field.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
 };
 
-use api::schema::Role;
+use api::schema::{Role, Scope};
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
@@ -17,8 +18,12 @@ use tidegate_core::{
         kinds::{self, Row},
         snapshot::Snapshot,
     },
-    document::problem::{Code, FieldPath, Object, Problem},
+    document::{
+        key::Key,
+        problem::{Code, FieldPath, Object, Problem},
+    },
     policy::read::{self, Policy},
+    reach::policies::Parameter,
 };
 
 mod json;
@@ -106,6 +111,8 @@ pub(crate) struct Loaded {
     pub(crate) policies: Vec<Found>,
     /// The documents of a cluster, usable or not: a resource that cannot be used is held, and that is what is asked about.
     pub(crate) objects: Vec<(&'static Row, Value)>,
+    /// Where each of them stands.
+    places: Vec<(String, Place)>,
     /// Every object, where anything is welcome.
     pub(crate) written: Vec<Written>,
     /// Everything that is wrong.
@@ -124,6 +131,44 @@ impl Loaded {
             snapshot.add_written(kind, document, now);
         }
         snapshot
+    }
+
+    /// Gates and freezes of which nobody could say what they hold are problems, and are left out: one of a team that names no namespace, which
+    /// holds what is in it, and one that is there twice, of which the last counts.
+    pub(crate) fn leave_unclear_holders_out(&mut self) {
+        let objects = std::mem::take(&mut self.objects);
+        let places = std::mem::take(&mut self.places);
+        let mut kept: Vec<(&'static Row, Value)> = Vec::new();
+        let mut keys: BTreeMap<Key, String> = BTreeMap::new();
+        let all: Vec<_> = objects.into_iter().zip(places).collect();
+        // From behind: what is written last counts.
+        for ((row, document), (file, place)) in all.into_iter().rev() {
+            if Parameter::of_kind(&row.kind).is_none() {
+                kept.push((row, document));
+                continue;
+            }
+            let text = |field: &str| {
+                document.pointer(&format!("/metadata/{field}")).and_then(Value::as_str)
+            };
+            let key = Key::new(&row.kind, text("namespace"), text("name").unwrap_or_default());
+            let metadata = FieldPath::of("metadata");
+            let problem = if row.kind.scope == Scope::Namespaced && key.namespace.is_none() {
+                let detail = format!("{key} holds what is in its namespace, and names none");
+                let field = metadata.key("namespace");
+                Problem::new(&field, Code::MissingField, detail).hint("write metadata.namespace")
+            } else if let Some(other) = keys.get(&key) {
+                let detail =
+                    format!("{key} is written twice; the other, which counts, is in {other}");
+                Problem::new(&metadata.key("name"), Code::Conflict, detail).hint("keep one of them")
+            } else {
+                keys.insert(key, format!("{file}:{}", place.line));
+                kept.push((row, document));
+                continue;
+            };
+            self.report(&file, place, problem);
+        }
+        kept.reverse();
+        self.objects = kept;
     }
 
     /// Whether something could not be used.
@@ -341,16 +386,22 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
         // What a cluster is made of is welcome beside what is judged: a forecast reads it.
         let kind = root.field("kind").and_then(|kind| kind.text());
         let kind = kind.and_then(|kind| known(root, kind, Reads::Machines));
-        loaded.objects.extend(kind.map(|kind| (kind, document.clone())));
+        if let Some(kind) = kind {
+            loaded.objects.push((kind, document.clone()));
+            loaded.places.push((name.to_owned(), root.place));
+        }
         if kind.is_some_and(|kind| matches!(kind.role, Role::Part)) {
             loaded.documents += 1;
             return;
         }
     }
     if matches!(loaded.reads, Reads::Cluster | Reads::Machines) {
-        let name = root.field("kind").and_then(|kind| kind.text());
-        let Some(kind) = name.and_then(|name| known(root, name, loaded.reads)) else { return };
+        let called = root.field("kind").and_then(|kind| kind.text());
+        let Some(kind) = called.and_then(|called| known(root, called, loaded.reads)) else {
+            return;
+        };
         loaded.objects.push((kind, document.clone()));
+        loaded.places.push((name.to_owned(), root.place));
         // What is wrong with a part is a problem of the pool that it belongs to.
         if matches!(kind.role, Role::Part) {
             loaded.documents += 1;

@@ -37,6 +37,10 @@ pub struct Answer {
     pub zone: Zone,
     /// Whether anything refuses what it holds, where a controller said so (GATE-13).
     pub enforced: Option<Enforcement>,
+    /// What the status of a gate on what others own says about that.
+    pub kept: Option<String>,
+    /// What the server does otherwise, because nobody has written it into the status of the gate yet (RCH-2).
+    pub differs: Option<String>,
     /// Why what waits would not start if changes were permitted (CV-4).
     pub stopped: Option<String>,
 }
@@ -51,13 +55,14 @@ impl Answer {
             behavior: self.behavior.clone(),
             reasons: tree(&self.reason, &self.zone),
             enforced: self.enforced.map(Enforcement::reason),
+            differs: self.differs.clone(),
             stopped: self.stopped.clone(),
         }
     }
 
     /// The answer for people.
     pub fn drawing(&self, at: Instant, detail: Detail, colour: Colour) -> String {
-        let Self { object, behavior, reason, zone, enforced, stopped } = self;
+        let Self { object, behavior, reason, zone, enforced, kept, differs, stopped } = self;
         let mut text = headline(object, reason.verdict, reason.until, zone, at, colour);
         draw(&reason.because, zone, "  ", detail, colour, &mut text);
         if let Some(next) = &behavior.next {
@@ -77,10 +82,14 @@ impl Answer {
                 printable(why)
             );
         }
+        if let Some(differs) = differs {
+            let _ = writeln!(text, "  {}", printable(differs));
+        }
         if let Some(enforced) = enforced {
             let kind = gated_named(&object.kind);
-            let said =
-                kind.map_or_else(|| enforced.sentence().to_owned(), |kind| enforced.about(kind));
+            let about =
+                || kind.map_or_else(|| enforced.sentence().to_owned(), |kind| enforced.about(kind));
+            let said = kept.as_deref().map_or_else(about, printable);
             let _ = writeln!(text, "  {}: {said}", enforced.reason());
         }
         text
@@ -98,6 +107,8 @@ pub struct Item {
     reasons: Tree,
     #[serde(skip_serializing_if = "Option::is_none")]
     enforced: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differs: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
 }
@@ -118,6 +129,8 @@ pub fn of_policy(policy: &Policy, at: Instant) -> Answer {
         reason: explain(policy, at),
         zone: policy.lowered.zone.clone(),
         enforced: None,
+        kept: None,
+        differs: None,
         stopped: None,
     }
 }
@@ -130,8 +143,9 @@ pub fn of_object(key: &Key, world: &Snapshot, at: Instant) -> Option<Answer> {
         let zone = gate.lowered().map_or_else(Zone::utc, |lowered| lowered.zone.clone());
         let behavior = world.behavior(seen, at);
         let (reason, enforced) = (world.explain(seen, at), seen.enforcement());
-        let stopped = overview::resource(world, seen, at).unmet;
-        return Some(Answer { object, behavior, reason, zone, enforced, stopped });
+        let overview::Row { unmet: stopped, kept, differs, .. } =
+            overview::resource(world, seen, at);
+        return Some(Answer { object, behavior, reason, zone, enforced, kept, differs, stopped });
     }
     let seen = world.policy(key)?;
     let verdict = seen.verdict(at);
@@ -157,7 +171,8 @@ pub fn of_object(key: &Key, world: &Snapshot, at: Instant) -> Option<Answer> {
             let fact = Fact::Policy(object.clone());
             let reason = Reason { verdict, fact, until: None, because };
             let (zone, enforced, stopped) = (Zone::utc(), None, None);
-            Some(Answer { object, behavior, reason, zone, enforced, stopped })
+            let (kept, differs) = (None, None);
+            Some(Answer { object, behavior, reason, zone, enforced, kept, differs, stopped })
         }
     }
 }

@@ -92,6 +92,8 @@ pub struct Item {
     stopped: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     enforced: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differs: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", rename = "initiatedOutsideWindow")]
     outside: Option<String>,
 }
@@ -109,6 +111,7 @@ fn item(row: &Row) -> Item {
         pending: is_resource.then(|| each(&row.pending.waiting)),
         stopped: row.unmet.clone(),
         enforced: row.enforced.map(Enforcement::reason),
+        differs: row.differs.clone(),
         outside: row.outside.map(|began| began.to_string()),
     }
 }
@@ -149,7 +152,13 @@ fn notes(rows: &[Row]) -> String {
     for row in rows {
         let object = printable(&row.object.to_string());
         if let Some(kept) = row.enforced.filter(|kept| *kept != Enforcement::Proven) {
-            let note = format!("{}: {}", kept.reason(), kept.about(row.object.kind()));
+            let about = || kept.about(row.object.kind());
+            let about = row.kept.as_deref().map_or_else(about, printable);
+            let note = format!("{}: {about}", kept.reason());
+            said.entry(note).or_default().push(object.clone());
+        }
+        if let Some(differs) = &row.differs {
+            let note = format!("Differs: {}", printable(differs));
             said.entry(note).or_default().push(object.clone());
         }
         if let Some(why) = &row.unmet {

@@ -46,6 +46,10 @@ pub struct Row {
     pub unmet: Option<String>,
     /// Whether anything refuses what the gate holds, where a controller said so (GATE-13).
     pub enforced: Option<Enforcement>,
+    /// What the status of a gate on what others own says about that.
+    pub kept: Option<String>,
+    /// What the server does otherwise than is said here, because nobody has written it into the status of the gate yet (RCH-2).
+    pub differs: Option<String>,
     /// When the newest change began, if the gate was shut then (GATE-13).
     pub outside: Option<Instant>,
 }
@@ -78,8 +82,32 @@ pub fn resource(snapshot: &Snapshot, seen: &SeenGated, at: Instant) -> Row {
             .filter(|unmet| !unmet.is_empty())
             .map(|unmet| Stop::Unmet(unmet).to_string()),
         enforced: seen.enforcement(),
+        kept: seen.said_of_enforcement().map(str::to_owned),
+        differs: differs(seen, &gate, at),
         outside: outside::recorded(seen),
     }
+}
+
+/// What the server does otherwise than specifications come to: of a gate on what others own it reads the status alone, and until the operator
+/// has written what was edited it goes by what stands there. Of files nobody has asked a server.
+fn differs(seen: &SeenGated, gate: &Gate, at: Instant) -> Option<String> {
+    let known = seen.gate.as_deref().filter(|_| !seen.identity.resource_version.is_empty())?;
+    let until = known.ahead.as_ref().and_then(|ahead| ahead.computed_until);
+    // Until then the windows are written anew many times.
+    if until.is_some_and(|until| at >= until) {
+        return None;
+    }
+    let meant = gate.own_doubt_at(at).is_none() && gate.own_set().stretch(at).inside;
+    let when =
+        |edge: Option<Instant>| edge.map_or_else(String::new, |edge| format!(" until {edge}"));
+    let does = match (seen.window_of_the_server(at), meant) {
+        (Some((_, end)), false) => format!("still lets changes start{}", when(end)),
+        (None, true) => format!("still holds changes{}", when(known.next_window(at))),
+        (Some(_), true) | (None, false) => return None,
+    };
+    Some(format!(
+        "the API server {does}, by the windows in its status: the operator has not written what was changed since"
+    ))
 }
 
 fn form_name(gate: &Gate) -> Option<&'static str> {
@@ -115,6 +143,8 @@ pub fn policy(seen: &SeenPolicy, at: Instant) -> Row {
         pending: Pending::default(),
         unmet: None,
         enforced: None,
+        kept: None,
+        differs: None,
         outside: None,
     }
 }
@@ -124,3 +154,6 @@ fn next(behavior: &Behavior, verdict: impl Fn(Instant) -> Verdict) -> Option<Ver
     let start = behavior.next.as_ref()?.start_time.as_deref()?;
     Instant::parse(start).ok().map(verdict)
 }
+
+#[cfg(test)]
+mod tests;

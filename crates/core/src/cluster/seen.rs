@@ -11,10 +11,12 @@ use api::{
         disruption::MachineConfigurationStatus,
         names::{MASTER, NODE_DISRUPTION_POLICY_DEGRADED},
     },
+    meta::ConditionStatus,
     policy::Behavior,
     reach::PolicyKind,
     schema::{Kind, Role},
 };
+use schedule::Instant;
 use serde_json::Value;
 
 use crate::{
@@ -320,6 +322,22 @@ impl SeenGated {
     /// What a controller wrote on it about who keeps its gate; none if none did, or if there is no gate (GATE-13).
     pub fn enforcement(&self) -> Option<Enforcement> {
         Enforcement::of_reason(&self.conditions.get(api::names::ENFORCED)?.reason)
+    }
+
+    /// What it says about who keeps it, in the words of whoever wrote that, of a gate on what others own: which room, and why.
+    pub fn said_of_enforcement(&self) -> Option<&str> {
+        self.gate.as_ref()?;
+        self.conditions.get(api::names::ENFORCED)?.message.as_deref()
+    }
+
+    /// The window of a gate on what others own that is open at an instant, by its edges, as the server reads its status; none if it holds
+    /// then (RCH-2).
+    pub fn window_of_the_server(&self, at: Instant) -> Option<(Option<Instant>, Option<Instant>)> {
+        let known = self.gate.as_deref()?;
+        let ready = self.conditions.get(api::names::READY).map(|ready| ready.status);
+        let counts = known.observed == Some(self.identity.generation)
+            && ready == Some(ConditionStatus::True);
+        known.window(at).filter(|_| counts)
     }
 
     /// What is known of who keeps its gate, given what somebody tried since this program started: until then what was seen before stands,

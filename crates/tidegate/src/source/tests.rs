@@ -120,3 +120,50 @@ fn karpenters_node_pool_is_not_hypershifts() {
     // A list of many kinds is of no group, and each entry says its own.
     assert_eq!(of("v1", "List"), 0);
 }
+
+/// GATE-12: of a gate that names no namespace nobody could say what it holds, and one that is there twice says two things.
+#[test]
+fn a_gate_of_a_file_says_where_it_is_and_is_there_once() {
+    let gate = |namespace: &str, strategy: &str| {
+        format!(
+            "apiVersion: changemanagement.openshift.io/v1alpha1\nkind: ChangeGate\nmetadata: {{name: till{namespace}}}\n\
+             spec: {{changeManagement: {{strategy: {strategy}}}, holds: [{{what: Deployments}}]}}\n"
+        )
+    };
+    let judged = |text: &str| {
+        let mut loaded = Loaded { reads: Reads::Cluster, ..Loaded::default() };
+        load_bytes(text.as_bytes(), "x.yaml", &mut loaded);
+        loaded.leave_unclear_holders_out();
+        let strategies = loaded.objects.iter().map(|(_, gate)| {
+            gate["spec"]["changeManagement"]["strategy"].as_str().unwrap_or_default().to_owned()
+        });
+        let said = loaded.findings.iter().map(|finding| {
+            format!("{} {} {}", finding.place.line, finding.problem.field, finding.problem.detail)
+        });
+        (strategies.collect::<Vec<_>>(), said.collect::<Vec<_>>())
+    };
+    let shop = ", namespace: shop";
+    let none: [&str; 0] = [];
+    let (kept, said) = judged(&gate(shop, "Restrictive"));
+    assert_eq!((kept, said), (vec!["Restrictive".to_owned()], vec![]));
+    let (kept, said) = judged(&gate("", "Restrictive"));
+    assert_eq!(kept, none);
+    let expected =
+        "1 metadata.namespace ChangeGate/till holds what is in its namespace, and names none";
+    assert_eq!(said, [expected]);
+    // What is written last counts, as when both are applied.
+    let twice = format!(
+        "{}---\n{}---\n{}",
+        gate(shop, "Restrictive"),
+        gate(", namespace: lab", "Restrictive"),
+        gate(shop, "Permissive")
+    );
+    let (kept, said) = judged(&twice);
+    assert_eq!(kept, ["Restrictive", "Permissive"]);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].starts_with("1 metadata.name ChangeGate/shop/till is written twice"),
+        "{said:?}"
+    );
+    assert!(said[0].ends_with("is in x.yaml:11"), "{said:?}");
+}

@@ -10,7 +10,6 @@
 use std::time::Duration;
 
 use api::{
-    meta::ConditionStatus,
     names,
     reach::{Mode, Way},
 };
@@ -20,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     cluster::{
-        seen::{Part, SeenGated, SeenPart},
+        seen::{Part, SeenPart},
         snapshot::Snapshot,
         surroundings::Surroundings,
     },
@@ -126,7 +125,7 @@ fn standing(snapshot: &Snapshot, target: &Target<'_>, place: &Place<'_>, at: Ins
         if known.touch == Touch::LeftAlone {
             return Standing::LeftAlone;
         }
-        let window = known.window(at).filter(|_| is_known(gate, known.observed));
+        let window = gate.window_of_the_server(at);
         if let Some((start, _)) = window {
             opened = opened.max(start);
         } else {
@@ -147,12 +146,6 @@ fn standing(snapshot: &Snapshot, target: &Target<'_>, place: &Place<'_>, at: Ins
     } else {
         Standing::Free { opened }
     }
-}
-
-/// RCH-2: whether the server goes by the windows of a gate.
-fn is_known(gate: &SeenGated, observed: Option<i64>) -> bool {
-    let ready = gate.conditions.get(names::READY).map(|ready| ready.status);
-    observed == Some(gate.identity.generation) && ready == Some(ConditionStatus::True)
 }
 
 /// The part of the spread that an object waits, among so many.
