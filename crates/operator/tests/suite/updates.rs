@@ -89,10 +89,17 @@ async fn an_update_is_marked_on_the_second_of_its_window_and_once() {
     assert_eq!(mark(&world).as_deref(), Some("4.20.7 at 2026-11-14T00:00:00Z"));
     assert_eq!(tries(&world), 1);
     assert!(world.events().iter().any(|event| event.starts_with("version AcceptedRelease: ")));
-    // Nobody follows it for a day: it stays one change, and is not sent again.
-    leap(&world, 24).await;
+    // Nobody follows it for most of an hour: it stays one change, and is not sent again.
+    pass(Duration::from_mins(50)).await;
     assert_eq!(tries(&world), 0);
     assert_eq!(condition(&world.get(VERSION), "ChangesPending"), "True UnderWay");
+    // Then everything is asked again: inside the window it is marked anew, and when that is over it waits.
+    leap(&world, 1).await;
+    let again = mark(&world).expect("the window is still open");
+    assert!(again.starts_with("4.20.7 at 2026-11-14T01:5"), "{again}");
+    leap(&world, 48).await;
+    assert_eq!(mark(&world), None);
+    assert_eq!(condition(&world.get(VERSION), "ChangesPending"), "True Held");
 }
 
 /// Scenario 6 of the design: two replicas that both believe they lead.
@@ -216,6 +223,11 @@ async fn a_wish_that_is_taken_back_never_began_and_another_is_asked_for_itself()
     pass(Duration::from_secs(5)).await;
     let first = mark(&world);
     assert!(first.as_ref().is_some_and(|mark| mark.starts_with("4.20.7")), "{first:?}");
+    // Somebody follows it, and takes long.
+    let installing = json!({"desired": {"version": "4.20.7", "image": image('7')},
+        "history": [{"state": "Partial", "version": "4.20.7", "image": image('7'), "startedTime": "2026-11-14T00:11:00Z"},
+            {"state": "Completed", "version": "4.20.6", "image": image('6'), "startedTime": "2026-01-01T00:00:00Z"}]});
+    world.merge(&format!("{VERSION}/status"), &json!({"status": installing}));
     leap(&world, 50).await;
     world.merge(VERSION, &json!({"spec": {"desiredUpdate": {"version": "4.20.8"}}}));
     pass(Duration::from_hours(1)).await;
