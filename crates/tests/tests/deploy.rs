@@ -128,6 +128,7 @@ fn check_policies() {
     check_file("deploy/chart/templates/nodefreezes.yaml", &nodes);
     let updates = policies::freezes::template_of_updates();
     check_file("deploy/chart/templates/updatefreezes.yaml", &updates);
+    check_file("deploy/chart/templates/queueupdates.yaml", &policies::divert::template());
 }
 
 /// GATE-14
@@ -225,6 +226,12 @@ fn manifests_have_no_drift() {
         ),
         ("change-gates/0-crds.yaml", &["gatecrds"], &["changeGates.enabled=true"]),
         ("change-gates/change-gates.yaml", &["gates", "gateroles"], &["changeGates.enabled=true"]),
+        // Mutating policies need a newer server than the others do.
+        (
+            "queue-updates/queue-updates.yaml",
+            &["queueupdates"],
+            &["changeGates.enabled=true", "changeGates.queueUpdates=true"],
+        ),
         (
             "node-freezes/node-freezes.yaml",
             &["nodefreezes"],

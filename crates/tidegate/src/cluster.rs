@@ -347,7 +347,7 @@ impl Cluster {
     /// Tries a first write, which the server judges and does not keep.
     pub(crate) fn try_write(&self, probe: &Probe) -> Result<(), CallError> {
         let kind = Resource::new(probe.api_version, probe.kind);
-        let namespace = Some(probe.namespace.as_str());
+        let namespace = probe.namespace.as_deref();
         let answer = match &probe.write {
             Write::Create(object) => {
                 let all =

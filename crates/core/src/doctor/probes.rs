@@ -2,7 +2,7 @@
 //!
 //! A gate is tried on something that it selects, with the rights of whoever asks. One that is open now refuses nothing, so nothing is proven then.
 
-use api::reach::What;
+use api::{machine::names::DESIRED_CONFIG, reach::What, schema::Scope};
 use serde_json::{Value, json};
 
 use crate::{
@@ -22,8 +22,8 @@ pub struct Probe {
     pub api_version: &'static str,
     /// Its kind.
     pub kind: &'static str,
-    /// Its namespace.
-    pub namespace: String,
+    /// Its namespace, if it is in one.
+    pub namespace: Option<String>,
     /// What is written.
     pub write: Write,
 }
@@ -54,7 +54,7 @@ pub enum Proof {
 pub fn probe<'a>(
     gate: &Holder,
     room: &Room,
-    objects: impl Iterator<Item = &'a Value>,
+    objects: impl Iterator<Item = &'a Value> + Clone,
     labels_of_namespace: impl Fn(&str) -> Option<&'a Labels>,
     operators: &str,
 ) -> Result<Probe, String> {
@@ -67,6 +67,7 @@ pub fn probe<'a>(
         return release(hold, own);
     }
     let kind = Called::of_room(room.what).ok_or("nobody knows which objects it holds")?;
+    let nodes = objects.clone();
     let chosen = objects.filter(|object| object["kind"] == kind.kind).find(|object| {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let namespace = text("/metadata/namespace");
@@ -75,7 +76,7 @@ pub fn probe<'a>(
             room,
             name: text("/metadata/name"),
             labels: labels.as_ref(),
-            namespace: Some(namespace),
+            namespace: Some(namespace).filter(|_| kind.scope == Scope::Namespaced),
             namespace_labels: labels_of_namespace(namespace),
             operators,
         };
@@ -83,7 +84,8 @@ pub fn probe<'a>(
     });
     let chosen = chosen.ok_or_else(|| format!("there is no {} that it selects", kind.kind))?;
     let text = |path: &str| chosen.pointer(path).and_then(Value::as_str).unwrap_or_default();
-    let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace").to_owned());
+    let name = text("/metadata/name");
+    let namespace = Some(text("/metadata/namespace").to_owned()).filter(|own| !own.is_empty());
     let (api_version, kind) = (kind.api_version, kind.kind);
     let patch = |change: Value| Write::Patch(name.to_owned(), change);
     let restart = json!({"spec": {"template": {"metadata": {"annotations": {TRIED: "try"}}}}});
@@ -100,6 +102,11 @@ pub fn probe<'a>(
             let lock = format!("{{\"nodeID\":\"{TRIED}\",\"metadata\":{{}},\"TTL\":0}}");
             patch(json!({"metadata": {"annotations": {"weave.works/kured-node-lock": lock}}}))
         }
+        // A new one, because what somebody asks of the one that is there may be queued instead of refused.
+        What::ClusterVersion => Write::Create(json!({"apiVersion": api_version, "kind": kind,
+            "metadata": {"name": TRIED},
+            "spec": {"clusterID": "00000000-0000-4000-8000-000000000000", "desiredUpdate": {"version": "0.0.1"}}})),
+        What::MachineConfigPools => return order(name, nodes),
         What::HelmReleases | What::Unknown => return Err("nobody knows how to try it".to_owned()),
     };
     Ok(Probe { api_version, kind, namespace, write })
@@ -107,6 +114,23 @@ pub fn probe<'a>(
 
 /// What is written in order to try, by name.
 const TRIED: &str = "tidegate-doctor";
+
+/// An order to a node of a pool: a configuration that nobody rendered, by a name of that pool.
+fn order<'a>(pool: &str, nodes: impl Iterator<Item = &'a Value>) -> Result<Probe, String> {
+    let told = |node: &&Value| {
+        let noted = node.pointer("/metadata/annotations").and_then(|all| all.get(DESIRED_CONFIG));
+        let noted = noted.and_then(Value::as_str).unwrap_or_default();
+        noted.strip_prefix("rendered-").and_then(|rest| Some(rest.rsplit_once('-')?.0))
+            == Some(pool)
+    };
+    let mut nodes = nodes.filter(|object| object["kind"] == "Node").filter(told);
+    let node = nodes.next().and_then(|node| node["metadata"]["name"].as_str());
+    let node = node.ok_or_else(|| format!("there is no Node of the pool {pool}"))?;
+    let order = format!("rendered-{pool}-{}", TRIED.replace('-', ""));
+    let change = json!({"metadata": {"annotations": {DESIRED_CONFIG: order}}});
+    let write = Write::Patch(node.to_owned(), change);
+    Ok(Probe { api_version: "v1", kind: "Node", namespace: None, write })
+}
 
 /// The new set of a Deployment, as its controller would make it.
 fn replica_set(deployment: &Value, name: &str) -> Value {
@@ -130,7 +154,7 @@ fn release(hold: &Value, own: Option<&str>) -> Result<Probe, String> {
     let record = json!({"apiVersion": "v1", "kind": "Secret", "type": "helm.sh/release.v1",
         "metadata": {"name": format!("sh.helm.release.v1.{name}.{TRIED}"),
             "labels": {"owner": "helm", "name": name, "status": "pending-upgrade", "version": "2"}}});
-    let namespace = namespace.to_owned();
+    let namespace = Some(namespace.to_owned());
     Ok(Probe { api_version: "v1", kind: "Secret", namespace, write: Write::Create(record) })
 }
 
@@ -205,7 +229,7 @@ mod tests {
             "{kured:?}"
         );
         let release = tried(&json!({"what": "HelmReleases"}), What::HelmReleases, &[]).unwrap();
-        assert_eq!((release.kind, release.namespace.as_str()), ("Secret", "shop"));
+        assert_eq!((release.kind, release.namespace.as_deref()), ("Secret", Some("shop")));
         let none = tried(&json!({"what": "StatefulSets"}), What::StatefulSets, &web).unwrap_err();
         assert_eq!(none, "there is no StatefulSet that it selects");
     }
