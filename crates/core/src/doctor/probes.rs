@@ -200,6 +200,17 @@ mod tests {
         probe(&gate(holds), room, objects.iter(), |_| None, "tidegate-system")
     }
 
+    /// The same of a gate of the platform on what is in no namespace.
+    fn wide(room: What, objects: &[Value]) -> Result<Probe, String> {
+        let room = ROOMS.iter().find(|known| known.what == room).unwrap();
+        let document = json!({"metadata": {"name": "g"},
+            "spec": {"changeManagement": {"strategy": "Restrictive"}, "holds": [{"what": room.name_of()}]}});
+        let mut snapshot = Snapshot::default();
+        snapshot.add(&kinds::CLUSTER_CHANGE_GATE, &document);
+        let gate = held::holders(&snapshot, [(&kinds::CLUSTER_CHANGE_GATE, &document)]).remove(0);
+        probe(&gate, room, objects.iter(), |_| None, "tidegate-system")
+    }
+
     fn object(kind: &str, name: &str) -> Value {
         json!({"kind": kind, "metadata": {"name": name, "namespace": "shop", "uid": "u"},
             "spec": {"selector": {}, "template": {"metadata": {"labels": {"app": name}}}}})
@@ -230,6 +241,22 @@ mod tests {
         );
         let release = tried(&json!({"what": "HelmReleases"}), What::HelmReleases, &[]).unwrap();
         assert_eq!((release.kind, release.namespace.as_deref()), ("Secret", Some("shop")));
+        let node = json!({"kind": "Node", "metadata": {"name": "n1",
+            "annotations": {DESIRED_CONFIG: "rendered-worker-0123"}}});
+        let pool = json!({"kind": "MachineConfigPool", "metadata": {"name": "worker"}});
+        let version = json!({"kind": "ClusterVersion", "metadata": {"name": "version"}});
+        let order = wide(What::MachineConfigPools, &[pool.clone(), node]).unwrap();
+        assert_eq!((order.kind, &order.namespace), ("Node", &None));
+        let Write::Patch(name, change) = &order.write else { panic!("{order:?}") };
+        let told = &change["metadata"]["annotations"][DESIRED_CONFIG];
+        assert_eq!((name.as_str(), told), ("n1", &json!("rendered-worker-tidegatedoctor")));
+        let unknown = wide(What::MachineConfigPools, &[pool]).unwrap_err();
+        assert_eq!(unknown, "there is no Node of the pool worker");
+        let update = wide(What::ClusterVersion, &[version]).unwrap();
+        assert!(
+            matches!(&update.write, Write::Create(made) if made["spec"]["desiredUpdate"]["version"] == "0.0.1"),
+            "{update:?}"
+        );
         let none = tried(&json!({"what": "StatefulSets"}), What::StatefulSets, &web).unwrap_err();
         assert_eq!(none, "there is no StatefulSet that it selects");
     }

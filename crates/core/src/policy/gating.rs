@@ -243,6 +243,43 @@ mod tests {
         );
     }
 
+    /// RCH-12, RCH-13: what belongs to the cluster is held by the platform, and chosen by name.
+    #[test]
+    fn what_is_in_no_namespace_is_held_by_the_platform() {
+        let pools = || room(What::MachineConfigPools).unwrap();
+        let worker = ["worker".to_owned()];
+        let gate = WantedGate { room: pools(), names: &worker, ..wanted(None) };
+        let (key, document) = gate.written().unwrap();
+        assert_eq!(key.to_string(), "ClusterChangeGate/web");
+        let holds = json!([{"what": "MachineConfigPools", "names": ["worker"]}]);
+        assert_eq!(document["spec"]["holds"], holds);
+        assert!(gate.meaning().contains(", of worker in the cluster; "), "{}", gate.meaning());
+        let master = ["master".to_owned()];
+        let plane = room(What::ClusterVersion).unwrap();
+        for (wanted, said) in [
+            (WantedGate { room: pools(), ..wanted(Some("shop")) }, "spec.holds[0].what: "),
+            (
+                WantedGate { room: pools(), namespaces: Some("a=b"), ..wanted(None) },
+                "spec.namespaceSelector: ",
+            ),
+            (
+                WantedGate { room: pools(), selector: Some("a=b"), ..wanted(None) },
+                "spec.holds[0].selector: ",
+            ),
+            (
+                WantedGate { room: pools(), names: &master, ..wanted(None) },
+                "spec.holds[0].names: the masters follow ClusterVersion",
+            ),
+            (
+                WantedGate { room: plane, names: &worker, ..wanted(None) },
+                "spec.holds[0].names: there is one ClusterVersion",
+            ),
+        ] {
+            let error = wanted.written().unwrap_err();
+            assert!(error.starts_with(said), "{error}");
+        }
+    }
+
     #[test]
     fn what_cannot_be_written_names_its_field() {
         let check = |wanted: WantedGate<'_>, field: &str| {

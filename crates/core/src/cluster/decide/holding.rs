@@ -176,3 +176,6 @@ fn count(length: usize) -> i64 {
 fn sum(one: Option<i64>, other: Option<i64>) -> Option<i64> {
     one.map_or(other, |one| Some(one.saturating_add(other.unwrap_or_default())))
 }
+
+#[cfg(test)]
+mod tests;
