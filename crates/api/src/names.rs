@@ -142,6 +142,10 @@ pub const KUBELETS_TOO_OLD: &str = "KubeletsTooOld";
 /// Annotation on a gated resource: why somebody overrode its policy, in their own words.
 pub const OVERRIDE_REASON: &str = "changemanagement.openshift.io/override-reason";
 
+/// Annotation on `ClusterVersion` of a stock OpenShift: the release that somebody wants, as a JSON object with what they would write into
+/// `spec.desiredUpdate` (CV-4). Written by people, by the command, or by the API server, which notes here what it does not let begin (CV-5).
+pub const WANTED_RELEASE: &str = "changemanagement.openshift.io/wanted-release";
+
 /// Annotation on `ClusterVersion` and `HostedCluster`: what the update that is wanted stood for when it was first seen, as a JSON object with `version`,
 /// `image` and the `wish` as it was written (CV-4). Written by the operator.
 pub const WANTED_IMAGE: &str = "changemanagement.openshift.io/wanted-image";

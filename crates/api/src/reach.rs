@@ -65,6 +65,7 @@ pub struct ClusterChangeGate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-tidegate-rules" = team_rules()))]
 pub struct ChangeGateSpec {
     /// When what is held may change.
     pub change_management: GateStanza,
@@ -88,16 +89,11 @@ pub struct ChangeGateSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
-#[schemars(extend("x-tidegate-rules" = [{
-    "rule": "!has(self.changeManagement.byPolicy) || !has(self.changeManagement.byPolicy.kind) || \
-             self.changeManagement.byPolicy.kind == 'ChangeManagementPolicy'",
-    "message": "a ClusterChangeGate names a ChangeManagementPolicy: a HostedChangeManagementPolicy belongs to a namespace",
-    "fieldPath": ".changeManagement.byPolicy.kind",
-}]))]
+#[schemars(extend("x-tidegate-rules" = platform_rules()))]
 pub struct ClusterChangeGateSpec {
     /// When what is held may change.
     pub change_management: GateStanza,
-    /// In which namespaces, by their labels; in all of them if absent. Workloads in `kube-*`, `openshift-*` and the namespace of the
+    /// In which namespaces, by their labels; in all of them, and for what belongs to the whole cluster, if absent. Workloads in `kube-*`, `openshift-*` and the namespace of the
     /// operator are left alone unless this names their namespace by the label `kubernetes.io/metadata.name`: an update of the control
     /// plane that has begun rolls them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,13 +160,14 @@ pub enum PolicyKind {
 #[schemars(extend("x-tidegate-rules" = offer_rules()))]
 pub struct Hold {
     /// What is held: `Deployments`, `StatefulSets` or `DaemonSets` (their rollouts), `HelmReleases` (installs, upgrades and rollbacks by
-    /// Helm), `Applications` (syncs by Argo CD) or `KuredLock` (the lock that a node takes before kured reboots it).
+    /// Helm), `Applications` (syncs by Argo CD), `KuredLock` (the lock that a node takes before kured reboots it), `MachineConfigPools` (nodes
+    /// that the machine-config-operator of OpenShift changes, other than the masters) or `ClusterVersion` (updates of the control plane of OpenShift).
     pub what: What,
     /// How: `Queue` (everybody may say what they want, and its first act waits) or `Refuse` (who says what they want is refused). What
     /// the room offers first, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<Way>,
-    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured. What `selector` matches is held too; without both, all.
+    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the pool. What `selector` matches is held too; without both, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), inner(length(min = 1, max = 253)))]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
@@ -202,6 +199,10 @@ pub enum What {
     Applications,
     /// The lock that a node takes before kured reboots it.
     KuredLock,
+    /// Nodes that the machine-config-operator of OpenShift changes, other than the masters.
+    MachineConfigPools,
+    /// Updates of the control plane of OpenShift, and with them its nodes (CV-2).
+    ClusterVersion,
     /// Written by something newer than this build; lowers to a problem and a closed gate.
     #[serde(other)]
     #[schemars(skip)]
@@ -267,7 +268,69 @@ pub const OFFERS: &[Offer] = &[
     },
     Offer { what: What::Applications, name: "Applications", ways: &[QUEUE], allows: &[] },
     Offer { what: What::KuredLock, name: "KuredLock", ways: &[QUEUE], allows: &[] },
+    Offer {
+        what: What::MachineConfigPools,
+        name: MACHINE_CONFIG_POOLS,
+        ways: &[QUEUE],
+        allows: &[],
+    },
+    // CV-6: `Queue` turns what somebody asks for into a wish, where the server can.
+    Offer {
+        what: What::ClusterVersion,
+        name: CLUSTER_VERSION,
+        ways: &[QUEUE, REFUSE],
+        allows: &[],
+    },
 ];
+
+const MACHINE_CONFIG_POOLS: &str = "MachineConfigPools";
+const CLUSTER_VERSION: &str = "ClusterVersion";
+
+/// RCH-13: what belongs to the whole cluster is in no namespace, so no team holds it.
+fn team_rules() -> Value {
+    json!([{
+        "rule": "!self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion'])",
+        "message": "MachineConfigPools and ClusterVersion belong to the cluster: a ClusterChangeGate holds them",
+        "fieldPath": ".holds",
+    }])
+}
+
+fn platform_rules() -> Value {
+    json!([
+        {
+            "rule": "!has(self.changeManagement.byPolicy) || !has(self.changeManagement.byPolicy.kind) || \
+                     self.changeManagement.byPolicy.kind == 'ChangeManagementPolicy'",
+            "message": "a ClusterChangeGate names a ChangeManagementPolicy: a HostedChangeManagementPolicy belongs to a namespace",
+            "fieldPath": ".changeManagement.byPolicy.kind",
+        },
+        {
+            "rule": "!has(self.namespaceSelector) || !self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion'])",
+            "message": "MachineConfigPools and ClusterVersion are in no namespace: hold them without namespaceSelector",
+            "fieldPath": ".namespaceSelector",
+        },
+    ])
+}
+
+/// RCH-12: how what belongs to the whole cluster is chosen.
+fn choice_rules() -> [Value; 3] {
+    [
+        json!({
+            "rule": "self.what != 'ClusterVersion' || !has(self.names)",
+            "message": "there is one ClusterVersion: leave names out",
+            "fieldPath": ".names",
+        }),
+        json!({
+            "rule": "!(self.what in ['MachineConfigPools', 'ClusterVersion']) || !has(self.selector)",
+            "message": "selector is for what runs in namespaces: choose MachineConfigPools by names",
+            "fieldPath": ".selector",
+        }),
+        json!({
+            "rule": "self.what != 'MachineConfigPools' || !has(self.names) || !('master' in self.names)",
+            "message": "the masters follow ClusterVersion: hold that",
+            "fieldPath": ".names",
+        }),
+    ]
+}
 
 fn offer_rules() -> Value {
     let quoted = |names: &[&str]| {
@@ -299,7 +362,8 @@ fn offer_rules() -> Value {
         "message": "this room lets nothing pass by allow: leave it out",
         "fieldPath": ".allow",
     });
-    OFFERS.iter().map(ways).chain(with.into_iter().map(allows)).chain([none]).collect()
+    let rules = OFFERS.iter().map(ways).chain(with.into_iter().map(allows)).chain([none]);
+    rules.chain(choice_rules()).collect()
 }
 
 /// What becomes of a first write that a gate does not permit.

@@ -27,6 +27,8 @@ pub(crate) struct Module {
     versioned: &'static str,
     /// Each program with its package.
     programs: &'static [(&'static str, &'static str)],
+    /// Each file that is taken out of the module whose version counts, with its path there.
+    files: &'static [(&'static str, &'static str)],
     /// Where the programs expect their version at link time.
     stamps: fn(&str) -> String,
     /// How long the first build takes, for whoever waits.
@@ -46,6 +48,7 @@ pub(crate) const CONTROL_PLANE: Module = Module {
         ("kubectl", "k8s.io/kubernetes/cmd/kubectl"),
         ("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
     ],
+    files: &[],
     stamps: kubernetes_stamps,
     patience: "five minutes or more",
 };
@@ -58,8 +61,31 @@ pub(crate) const HELM: Module = Module {
     go_sum: include_str!("../helm/go.sum"),
     versioned: "helm.sh/helm/v4",
     programs: &[("helm", "helm.sh/helm/v4/cmd/helm")],
+    files: &[],
     stamps: |version| format!(" -X helm.sh/helm/v4/internal/version.version={version}"),
     patience: "three minutes or more",
+};
+
+/// The definitions that a stock OpenShift serves.
+pub(crate) const OPENSHIFT: Module = Module {
+    name: "openshift",
+    instead: "TIDEGATE_OPENSHIFT",
+    go_mod: include_str!("../openshift/go.mod"),
+    go_sum: include_str!("../openshift/go.sum"),
+    versioned: "github.com/openshift/api",
+    programs: &[],
+    files: &[
+        (
+            "clusterversions.yaml",
+            "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusterversions-Default.crd.yaml",
+        ),
+        (
+            "machineconfigpools.yaml",
+            "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_machineconfigpools.crd.yaml",
+        ),
+    ],
+    stamps: |_| String::new(),
+    patience: "a few seconds",
 };
 
 /// Without these a server built from modules calls itself v0.0.0-master, and kubectl warns of skew.
@@ -177,7 +203,40 @@ impl Module {
             self.build(program, package, &beside)?;
             say(&format!("    done after {} s", begun.elapsed().as_secs()));
         }
+        if !self.files.is_empty() {
+            let source = self.download(&beside)?;
+            for (name, path) in self.files {
+                fs::copy(source.join(path), beside.join("bin").join(name)).map_err(keep)?;
+            }
+        }
         fs::rename(&beside, place).map_err(keep)
+    }
+
+    /// The folder of the module whose version counts, as the toolchain keeps it after it compared it with `go.sum`.
+    fn download(&self, beside: &Path) -> Result<PathBuf, BuildError> {
+        let module = format!("{}@{}", self.versioned, self.version());
+        let said = Command::new("go")
+            .current_dir(beside)
+            .args(["mod", "download", "-json", &module])
+            .env("GOWORK", "off")
+            .stdin(Stdio::null())
+            .output();
+        let output = match said {
+            Ok(said) if said.status.success() => {
+                let answer: serde_json::Value =
+                    serde_json::from_slice(&said.stdout).unwrap_or_default();
+                match answer["Dir"].as_str() {
+                    Some(folder) => return Ok(PathBuf::from(folder)),
+                    None => format!("no folder is told of {module}"),
+                }
+            }
+            Ok(said) => {
+                let words = [said.stdout, said.stderr].concat();
+                String::from_utf8_lossy(&words).into_owned()
+            }
+            Err(problem) => problem.to_string(),
+        };
+        Err(BuildError::Go { program: self.name, output })
     }
 
     fn build(&self, program: &'static str, package: &str, beside: &Path) -> Result<(), BuildError> {
@@ -221,7 +280,8 @@ mod tests {
 
     #[test]
     fn versions_are_read_from_the_modules() {
-        for (module, version) in [(CONTROL_PLANE, "v1.36.3"), (HELM, "v4.3.1")] {
+        let openshift = (OPENSHIFT, "v0.0.0-20251015095338-264e80a2b6e7");
+        for (module, version) in [(CONTROL_PLANE, "v1.36.3"), (HELM, "v4.3.1"), openshift] {
             assert_eq!(module.version(), version);
             assert_eq!(module.go_version(), "1.26.0");
             assert_eq!(module.digest().len(), 16);

@@ -17,6 +17,7 @@ use crate::{
     embedded::Embedded,
     helm::Helm,
     lent::Lent,
+    module::OPENSHIFT,
     programs::{Missing, Programs},
 };
 
@@ -89,6 +90,35 @@ pub fn with_helm(name: &str, suite: impl FnOnce(&Helm)) {
     let _ = fs::remove_file(&left_out);
     match Helm::find(|name| env::var_os(name)) {
         Ok(helm) => suite(&helm),
+        Err(missing) if may_leave_out() => leave_out(name, &left_out, &missing),
+        Err(missing) => panic!("{name}: {}", chain(&missing)),
+    }
+}
+
+/// Runs `suite` with the definitions of a stock OpenShift, as texts: of `ClusterVersion` and of `MachineConfigPool`. Left out where they
+/// cannot be had.
+///
+/// # Panics
+/// When they are missing where they must be there.
+#[expect(clippy::panic, reason = "called from tests, whose way to fail is a panic")]
+pub fn with_openshift(name: &str, suite: impl FnOnce(&[String])) {
+    let left_out = left_out_file(name);
+    let _ = fs::remove_file(&left_out);
+    let named = env::var_os(OPENSHIFT.instead).filter(|folder| !folder.is_empty());
+    let folder = match named {
+        Some(folder) => Ok(PathBuf::from(folder)),
+        None => OPENSHIFT.folder(|name| env::var_os(name)),
+    };
+    match folder {
+        Ok(folder) => {
+            let text = |file: &str| {
+                let path = folder.join(file);
+                fs::read_to_string(&path).unwrap_or_else(|problem| {
+                    panic!("{name}: {} cannot be read: {problem}", path.display())
+                })
+            };
+            suite(&["clusterversions.yaml", "machineconfigpools.yaml"].map(text));
+        }
         Err(missing) if may_leave_out() => leave_out(name, &left_out, &missing),
         Err(missing) => panic!("{name}: {}", chain(&missing)),
     }

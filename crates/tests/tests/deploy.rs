@@ -130,6 +130,7 @@ fn check_policies() {
     check_file("deploy/chart/templates/updatefreezes.yaml", &updates);
     let hosted = policies::freezes::template_of_hosted();
     check_file("deploy/chart/templates/hostedfreezes.yaml", &hosted);
+    check_file("deploy/chart/templates/queueupdates.yaml", &policies::divert::template());
 }
 
 /// GATE-14
@@ -230,6 +231,12 @@ fn manifests_have_no_drift() {
             "change-gates/change-gates.yaml",
             &["gates", "gateroles", "gateproof"],
             &["changeGates.enabled=true"],
+        ),
+        // Mutating policies need a newer server than the others do.
+        (
+            "queue-updates/queue-updates.yaml",
+            &["queueupdates"],
+            &["changeGates.enabled=true", "changeGates.queueUpdates=true"],
         ),
         (
             "node-freezes/node-freezes.yaml",

@@ -349,7 +349,7 @@ impl Cluster {
     /// Tries a first write, which the server judges and does not keep.
     pub(crate) fn try_write(&self, probe: &Probe) -> Result<(), CallError> {
         let kind = Resource::new(probe.first.api_version, probe.first.kind);
-        let namespace = Some(probe.namespace.as_str());
+        let namespace = probe.namespace.as_deref();
         let answer = match &probe.first.write {
             Write::Create(object) => {
                 let all = kind.collection(namespace);

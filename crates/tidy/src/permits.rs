@@ -61,6 +61,12 @@ pub fn admission(manifest: &str) -> Vec<(&'static str, Value)> {
             Some("ValidatingAdmissionPolicyBinding") => {
                 "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
             }
+            Some("MutatingAdmissionPolicy") => {
+                "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies"
+            }
+            Some("MutatingAdmissionPolicyBinding") => {
+                "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings"
+            }
             _ => return None,
         };
         Some((collection, document))

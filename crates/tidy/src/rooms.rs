@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use api::names;
+use api::{names, schema::Scope};
 use tidegate_core::reach::rooms::{Nudge, ROOMS, SystemNamespaces, Targets, Waits};
 
 /// How the core group is written in a rule of the server.
@@ -59,6 +59,9 @@ pub fn reference() -> String {
             let _ = writeln!(text, "- It looks only at those with the label `{key}={value}`.");
         }
         let system = match room.system {
+            _ if room.scope() == Scope::Cluster => {
+                "A gate of the cluster without `namespaceSelector` holds it, and no gate of a namespace."
+            }
             SystemNamespaces::LeftAlone => {
                 "A gate of the cluster leaves `kube-*`, `openshift-*` and the namespace of the operator alone, unless it names them."
             }
@@ -88,7 +91,13 @@ pub fn reference() -> String {
                     names::plural(kind.name)
                 )
             }
-            None => "The status of a gate counts nothing of it.".to_owned(),
+            None => match room.gated {
+                Some(kind) => format!(
+                    "The status of a gate tells how many `{}` it holds, and which of them wait.",
+                    names::plural(kind.name)
+                ),
+                None => "The status of a gate counts nothing of it.".to_owned(),
+            },
         };
         let _ = writeln!(text, "- {counted}");
         let _ = writeln!(text, "- Tried with: {}.", room.tried);

@@ -133,8 +133,8 @@ pub const MOVERS: &[Mover] = &[
             Mark::Definition("machineconfigpools.machineconfiguration.openshift.io"),
             Mark::Image("machine-config-operator"),
         ],
-        rooms: &[],
-        beyond: Some("no room holds a stock one; where Tidegate manages pools, their stanza does"),
+        rooms: &[What::MachineConfigPools],
+        beyond: Some("where Tidegate manages pools, their stanza holds them too"),
     },
     Mover {
         name: "cluster-version-operator",
@@ -143,8 +143,8 @@ pub const MOVERS: &[Mover] = &[
             Mark::Definition("clusterversions.config.openshift.io"),
             Mark::Image("cluster-version-operator"),
         ],
-        rooms: &[],
-        beyond: Some("no room holds it; the stanza of ClusterVersion tells, and its owner asks"),
+        rooms: &[What::ClusterVersion],
+        beyond: Some("where updates begin by marks, the stanza of ClusterVersion holds them"),
     },
     Mover {
         name: "Argo Rollouts",

@@ -2,7 +2,7 @@
 //!
 //! A gate is tried on something that it selects, with the rights of whoever asks. One that is open now refuses nothing, so nothing is proven then.
 
-use api::{names::PROBE, reach::What};
+use api::{names::PROBE, reach::What, schema::Scope};
 use serde_json::Value;
 
 use crate::{
@@ -19,8 +19,8 @@ use crate::{
 /// A first write that is tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// Its namespace.
-    pub namespace: String,
+    /// Its namespace, if it is in one.
+    pub namespace: Option<String>,
     /// What is written.
     pub first: FirstWrite,
 }
@@ -42,7 +42,7 @@ pub enum Proof {
 pub fn probe<'a>(
     gate: &Holder,
     room: &Room,
-    objects: impl Iterator<Item = &'a Value>,
+    objects: impl Iterator<Item = &'a Value> + Clone,
     labels_of_namespace: impl Fn(&str) -> Option<&'a Labels>,
     operators: &str,
 ) -> Result<Probe, String> {
@@ -55,6 +55,7 @@ pub fn probe<'a>(
         return release(hold, own);
     }
     let kind = Called::of_room(room.what).ok_or("nobody knows which objects it holds")?;
+    let nodes = objects.clone();
     let chosen = objects.filter(|object| object["kind"] == kind.kind).find(|object| {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let namespace = text("/metadata/namespace");
@@ -63,7 +64,7 @@ pub fn probe<'a>(
             room,
             name: text("/metadata/name"),
             labels: labels.as_ref(),
-            namespace: Some(namespace),
+            namespace: Some(namespace).filter(|_| kind.scope == Scope::Namespaced),
             namespace_labels: labels_of_namespace(namespace),
             operators,
         };
@@ -71,7 +72,13 @@ pub fn probe<'a>(
     });
     let chosen = chosen.ok_or_else(|| format!("there is no {} that it selects", kind.kind))?;
     let text = |path: &str| chosen.pointer(path).and_then(Value::as_str).unwrap_or_default();
-    let namespace = text("/metadata/namespace").to_owned();
+    let namespace = Some(text("/metadata/namespace").to_owned()).filter(|own| !own.is_empty());
+    if room.what == What::MachineConfigPools {
+        let pool = text("/metadata/name");
+        let first = trial::order(pool, nodes);
+        let first = first.ok_or_else(|| format!("there is no Node of the pool {pool}"))?;
+        return Ok(Probe { namespace, first });
+    }
     let how = hold["how"].as_str().unwrap_or_else(|| room.first_way());
     let first = trial::on(room.what, how, chosen).ok_or("nobody knows how to try it")?;
     Ok(Probe { namespace, first })
@@ -85,7 +92,7 @@ fn release(hold: &Value, own: Option<&str>) -> Result<Probe, String> {
     let namespace =
         own.ok_or("it is of the platform, and nobody knows where a release would be")?;
     let name = hold.pointer("/names/0").and_then(Value::as_str).unwrap_or(PROBE);
-    Ok(Probe { namespace: namespace.to_owned(), first: trial::release(name) })
+    Ok(Probe { namespace: Some(namespace.to_owned()), first: trial::release(name) })
 }
 
 /// What the answer to a try proves: nothing if it was taken, or the code and the message of the refusal.
@@ -132,6 +139,17 @@ mod tests {
         probe(&gate(holds), room, objects.iter(), |_| None, "tidegate-system")
     }
 
+    /// The same of a gate of the platform on what is in no namespace.
+    fn wide(room: What, objects: &[Value]) -> Result<Probe, String> {
+        let room = ROOMS.iter().find(|known| known.what == room).unwrap();
+        let document = json!({"metadata": {"name": "g"},
+            "spec": {"changeManagement": {"strategy": "Restrictive"}, "holds": [{"what": room.name_of()}]}});
+        let mut snapshot = Snapshot::default();
+        snapshot.add(&kinds::CLUSTER_CHANGE_GATE, &document);
+        let gate = held::holders(&snapshot, [(&kinds::CLUSTER_CHANGE_GATE, &document)]).remove(0);
+        probe(&gate, room, objects.iter(), |_| None, "tidegate-system")
+    }
+
     fn object(kind: &str, name: &str) -> Value {
         json!({"kind": kind, "metadata": {"name": name, "namespace": "shop", "uid": "u"},
             "spec": {"selector": {}, "template": {"metadata": {"labels": {"app": name}}}}})
@@ -164,7 +182,23 @@ mod tests {
             "{kured:?}"
         );
         let release = tried(&json!({"what": "HelmReleases"}), What::HelmReleases, &[]).unwrap();
-        assert_eq!((release.first.kind, release.namespace.as_str()), ("Secret", "shop"));
+        assert_eq!((release.first.kind, release.namespace.as_deref()), ("Secret", Some("shop")));
+        let node = json!({"kind": "Node", "metadata": {"name": "n1",
+            "annotations": {DESIRED_CONFIG: "rendered-worker-0123"}}});
+        let pool = json!({"kind": "MachineConfigPool", "metadata": {"name": "worker"}});
+        let version = json!({"kind": "ClusterVersion", "metadata": {"name": "version"}});
+        let order = wide(What::MachineConfigPools, &[pool.clone(), node]).unwrap();
+        assert_eq!((order.first.kind, &order.namespace), ("Node", &None));
+        let Write::Patch(name, change) = &order.first.write else { panic!("{order:?}") };
+        let told = &change["metadata"]["annotations"][DESIRED_CONFIG];
+        assert_eq!((name.as_str(), told), ("n1", &json!("rendered-worker-tidegateprobe")));
+        let unknown = wide(What::MachineConfigPools, &[pool]).unwrap_err();
+        assert_eq!(unknown, "there is no Node of the pool worker");
+        let update = wide(What::ClusterVersion, &[version]).unwrap();
+        assert!(
+            matches!(&update.first.write, Write::Create(made) if made["spec"]["desiredUpdate"]["version"] == "0.0.1"),
+            "{update:?}"
+        );
         let none = tried(&json!({"what": "StatefulSets"}), What::StatefulSets, &web).unwrap_err();
         assert_eq!(none, "there is no StatefulSet that it selects");
     }

@@ -245,7 +245,10 @@ impl SeenFreeze {
         });
         let of_team = self.key.namespace.is_some();
         let spared = !of_team && !self.names_namespaces() && is_left_alone(target.room, place);
+        let is_in_none = target.room.scope() == Scope::Cluster;
         let reached = match (&self.key.namespace, &self.namespaces) {
+            // RCH-13
+            (Some(_), _) | (None, Namespaces::Chosen(Some(_))) if is_in_none => Selects::No,
             (Some(namespace), _) => Selects::when(**namespace == *place.namespace),
             (None, Namespaces::All) => Selects::Yes,
             (None, Namespaces::Chosen(None)) => Selects::CannotTell,

@@ -2,7 +2,8 @@
 
 use api::{
     kinds,
-    reach::{Mode, PolicyKind},
+    reach::{Mode, PolicyKind, What},
+    schema::Scope,
 };
 use serde_json::{Map, Value, json};
 
@@ -36,6 +37,7 @@ pub struct WantedGate<'a> {
 impl WantedGate<'_> {
     /// The gate as it is written, or why it cannot be: the field, and what is wrong with it.
     pub fn written(&self) -> Result<(Key, Value), String> {
+        self.reaches()?;
         let kind = match self.namespace {
             Some(_) => &kinds::CHANGE_GATE,
             None => &kinds::CLUSTER_CHANGE_GATE,
@@ -67,6 +69,35 @@ impl WantedGate<'_> {
         written(kind, self.namespace, self.name, fields)
     }
 
+    /// Whether it can reach what its room holds, and choose of it (RCH-12, RCH-13).
+    fn reaches(&self) -> Result<(), String> {
+        let room = self.room.name_of();
+        if self.room.scope() == Scope::Namespaced {
+            return Ok(());
+        }
+        if self.namespace.is_some() {
+            return Err(format!(
+                "spec.holds[0].what: {room} belongs to the cluster\n  hint: make it a gate of the platform, by --platform"
+            ));
+        }
+        if self.namespaces.is_some() {
+            return Err(format!("spec.namespaceSelector: {room} is in no namespace"));
+        }
+        if self.selector.is_some() {
+            return Err(format!("spec.holds[0].selector: {room} is not chosen by labels"));
+        }
+        if self.names.iter().any(|name| self.room.leaves_out(name)) {
+            return Err(
+                "spec.holds[0].names: the masters follow ClusterVersion\n  hint: hold that"
+                    .to_owned(),
+            );
+        }
+        if self.room.what == What::ClusterVersion && !self.names.is_empty() {
+            return Err("spec.holds[0].names: there is one ClusterVersion".to_owned());
+        }
+        Ok(())
+    }
+
     /// Whether its room offers a way, which only the definition knows otherwise.
     fn offered(&self, how: &str) -> Result<(), String> {
         let ways = self.room.offer().map_or(&[][..], |offer| offer.ways);
@@ -89,6 +120,7 @@ impl WantedGate<'_> {
         let place = match (self.namespace, self.namespaces) {
             (Some(namespace), _) => format!("in namespace {namespace}"),
             (None, Some(labels)) => format!("in namespaces with {labels}"),
+            (None, None) if self.room.scope() == Scope::Cluster => "in the cluster".to_owned(),
             (None, None) => "in all namespaces but those of the system".to_owned(),
         };
         let does = match self.mode {
@@ -209,6 +241,43 @@ mod tests {
             json!([{"what": "Deployments", "how": "Refuse", "selector": {"matchLabels": {"tier": "web"},
                 "matchExpressions": [{"key": "canary", "operator": "DoesNotExist"}]}}])
         );
+    }
+
+    /// RCH-12, RCH-13: what belongs to the cluster is held by the platform, and chosen by name.
+    #[test]
+    fn what_is_in_no_namespace_is_held_by_the_platform() {
+        let pools = || room(What::MachineConfigPools).unwrap();
+        let worker = ["worker".to_owned()];
+        let gate = WantedGate { room: pools(), names: &worker, ..wanted(None) };
+        let (key, document) = gate.written().unwrap();
+        assert_eq!(key.to_string(), "ClusterChangeGate/web");
+        let holds = json!([{"what": "MachineConfigPools", "names": ["worker"]}]);
+        assert_eq!(document["spec"]["holds"], holds);
+        assert!(gate.meaning().contains(", of worker in the cluster; "), "{}", gate.meaning());
+        let master = ["master".to_owned()];
+        let plane = room(What::ClusterVersion).unwrap();
+        for (wanted, said) in [
+            (WantedGate { room: pools(), ..wanted(Some("shop")) }, "spec.holds[0].what: "),
+            (
+                WantedGate { room: pools(), namespaces: Some("a=b"), ..wanted(None) },
+                "spec.namespaceSelector: ",
+            ),
+            (
+                WantedGate { room: pools(), selector: Some("a=b"), ..wanted(None) },
+                "spec.holds[0].selector: ",
+            ),
+            (
+                WantedGate { room: pools(), names: &master, ..wanted(None) },
+                "spec.holds[0].names: the masters follow ClusterVersion",
+            ),
+            (
+                WantedGate { room: plane, names: &worker, ..wanted(None) },
+                "spec.holds[0].names: there is one ClusterVersion",
+            ),
+        ] {
+            let error = wanted.written().unwrap_err();
+            assert!(error.starts_with(said), "{error}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What do people call what rooms hold? For the command line, where somebody names a kind.
 
-use api::reach::What;
+use api::{reach::What, schema::Scope};
 use serde_json::Value;
 
 use super::{
@@ -21,6 +21,8 @@ pub struct Called {
     pub rooms: &'static [What],
     /// Where the labels stand by which it is chosen (RCH-12); none where no object of this kind bears them.
     pub labels: Option<&'static str>,
+    /// Whether it lives in namespaces.
+    pub scope: Scope,
 }
 
 const OWN: Option<&str> = Some("/metadata/labels");
@@ -33,6 +35,7 @@ pub const CALLED: &[Called] = &[
         words: &["deployments", "deployment", "deploy"],
         rooms: &[What::Deployments],
         labels: Some("/spec/template/metadata/labels"),
+        scope: Scope::Namespaced,
     },
     Called {
         kind: "StatefulSet",
@@ -40,6 +43,7 @@ pub const CALLED: &[Called] = &[
         words: &["statefulsets", "statefulset", "sts"],
         rooms: &[What::StatefulSets],
         labels: OWN,
+        scope: Scope::Namespaced,
     },
     Called {
         kind: "DaemonSet",
@@ -47,6 +51,7 @@ pub const CALLED: &[Called] = &[
         words: &["daemonsets", "daemonset", "ds"],
         rooms: &[What::DaemonSets, What::KuredLock],
         labels: OWN,
+        scope: Scope::Namespaced,
     },
     Called {
         kind: "Application",
@@ -54,6 +59,7 @@ pub const CALLED: &[Called] = &[
         words: &["applications", "application", "app"],
         rooms: &[What::Applications],
         labels: OWN,
+        scope: Scope::Namespaced,
     },
     // Helm keeps a release in Secrets, one for each revision, and what it labels them with changes.
     Called {
@@ -62,6 +68,23 @@ pub const CALLED: &[Called] = &[
         words: &["helmreleases", "helmrelease", "release"],
         rooms: &[What::HelmReleases],
         labels: None,
+        scope: Scope::Namespaced,
+    },
+    Called {
+        kind: "MachineConfigPool",
+        api_version: "machineconfiguration.openshift.io/v1",
+        words: &["machineconfigpools", "machineconfigpool", "mcp"],
+        rooms: &[What::MachineConfigPools],
+        labels: OWN,
+        scope: Scope::Cluster,
+    },
+    Called {
+        kind: "ClusterVersion",
+        api_version: "config.openshift.io/v1",
+        words: &["clusterversions", "clusterversion"],
+        rooms: &[What::ClusterVersion],
+        labels: OWN,
+        scope: Scope::Cluster,
     },
 ];
 

@@ -2,7 +2,7 @@
 //!
 //! [`held_by`] is the one answer, as the server judges it; [`is_chosen`] and [`is_left_alone`] are its parts that freezes share.
 
-use api::reach::LabelSelector;
+use api::{reach::LabelSelector, schema::Scope};
 
 use super::{
     rooms::{Room, SystemNamespaces},
@@ -38,6 +38,9 @@ pub fn is_chosen(
     selector: Option<&LabelSelector>,
     target: &Target<'_>,
 ) -> bool {
+    if target.room.leaves_out(target.name) {
+        return false;
+    }
     let by_name = names.map(|names| names.iter().any(|name| name == target.name));
     let by_label = selector.map(|selector| chooses(selector, target.labels));
     match (by_name, by_label) {
@@ -67,7 +70,10 @@ pub fn held_by<'g>(
         hold.room == target.room.what
             && is_chosen(hold.names.as_deref(), hold.selector.as_ref(), target)
     });
+    let is_in_none = target.room.scope() == Scope::Cluster;
     let reached = match (own, &gate.namespaces) {
+        // RCH-13: what is in no namespace is chosen by gates of the cluster that choose none.
+        (Some(_), _) | (None, Some(_)) if is_in_none => Selects::No,
         (Some(own), _) => Selects::when(own == place.namespace),
         (None, None) if gate.everywhere => Selects::when(!is_left_alone(target.room, place)),
         // It chooses, and nobody can read how.

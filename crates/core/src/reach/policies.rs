@@ -9,13 +9,17 @@
 
 use std::fmt::Write as _;
 
-use api::{names, schema::Kind};
+use api::{
+    names,
+    schema::{Kind, Scope},
+};
 
 use super::{
     fresh,
     rooms::{ROOMS, Room, SystemNamespaces, Write},
 };
 
+pub mod divert;
 pub mod freezes;
 mod nudges;
 mod overrides;
@@ -60,6 +64,8 @@ pub struct Policy {
     pub parameter: Parameter,
     /// What it does.
     pub action: Action,
+    /// The condition of the chart under which it is rendered; wherever gates are, if none.
+    pub rendered: Option<&'static str>,
     /// The rules of its resources, as text of the chart.
     rules: String,
     /// What must be so for it to look: name and expression.
@@ -116,6 +122,17 @@ impl Parameter {
             Self::ClusterChangeFreeze => "'ClusterChangeFreeze ' + params.metadata.name",
         }
     }
+
+    /// Whether it belongs to the whole cluster.
+    fn is_of_cluster(self) -> bool {
+        matches!(self, Self::ClusterChangeGate | Self::ClusterChangeFreeze)
+    }
+
+    /// Whether it holds anything of a room. A parameter that lives in a namespace is looked for in that of the write, and what is in none would
+    /// be refused to everybody.
+    pub fn judges(self, room: &Room) -> bool {
+        self.is_of_cluster() || room.scope() == Scope::Namespaced
+    }
 }
 
 /// Every policy, in the order of the rooms.
@@ -129,7 +146,8 @@ pub fn policies() -> Vec<Policy> {
                 vec![freezes::policy(room, parameter)]
             }
         };
-        PARAMETERS.map(of).into_iter().flatten().collect::<Vec<_>>()
+        let known = PARAMETERS.into_iter().filter(|parameter| parameter.judges(room));
+        known.flat_map(of).collect::<Vec<_>>()
     };
     ROOMS.iter().flat_map(each).collect()
 }
@@ -235,6 +253,7 @@ fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
         suffix,
         parameter,
         action,
+        rendered: room.rendered,
         rules: looked_at(room),
         conditions: vec![
             ("begins", room.begins.to_owned()),
@@ -261,6 +280,12 @@ fn looked_at(room: &Room) -> String {
         let _ = writeln!(text, "    objectSelector:\n      matchLabels: {{{key}: {value}}}");
     }
     text
+}
+
+/// The same of changes of what is there.
+fn looked_at_updates(room: &Room) -> String {
+    let changes = |write: &Write| Write { operations: &["UPDATE"], ..*write };
+    rules(&room.writes.iter().map(changes).collect::<Vec<_>>())
 }
 
 fn rules(writes: &[Write]) -> String {
@@ -307,7 +332,7 @@ fn variables(room: &Room, parameter: Parameter) -> Vec<(&'static str, String)> {
     ];
     let mut held = "variables.holds.size() > 0 && !variables.exempt".to_owned();
     if parameter == Parameter::ClusterChangeGate {
-        variables.push(("here", here(room.system)));
+        variables.push(("here", here(room)));
         held.push_str(" && variables.here");
     }
     variables.push(("held", held));
@@ -349,11 +374,15 @@ fn variables(room: &Room, parameter: Parameter) -> Vec<(&'static str, String)> {
 }
 
 /// RCH-13: where a gate of the cluster holds.
-fn here(system: SystemNamespaces) -> String {
+fn here(room: &Room) -> String {
     let selector = "params.spec.namespaceSelector";
+    // What is in no namespace is chosen only without a selector of namespaces.
+    if room.scope() == Scope::Cluster {
+        return format!("!has({selector})");
+    }
     let selected =
         format!("(!has({selector}) || {})", selects(selector, "namespaceObject.metadata"));
-    if system == SystemNamespaces::Held {
+    if room.system == SystemNamespaces::Held {
         return selected;
     }
     format!(
@@ -376,7 +405,9 @@ fn validations(
         Action::Warn => "!variables.held",
     };
     let called = parameter.called();
-    let adds = room.adds;
+    let way = format!("(has(hold.how) ? hold.how : '{}')", room.first_way());
+    let queues = format!("variables.holds.exists(hold, {way} == 'Queue')");
+    let adds = room.adds.replace("{queues}", &queues);
     let verb = match action {
         Action::Deny => "held by ",
         Action::Warn => "would be held by ",
@@ -455,7 +486,11 @@ impl Policy {
     fn template(&self) -> String {
         let Self { suffix, rules, .. } = self;
         let name = called_in_chart(suffix);
-        let mut text = head("ValidatingAdmissionPolicy", suffix);
+        let mut text = String::new();
+        if let Some(condition) = self.rendered {
+            let _ = writeln!(text, "{{{{- if {condition} }}}}");
+        }
+        text.push_str(&head("ValidatingAdmissionPolicy", suffix));
         let (failure, actions) = match self.action {
             Action::Deny => ("Fail", "Deny"),
             // A warning stands in nobody's way.
@@ -494,6 +529,9 @@ impl Policy {
             text,
             "  policyName: {name}\n  validationActions: [{actions}]\n  paramRef:\n    selector: {{}}\n    parameterNotFoundAction: Allow"
         );
+        if self.rendered.is_some() {
+            text.push_str("{{- end }}\n");
+        }
         text
     }
 }

@@ -4,16 +4,20 @@
 //! what is held, and what is *not* held (RCH-6). Policies, chart and reference are rendered from this table; a new room is a new row.
 
 mod applications;
+mod cluster_version;
 mod daemon_sets;
 mod deployments;
 mod helm_releases;
 mod kured;
 mod leaving;
+mod machine_config_pools;
+mod ordered;
 mod stateful_sets;
 
 use api::{
+    machine::names::MASTER,
     reach::{OFFERS, Offer, PendingChange, What},
-    schema::Kind,
+    schema::{Kind, Scope},
 };
 use serde_json::Value;
 
@@ -28,7 +32,12 @@ pub const ROOMS: &[Room] = &[
     helm_releases::ROOM,
     applications::ROOM,
     kured::ROOM,
+    machine_config_pools::ROOM,
+    cluster_version::ROOM,
 ];
+
+/// Updates of the control plane.
+pub const UPDATES: &Room = &cluster_version::ROOM;
 
 /// What is known about one kind of change that others make.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +53,8 @@ pub struct Room {
     /// A label, with its value, that whatever begins something always has: the server looks at nothing else. For kinds that everybody
     /// writes, because a server that starts refuses for a second whatever it would look at (RCH-7).
     pub marked: Option<(&'static str, &'static str)>,
+    /// The condition of the chart under which its policies are rendered; wherever gates are, if none.
+    pub rendered: Option<&'static str>,
     /// Whether a write may begin something, whatever a gate says: an expression over `object`, `oldObject` and `request`. It comes first, so
     /// that other writes cost little.
     pub begins: &'static str,
@@ -55,7 +66,8 @@ pub struct Room {
     /// `{way}`, whether its selector matches the labels of the metadata `x` for `{selects:x}`, and whether it lists the option `x` in `allow`
     /// for `{allows:x}`.
     pub holds: &'static str,
-    /// What is added to a refusal, because a person who meets it would ask: an expression with a text.
+    /// What is added to a refusal, because a person who meets it would ask: an expression with a text, in which `{queues}` is whether a hold that
+    /// selects the write queues.
     pub adds: &'static str,
     /// What a gate of the cluster does in namespaces of the system.
     pub system: SystemNamespaces,
@@ -67,6 +79,8 @@ pub struct Room {
     pub tried: &'static str,
     /// What can be counted of it; none where the objects are nobody's business, or tell nothing.
     pub targets: Option<Targets>,
+    /// The kind by which it is counted where that is looked at anyway, because it may carry a stanza of ours.
+    pub gated: Option<&'static Kind>,
 }
 
 /// What is read of the objects that a room holds.
@@ -145,9 +159,28 @@ impl Room {
         OFFERS.iter().find(|offer| offer.what == self.what)
     }
 
+    /// Where what it holds is.
+    pub fn scope(&self) -> Scope {
+        match self.what {
+            What::MachineConfigPools | What::ClusterVersion => Scope::Cluster,
+            What::Deployments
+            | What::StatefulSets
+            | What::DaemonSets
+            | What::HelmReleases
+            | What::Applications
+            | What::KuredLock
+            | What::Unknown => Scope::Namespaced,
+        }
+    }
+
     /// Its name on the wire.
     pub fn name_of(&self) -> &'static str {
         self.offer().map_or("", |offer| offer.name)
+    }
+
+    /// Whether it never holds what bears this name: the masters follow `ClusterVersion` (RCH-12, CV-2).
+    pub fn leaves_out(&self, name: &str) -> bool {
+        self.what == What::MachineConfigPools && name == MASTER
     }
 
     /// What waits, as far as documents tell.

@@ -54,6 +54,9 @@ pub(crate) fn names_room(hold: &Value) -> bool {
 }
 
 fn chosen(hold: &Value, asked: &Asked<'_>) -> Selects {
+    if asked.room.leaves_out(asked.name) {
+        return Selects::No;
+    }
     let names = hold.get("names").and_then(Value::as_array);
     let is_named = names.map(|list| Selects::when(list.iter().any(|name| name == asked.name)));
     let labelled = selector(hold, "selector").map(|selector| match selector {

@@ -5,6 +5,7 @@
 //! in a namespace of its own, where nothing is but what it tries with ([`for_nothing`]).
 
 use api::{
+    machine::names::DESIRED_CONFIG,
     names::{PROBE, TRIED_BY},
     reach::What,
 };
@@ -51,8 +52,29 @@ pub fn on(what: What, how: &str, object: &Value) -> Option<FirstWrite> {
         }
         What::Applications => patch(json!({"operation": {"sync": {"revision": PROBE}}})),
         What::KuredLock => patch(json!({"metadata": {"annotations": {LOCK: lock()}}})),
+        // A new one, because what somebody asks of the one that is there may be queued instead of refused.
+        What::ClusterVersion => {
+            let made = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": PROBE},
+                "spec": {"clusterID": "00000000-0000-4000-8000-000000000000", "desiredUpdate": {"version": "0.0.1"}}});
+            FirstWrite { api_version, kind, write: Write::Create(made) }
+        }
         _ => return None,
     })
+}
+
+/// An order to one of these nodes, of a pool: a configuration that nobody rendered, by a name of that pool. None if no node is of it.
+pub fn order<'a>(pool: &str, nodes: impl Iterator<Item = &'a Value>) -> Option<FirstWrite> {
+    let told = |node: &&Value| {
+        let noted = node.pointer("/metadata/annotations").and_then(|all| all.get(DESIRED_CONFIG));
+        let noted = noted.and_then(Value::as_str).unwrap_or_default();
+        noted.strip_prefix("rendered-").and_then(|rest| Some(rest.rsplit_once('-')?.0))
+            == Some(pool)
+    };
+    let mut nodes = nodes.filter(|object| object["kind"] == "Node").filter(told);
+    let node = nodes.next()?["metadata"]["name"].as_str()?.to_owned();
+    let order = format!("rendered-{pool}-{}", PROBE.replace('-', ""));
+    let write = Write::Patch(node, json!({"metadata": {"annotations": {DESIRED_CONFIG: order}}}));
+    Some(FirstWrite { api_version: "v1", kind: "Node", write })
 }
 
 /// The first write of a room where nothing of anybody's is, marked by the label [`TRIED_BY`] with this value; none of rooms whose first write
@@ -159,7 +181,7 @@ mod tests {
     /// GATE-13: a new room says how it is tried, or is among those that are tried by people alone.
     #[test]
     fn every_room_is_tried_by_somebody() {
-        let of_cluster: [&str; 0] = [];
+        let of_cluster = ["MachineConfigPools", "ClusterVersion"];
         for room in ROOMS {
             let tried = for_nothing(room.what, "gate");
             assert_eq!(tried.is_none(), of_cluster.contains(&room.name_of()), "{}", room.name_of());

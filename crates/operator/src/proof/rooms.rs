@@ -165,7 +165,7 @@ impl Trials {
     /// Every policy that is tried, where, and by which write; no write where the operator has no right that would serve.
     fn trials(&self) -> Vec<(String, Option<String>, Option<FirstWrite>)> {
         let of = |parameter: Parameter| {
-            ROOMS.iter().map(move |room| {
+            ROOMS.iter().filter(move |room| parameter.judges(room)).map(move |room| {
                 let first = trial::for_nothing(room.what, parameter.slug());
                 (parameter.policy(room), Some(self.namespace.clone()), first)
             })

@@ -15,6 +15,7 @@ mod probes;
 mod releases;
 mod rollouts;
 mod rows;
+mod stock;
 mod syncs;
 mod workloads;
 mod world;
@@ -210,6 +211,37 @@ fn real_operator_writes_the_windows_that_the_server_goes_by() {
 #[test]
 fn embedded_operator_writes_the_windows_that_the_server_goes_by() {
     on_embedded(async |world| kept::by_the_operator(world).await);
+}
+
+/// RCH-3, RCH-12, CV-5, CV-6, GATE-10
+#[test]
+fn real_server_holds_a_stock_openshift_and_nothing_else_of_it() {
+    suite::with_openshift("reach-stock", |definitions| {
+        suite::on_real("reach-stock", Controllers::Absent, async |cluster| {
+            let client = writers::of_real(cluster).await;
+            let world = World::install_with(&client, stock::definitions(definitions)).await;
+            stock::is_judged(&world, stock::Definitions::OfOpenShift).await;
+            stock::is_queued(&world).await;
+        });
+    });
+}
+
+#[test]
+fn embedded_server_holds_a_stock_openshift_and_nothing_else_of_it() {
+    suite::with_openshift("reach-stock-embedded", |definitions| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let definitions = stock::definitions(definitions);
+            let world = World::install_with(&writers::of_embedded(), definitions).await;
+            stock::is_judged(&world, stock::Definitions::OfOpenShift).await;
+        });
+    });
+}
+
+/// With definitions that keep whatever is written, `mode: Preflight` too.
+#[test]
+fn embedded_server_holds_nodes_and_updates_whatever_their_definitions_keep() {
+    on_embedded(async |world| stock::is_judged(world, stock::Definitions::Loose).await);
 }
 
 /// GATE-16, RCH-15

@@ -44,6 +44,26 @@ const KINDS: [(Resource<'_>, &str); 10] = [
     (Resource::new("rbac.authorization.k8s.io/v1", "RoleBinding"), "who may remove the lock"),
 ];
 
+/// What is listed only where a gate holds it, to try that gate on.
+const HELD: [(What, Resource<'_>, &str); 4] = [
+    (
+        What::Applications,
+        Resource::new("argoproj.io/v1alpha1", "Application"),
+        "whether syncs are refused",
+    ),
+    (
+        What::MachineConfigPools,
+        Resource::new("machineconfiguration.openshift.io/v1", "MachineConfigPool"),
+        "whether nodes are held",
+    ),
+    (What::MachineConfigPools, Resource::new("v1", "Node"), "whether nodes are held"),
+    (
+        What::ClusterVersion,
+        Resource::new("config.openshift.io/v1", "ClusterVersion"),
+        "whether updates of the control plane are refused",
+    ),
+];
+
 /// What this command does not look at, whatever it may.
 const NOT_LOOKED_AT: [&str; 4] = [
     "other API servers behind the same address than the one that answered: each refuses by itself",
@@ -147,10 +167,11 @@ fn of_cluster(args: &Doctor, edge: &mut Edge) -> anyhow::Result<Seen> {
     for (kind, what) in KINDS {
         list(&cluster, kind, what, &mut seen);
     }
-    let applications = Resource::new("argoproj.io/v1alpha1", "Application");
-    let held = |holder: &Holder| holder.rooms.iter().any(|room| room.what == What::Applications);
-    if seen.holders.iter().any(|holder| holder.gate().is_some() && held(holder)) {
-        list(&cluster, applications, "whether syncs are refused", &mut seen);
+    for (room, kind, what) in HELD {
+        let held = |holder: &Holder| holder.rooms.iter().any(|held| held.what == room);
+        if seen.holders.iter().any(|holder| holder.gate().is_some() && held(holder)) {
+            list(&cluster, kind, what, &mut seen);
+        }
     }
     let now = cluster.now(edge);
     seen.tried = tried(&cluster, &seen, &args.operator_namespace, now);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use api::reach::Mode;
+use api::{reach::Mode, schema::Scope};
 use clap::{ArgGroup, Args, FromArgMatches as _, Subcommand, ValueEnum};
 use runtime::path::Resource;
 use serde_json::Value;
@@ -72,7 +72,7 @@ enum GateVerb {
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("scope").required(true).multiple(false).args(["platform", "namespace"]))]
 struct Add {
-    /// What to hold: a room such as deployments, statefulsets, daemonsets, helmreleases, applications or kuredlock
+    /// What to hold: a room such as deployments, statefulsets, daemonsets, helmreleases, applications, kuredlock, machineconfigpools or clusterversion
     #[arg(value_name = "ROOM")]
     room: String,
     /// The policy that says when
@@ -199,13 +199,13 @@ fn why(args: &WhyArgs, edge: &mut Edge) -> anyhow::Result<Output> {
             room: rooms::room(*what)?,
             name,
             labels: labels.as_ref(),
-            namespace: Some(namespace),
-            namespace_labels: snapshot.namespace(namespace),
+            namespace,
+            namespace_labels: namespace.and_then(|namespace| snapshot.namespace(namespace)),
             operators: &args.operator_namespace,
         })
     });
     let targets: Vec<Asked<'_>> = targets.collect();
-    let object = format!("{}/{namespace}/{name}", kind.kind);
+    let object = shown(kind, namespace, name);
     let why = Why::new(&holders, object, &targets, at);
     let text =
         output::written(args.formats.output, || why.report(at), |_| why.drawing(at, edge.colour))?;
@@ -213,11 +213,18 @@ fn why(args: &WhyArgs, edge: &mut Edge) -> anyhow::Result<Output> {
     Ok(Output { exit, ..Output::done(text) }.with_problems(&loaded))
 }
 
+fn shown(kind: &Called, namespace: Option<&str>, name: &str) -> String {
+    match namespace {
+        Some(namespace) => format!("{}/{namespace}/{name}", kind.kind),
+        None => format!("{}/{name}", kind.kind),
+    }
+}
+
 /// What somebody calls an object that rooms hold: `KIND/NAME` or `KIND/NAMESPACE/NAME`.
 fn named<'a>(
     text: &'a str,
     namespace: Option<&'a str>,
-) -> anyhow::Result<(&'static Called, &'a str, &'a str)> {
+) -> anyhow::Result<(&'static Called, Option<&'a str>, &'a str)> {
     let parts: Vec<&str> = text.split('/').collect();
     let (kind, own, name) = match parts.as_slice() {
         [kind, name] => (*kind, None, *name),
@@ -225,6 +232,12 @@ fn named<'a>(
         _ => anyhow::bail!("{text:?} is not KIND/NAME"),
     };
     let kind = called::called(kind).map_err(anyhow::Error::msg)?;
+    if kind.scope == Scope::Cluster {
+        if own.is_some() {
+            anyhow::bail!("{} is in no namespace\n  hint: write KIND/NAME", kind.kind);
+        }
+        return Ok((kind, None, name));
+    }
     let Some(namespace) = own.or(namespace).filter(|namespace| !namespace.is_empty()) else {
         anyhow::bail!(
             "{} lives in a namespace\n  hint: give it by -n, or write KIND/NAMESPACE/NAME",
@@ -234,23 +247,28 @@ fn named<'a>(
     if name.is_empty() {
         anyhow::bail!("{text:?} names no object");
     }
-    Ok((kind, namespace, name))
+    Ok((kind, Some(namespace), name))
 }
 
 /// An object of the cluster. A release of Helm is none: it is a name.
-fn read(cluster: &Cluster, kind: &Called, namespace: &str, name: &str) -> anyhow::Result<Value> {
+fn read(
+    cluster: &Cluster,
+    kind: &Called,
+    namespace: Option<&str>,
+    name: &str,
+) -> anyhow::Result<Value> {
     if kind.labels.is_none() {
         return Ok(Value::Null);
     }
-    let found = cluster.other(Resource::new(kind.api_version, kind.kind), Some(namespace), name)?;
-    found.with_context(|| format!("there is no {}/{namespace}/{name} in this cluster", kind.kind))
+    let found = cluster.other(Resource::new(kind.api_version, kind.kind), namespace, name)?;
+    found.with_context(|| format!("there is no {} in this cluster", shown(kind, namespace, name)))
 }
 
 /// The same in files, where it may be missing: then its labels are not known. What comes by standard input is read once, for gates.
 fn written(
     files: &[PathBuf],
     kind: &Called,
-    namespace: &str,
+    namespace: Option<&str>,
     name: &str,
     edge: &mut Edge,
 ) -> Option<Value> {
@@ -261,7 +279,7 @@ fn written(
         object["kind"] == kind.kind
             && object["apiVersion"] == kind.api_version
             && object["metadata"]["name"] == name
-            && object["metadata"]["namespace"] == namespace
+            && object["metadata"]["namespace"].as_str() == namespace
     };
     loaded.written.into_iter().map(|written| written.object).find(is_it)
 }
@@ -353,11 +371,12 @@ fn targets(
             room: wanted.room,
             name,
             labels: labels.as_ref(),
-            namespace: Some(namespace),
+            namespace: Some(namespace).filter(|_| kind.scope == Scope::Namespaced),
             namespace_labels: snapshot.namespace(namespace),
             operators: &args.operator_namespace,
         };
         match selects::selects(spec, wanted.namespace, &target) {
+            Selects::Yes if namespace.is_empty() => names.push(name.to_owned()),
             Selects::Yes => names.push(format!("{namespace}/{name}")),
             Selects::CannotTell => unclear = true,
             Selects::No => {}

@@ -3,6 +3,8 @@
 //! While the gate is open only what was refused before waits: everything else is about to begin by itself. A gate that warns or audits holds
 //! nothing, so nothing waits for it.
 
+use std::sync::Arc;
+
 use api::{
     reach::{HoldStatus, MOST_PENDING, Mode, PendingChange, Way},
     schema::Kind,
@@ -15,13 +17,13 @@ use crate::{
         surroundings::{Listed, Surroundings},
     },
     document::key::Key,
-    gate::{Gate, pending::Waiting, proof},
+    gate::{Gate, pending::Waiting, proof, words},
     policy::verdict::Verdict,
     reach::{
-        held::{Target, held_by},
+        held::{Target, held_by, is_chosen},
         rooms::{self, Room, Waits},
         seen::{Held, SeenGate, Told},
-        selector::Selects,
+        selector::{Labels, Selects},
         target::SeenTarget,
     },
 };
@@ -38,7 +40,7 @@ pub fn found(
     let mut told = Told::default();
     for hold in &known.chosen {
         let Some(room) = rooms::room(hold.room) else { continue };
-        if room.kinds().any(|kind| listed(kind) == Listed::Unknown) {
+        if room.kinds().chain(room.gated).any(|kind| listed(kind) == Listed::Unknown) {
             return None;
         }
         let (status, waiting) = counted((seen, known, hold), room, around, is_open);
@@ -46,7 +48,7 @@ pub fn found(
         told.pending_count = sum(told.pending_count, status.pending);
         let left = MOST_PENDING.saturating_sub(told.pending.len());
         told.pending.extend(waiting.into_iter().take(left));
-        if room.kinds().any(|kind| listed(kind) == Listed::Refused) {
+        if room.kinds().chain(room.gated).any(|kind| listed(kind) == Listed::Refused) {
             told.untold = told.untold.or_else(|| status.message.clone());
         }
         told.holds.push(status);
@@ -59,7 +61,7 @@ pub fn waiting(told: &Told, own: Option<&str>) -> Vec<Waiting> {
     let of = |hold: &HoldStatus| {
         let count = hold.pending.filter(|count| *count > 0)?;
         let room = rooms::ROOMS.iter().find(|room| room.name_of() == hold.what)?;
-        let kind = room.targets?.kind.name;
+        let kind = room.gated.or(room.targets.map(|targets| targets.kind))?.name;
         let named = told.pending.iter().filter(|change| change.kind == kind).map(|change| {
             match change.namespace.as_deref() {
                 Some(namespace) if own != Some(namespace) => format!("{namespace}/{}", change.name),
@@ -82,6 +84,9 @@ fn counted(
     let proven = before.and_then(|before| before.proven.as_deref());
     let proven = proof::proven(room, seen.kind, around.proofs, proven);
     let mut status = HoldStatus { what, targets: None, pending: None, proven, message: None };
+    if let Some(kind) = room.gated {
+        return counted_anyway((known, hold), (room, kind), around, (status, is_open));
+    }
     let Some(targets) = room.targets else { return (status, Vec::new()) };
     status.message = room.kinds().find_map(|kind| missing(kind, around));
     if status.message.is_some() {
@@ -113,6 +118,44 @@ fn counted(
     (status, waits.into_iter().map(|(_, change)| change.clone()).collect())
 }
 
+/// What a gate holds of kinds that may carry a stanza of ours, and are looked at anyway. What waits there is what would begin without any
+/// gate (POOL-6).
+fn counted_anyway(
+    (known, hold): (&SeenGate, &Held),
+    (room, kind): (&'static Room, &'static Kind),
+    around: &Surroundings<'_>,
+    (mut status, is_open): (HoldStatus, bool),
+) -> (HoldStatus, Vec<PendingChange>) {
+    status.message = missing(kind, around);
+    if status.message.is_some() {
+        return (status, Vec::new());
+    }
+    let none = Labels::new();
+    let all = around.snapshot.of_kind(kind).filter_map(|(key, _)| around.snapshot.resource(key));
+    let selected = all.filter(|seen| {
+        let asked = Target { room, name: &seen.identity.key.name, labels: &none };
+        is_chosen(hold.names.as_deref(), None, &asked) && known.everywhere
+    });
+    let selected: Vec<&Arc<SeenGated>> = selected.collect();
+    status.targets = Some(count(selected.len()));
+    if hold.way != Way::Queue || matches!(known.mode, Mode::Warn | Mode::Audit) {
+        return (status, Vec::new());
+    }
+    let waits = selected.into_iter().filter(|_| !is_open).filter_map(|seen| {
+        let change = words::joined(&seen.pending.waiting);
+        (!seen.pending.waiting.is_empty()).then(|| PendingChange {
+            kind: kind.name.to_owned(),
+            namespace: None,
+            name: seen.identity.key.name.to_string(),
+            since: None,
+            change: Some(change.chars().take(1024).collect()),
+        })
+    });
+    let waits: Vec<PendingChange> = waits.collect();
+    status.pending = Some(count(waits.len()));
+    (status, waits)
+}
+
 /// Why nothing of a kind is counted.
 fn missing(kind: &Kind, around: &Surroundings<'_>) -> Option<String> {
     match (around.listed?)(kind) {
@@ -134,3 +177,6 @@ fn count(length: usize) -> i64 {
 fn sum(one: Option<i64>, other: Option<i64>) -> Option<i64> {
     one.map_or(other, |one| Some(one.saturating_add(other.unwrap_or_default())))
 }
+
+#[cfg(test)]
+mod tests;

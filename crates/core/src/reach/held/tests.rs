@@ -47,6 +47,17 @@ fn a_gate_selects_by_names_labels_and_namespaces() {
         hold["what"] = json!("Deployments");
         check(shop, json!({"holds": [hold]}), (web, "shop"), expected);
     }
+    // RCH-13: what is in no namespace is chosen by gates of the cluster that choose none, and the masters follow ClusterVersion.
+    let nodes = json!({"holds": [{"what": "MachineConfigPools"}]});
+    check(None, nodes.clone(), (What::MachineConfigPools, ""), Yes);
+    check(shop, nodes.clone(), (What::MachineConfigPools, ""), No);
+    let mut chosen = nodes.clone();
+    chosen["namespaceSelector"] = json!({});
+    check(None, chosen, (What::MachineConfigPools, ""), No);
+    let masters =
+        Target { room: room(What::MachineConfigPools).unwrap(), name: "master", labels: &labels };
+    let place = Place { namespace: "", labels: None, home: None };
+    assert_eq!(held_by(&SeenGate::new(&json!({"spec": nodes})), None, &masters, &place).0, No);
     // Of the cluster.
     check(None, all.clone(), (web, "shop"), Yes);
     for spared in ["kube-system", "openshift-ingress", "tidegate-system"] {

@@ -41,7 +41,7 @@ pub(super) fn policy(room: &Room, parameter: Parameter) -> Policy {
     ];
     let mut held = "variables.holds.size() > 0 && !variables.exempt".to_owned();
     if parameter == Parameter::ClusterChangeFreeze {
-        variables.push(("here", here(room.system)));
+        variables.push(("here", here(room)));
         held.push_str(" && variables.here");
     }
     variables.push(("held", held));
@@ -49,6 +49,7 @@ pub(super) fn policy(room: &Room, parameter: Parameter) -> Policy {
         suffix: parameter.policy(room),
         parameter,
         action: Action::Deny,
+        rendered: room.rendered,
         rules: looked_at(room),
         conditions: vec![
             ("begins", room.begins.to_owned()),
@@ -62,7 +63,7 @@ pub(super) fn policy(room: &Room, parameter: Parameter) -> Policy {
             ),
         ],
         variables: with_time(variables),
-        validations: validations(parameter, room.adds),
+        validations: validations(parameter, &room.adds.replace("{queues}", "false")),
         audit: None,
     }
 }
@@ -194,6 +195,7 @@ fn nodes() -> Policy {
         suffix: NODES.to_owned(),
         parameter,
         action: Action::Deny,
+        rendered: None,
         rules: rules(&[write]),
         conditions: vec![
             (
@@ -226,7 +228,7 @@ fn nodes() -> Policy {
 pub fn template_of_updates() -> String {
     format!(
         "{{{{- /* Generated from crates/core/src/reach/policies/freezes.rs; edit that instead. */}}}}\n\
-         {{{{- if and .Values.manageUpdates .Values.changeGates.enabled }}}}\n\
+         {{{{- if and .Values.managePools .Values.manageUpdates .Values.changeGates.enabled }}}}\n\
          # While a ClusterChangeFreeze lasts no update of the control plane is let begin, whatever its permit says and with nothing of ours alive.\n\
          # What has begun finishes.\n\
          {}{{{{- end }}}}\n",
@@ -258,6 +260,7 @@ fn updates() -> Policy {
         suffix: "cluster-freeze-marks".to_owned(),
         parameter,
         action: Action::Deny,
+        rendered: None,
         rules: rules(&[write]),
         conditions: vec![
             (

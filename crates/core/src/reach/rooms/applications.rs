@@ -86,6 +86,7 @@ pub(super) const ROOM: Room = Room {
         operations: &["CREATE", "UPDATE"],
     }],
     marked: None,
+    rendered: None,
     begins: concat!(syncs!(), " || (oldObject != null && ", relabels!(), ")"),
     name: "object.metadata.name",
     labels: "[object.metadata] + (oldObject == null ? [] : [oldObject.metadata])",
@@ -119,6 +120,7 @@ pub(super) const ROOM: Room = Room {
         made: None,
         waits: Waits::Told,
     }),
+    gated: None,
 };
 
 /// What an automatic sync would bring waits. What nobody asked for does not, however much it differs.

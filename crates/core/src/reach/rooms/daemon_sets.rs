@@ -37,6 +37,7 @@ pub(super) const ROOM: Room = Room {
         operations: &["UPDATE"],
     }],
     marked: None,
+    rendered: None,
     begins: concat!(relabels!(), " || ", rolls!()),
     name: "object.metadata.name",
     labels: "[object.metadata, oldObject.metadata]",
@@ -67,4 +68,5 @@ pub(super) const ROOM: Room = Room {
         made: None,
         waits: Waits::Never,
     }),
+    gated: None,
 };

@@ -27,6 +27,7 @@ pub(super) const ROOM: Room = Room {
         Write { group: "apps", resources: &["deployments"], operations: &["UPDATE"] },
     ],
     marked: None,
+    rendered: None,
     begins: "request.resource.resource == 'replicasets' ? \
              has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(owner, owner.kind == 'Deployment' && has(owner.controller) && owner.controller) && \
              !(has(object.metadata.annotations) && 'deployment.kubernetes.io/revision' in object.metadata.annotations && \
@@ -74,6 +75,7 @@ pub(super) const ROOM: Room = Room {
         made: Some((&kinds::REPLICA_SET, set)),
         waits: Waits::Told,
     }),
+    gated: None,
 };
 
 /// A template that no `ReplicaSet` of the Deployment has waits, unless the Deployment is paused or was never rolled out.

@@ -22,6 +22,7 @@ pub(super) const ROOM: Room = Room {
         operations: &["CREATE"],
     }],
     marked: Some(("owner", "helm")),
+    rendered: None,
     begins: "has(object.metadata.labels) && 'status' in object.metadata.labels && object.metadata.labels['status'].startsWith('pending-') && \
              (request.resource.resource == 'secrets' ? has(object.type) && object.type == 'helm.sh/release.v1' : \
              'owner' in object.metadata.labels && object.metadata.labels['owner'] == 'helm')",
@@ -53,4 +54,5 @@ pub(super) const ROOM: Room = Room {
     tried: "Helm 4.3; the helm-controller of Flux stores the same record, and was not tried",
     // Releases are secrets, which nobody reads for a number.
     targets: None,
+    gated: None,
 };

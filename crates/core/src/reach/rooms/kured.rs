@@ -38,6 +38,7 @@ pub(super) const ROOM: Room = Room {
         operations: &["CREATE", "UPDATE"],
     }],
     marked: None,
+    rendered: None,
     begins: concat!(locks!(), " || (oldObject != null && ", relabels!(), ")"),
     name: "object.metadata.name",
     labels: "[object.metadata] + (oldObject == null ? [] : [oldObject.metadata])",
@@ -57,4 +58,5 @@ pub(super) const ROOM: Room = Room {
     tried: "the writes that kured 1.13 sends, played; not yet with kured itself",
     // Whether a node wants to reboot is known on that node alone.
     targets: None,
+    gated: None,
 };

@@ -12,6 +12,7 @@ use crate::rollout::writers::{INITIATORS, RIGHTS, Writer, until};
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 pub(super) const GROUP: &str = "/apis/changemanagement.openshift.io/v1alpha1";
 pub(super) const LOCK: &str = "weave.works/kured-node-lock";
+pub(super) const CLUSTER_VERSIONS: &str = "/apis/config.openshift.io/v1/clusterversions";
 const STAND_IN: &str = "apps.example.com";
 const REVISION: &str = "deployment.kubernetes.io/revision";
 
@@ -28,6 +29,11 @@ pub(super) struct World {
 impl World {
     /// Definitions before policies; they stand once each kind of gate was seen refusing for each room.
     pub(super) async fn install(client: &Client) -> Self {
+        Self::install_with(client, vec![cluster_versions()]).await
+    }
+
+    /// The same with these definitions of OpenShift.
+    pub(super) async fn install_with(client: &Client, openshift: Vec<Value>) -> Self {
         let world = Self {
             client: client.clone(),
             admin: Writer::new(client, "admin", &[RIGHTS], None),
@@ -42,7 +48,8 @@ impl World {
         let shipped = std::fs::read_to_string(shipped).unwrap();
         let definitions: Vec<Value> = serde_saphyr::from_multiple(&shipped).unwrap();
         let definitions = definitions.into_iter().filter(|document| !document.is_null());
-        for definition in definitions.chain(stand_ins).chain([syncs::definition()]) {
+        for definition in definitions.chain(stand_ins).chain([syncs::definition()]).chain(openshift)
+        {
             world.admin.create(DEFINITIONS, &definition).await;
         }
         for served in [
@@ -51,6 +58,7 @@ impl World {
             format!("{GROUP}/changefreezes"),
             format!("{GROUP}/clusterchangefreezes"),
             "/apis/argoproj.io/v1alpha1/applications".to_owned(),
+            CLUSTER_VERSIONS.to_owned(),
             format!("{GROUP}/changeoverrides"),
             format!("{GROUP}/clusterchangeoverrides"),
             format!("{}/replicasets", world.apps),
@@ -218,6 +226,22 @@ impl World {
         let made = self.admin.send("POST", path, "application/json", &body).await.unwrap();
         made["metadata"]["creationTimestamp"].as_str().unwrap().parse().unwrap()
     }
+}
+
+/// `ClusterVersion` as loosely as the policies look at it.
+fn cluster_versions() -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "clusterversions.config.openshift.io"},
+        "spec": {
+            "group": "config.openshift.io",
+            "scope": "Cluster",
+            "names": {"kind": "ClusterVersion", "plural": "clusterversions", "singular": "clusterversion", "listKind": "ClusterVersionList"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}],
+        },
+    })
 }
 
 pub(super) fn gate(kind: &str, name: &str, mut spec: Value) -> Value {
