@@ -7,12 +7,16 @@ mod certificate;
 mod limits;
 mod neighbours;
 
-use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, error::Error, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header};
 use http_body_util::Full;
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper::{
+    body::{Body, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -28,18 +32,20 @@ pub use self::{
     limits::Limits,
 };
 
-/// What is answered: no answer here is larger than a few megabytes, so it is made whole.
+/// What most are answered: no answer is larger than a few megabytes, so it is made whole. Whoever tells what happens as it happens answers
+/// with a body of another kind.
 pub type Answer = Response<Full<Bytes>>;
 
 /// Answers until `ended`; then nobody new is let in, and who is being answered gets a moment to be answered.
-pub async fn serve<F>(
+pub async fn serve<F, B>(
     listener: TcpListener,
     protection: Protection,
     limits: Limits,
     answer: impl Fn(Request<Incoming>) -> F + Clone + Send + 'static,
     ended: impl Future<Output = ()>,
 ) where
-    F: Future<Output = Answer> + Send + 'static,
+    F: Future<Output = Response<B>> + Send + 'static,
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
     let room = Arc::new(Semaphore::new(limits.at_once));
     let neighbours = Neighbours::new(limits.from_one_address);
@@ -98,14 +104,15 @@ async fn accepted(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
-async fn connection<F>(
+async fn connection<F, B>(
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
     limits: Limits,
     answer: impl Fn(Request<Incoming>) -> F,
     ending: watch::Receiver<()>,
 ) where
-    F: Future<Output = Answer>,
+    F: Future<Output = Response<B>>,
+    B: Body<Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
 {
     match tls {
         None => exchange(stream, limits, answer, ending).await,
@@ -118,13 +125,14 @@ async fn connection<F>(
 }
 
 /// One question, one answer.
-async fn exchange<F>(
+async fn exchange<F, B>(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     limits: Limits,
     answer: impl Fn(Request<Incoming>) -> F,
     mut ending: watch::Receiver<()>,
 ) where
-    F: Future<Output = Answer>,
+    F: Future<Output = Response<B>>,
+    B: Body<Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
 {
     let answering = service_fn(move |request| {
         let answer = answer(request);

@@ -52,6 +52,11 @@ pub enum Missing {
         /// The variable that would do instead.
         instead: &'static str,
     },
+    /// There is no browser.
+    #[error(
+        "no browser: there is no chromium on the PATH, and TIDEGATE_BROWSER names none\nhint: on Debian: apt install chromium"
+    )]
+    Browser,
     /// A scratch folder could not be made.
     #[error("no scratch folder can be made")]
     Folder(#[source] io::Error),

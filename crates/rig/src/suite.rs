@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::{
+    browser::Browser,
     cluster::Cluster,
     control_plane::{ControlPlane, Controllers, StartError},
     embedded::Embedded,
@@ -120,6 +121,23 @@ pub fn with_openshift(name: &str, suite: impl FnOnce(&[String])) {
             suite(&["clusterversions.yaml", "machineconfigpools.yaml"].map(text));
         }
         Err(missing) if may_leave_out() => leave_out(name, &left_out, &missing),
+        Err(missing) => panic!("{name}: {}", chain(&missing)),
+    }
+}
+
+/// Runs `suite` with a browser, or leaves it out where there is none.
+///
+/// # Panics
+/// When the browser is missing where it must run, or does not start.
+#[expect(clippy::panic, reason = "called from tests, whose way to fail is a panic")]
+pub fn with_browser(name: &str, suite: impl FnOnce(&mut Browser)) {
+    let left_out = left_out_file(name);
+    let _ = fs::remove_file(&left_out);
+    match Browser::start(|name| env::var_os(name)) {
+        Ok(mut browser) => suite(&mut browser),
+        Err(missing @ Missing::Browser) if may_leave_out() => {
+            leave_out(name, &left_out, &missing);
+        }
         Err(missing) => panic!("{name}: {}", chain(&missing)),
     }
 }

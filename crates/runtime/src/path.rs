@@ -28,6 +28,11 @@ pub const TOKEN_REVIEW: Resource<'_> = Resource::new("authentication.k8s.io/v1",
 /// What somebody may do.
 pub const ACCESS_REVIEW: Resource<'_> =
     Resource::new("authorization.k8s.io/v1", "SubjectAccessReview");
+/// What the one who asks may do.
+pub const OWN_ACCESS_REVIEW: Resource<'_> =
+    Resource::new("authorization.k8s.io/v1", "SelfSubjectAccessReview");
+/// Who the one who asks is.
+pub const OWN_REVIEW: Resource<'_> = Resource::new("authentication.k8s.io/v1", "SelfSubjectReview");
 /// What the server refuses by a rule.
 pub const ADMISSION_POLICY: Resource<'_> =
     Resource::new("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy");

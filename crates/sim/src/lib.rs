@@ -9,6 +9,7 @@
 //! - DET-1: what is drawn depends on the seed and on names, never on the order in which things happen.
 
 pub mod control_plane;
+pub mod desk;
 pub mod dial;
 pub mod example;
 mod lengths;

@@ -9,6 +9,7 @@ use crate::{args::ColourChoice, edge::Edge, output::Output};
 pub(crate) mod audit;
 pub(crate) mod calendar;
 pub(crate) mod completion;
+pub(crate) mod console;
 pub(crate) mod control_plane;
 pub(crate) mod convert;
 pub(crate) mod diff;
@@ -77,6 +78,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         validate::verb(),
         diff::verb(),
         convert::verb(),
+        console::verb(),
         sandbox::verb(),
         operator::verb(),
         completion::verb(),

@@ -6,6 +6,7 @@ use crate::{Finding, Tree};
 /// What ships and speaks to API servers. The embedded server answers instead, and the rig plays strangers.
 const PRODUCT: &[&str] = &[
     "crates/agent/src/",
+    "crates/console/src/",
     "crates/operator/src/",
     "crates/runtime/src/",
     "crates/sim/src/",

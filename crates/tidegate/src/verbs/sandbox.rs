@@ -21,6 +21,7 @@ use anyhow::{Context as _, bail};
 use api::names;
 use apiserver::{Listener, Server};
 use clap::{Args, FromArgMatches as _, Subcommand};
+use console::Doors;
 use schedule::Instant;
 use serde_json::json;
 use sim::{
@@ -219,6 +220,7 @@ struct Setting {
     port: u16,
     kubeconfig: Wanted,
     loads: bool,
+    doors: Doors,
 }
 
 impl Setting {
@@ -233,6 +235,7 @@ impl Setting {
             port: args.port,
             kubeconfig: Wanted::of(args.kubeconfig.as_deref(), edge)?,
             loads: args.load.is_some(),
+            doors: Doors::new(edge.chance),
         })
     }
 }
@@ -245,6 +248,8 @@ struct Open {
     kubeconfig: PathBuf,
     /// Where metrics are served.
     metrics: SocketAddr,
+    /// Where the console is.
+    console: Entrance,
     /// The hand on its clock.
     dial: Dial,
     /// What was loaded, for people.
@@ -254,7 +259,22 @@ struct Open {
 impl Open {
     fn announce(&self, edge: &mut Edge) -> anyhow::Result<()> {
         edge.stderr.write_all(self.summary.as_bytes())?;
-        announce(self.address, &self.kubeconfig, &hints(&self.kubeconfig, Some(self.metrics)), edge)
+        let ways = Ways { metrics: self.metrics, console: &self.console.link()? };
+        announce(self.address, &self.kubeconfig, &hints(&self.kubeconfig, Some(&ways)), edge)
+    }
+}
+
+/// Where the console of a sandbox is, and who lets people in.
+struct Entrance {
+    address: SocketAddr,
+    doors: Doors,
+}
+
+impl Entrance {
+    /// An address that lets one in, once.
+    fn link(&self) -> anyhow::Result<String> {
+        let code = self.doors.code().context("the system gives no chance")?;
+        Ok(format!("http://{}/#{code}", self.address))
     }
 }
 
@@ -313,7 +333,7 @@ async fn serve(
     tell: impl FnOnce(Open) -> anyhow::Result<()>,
     ended: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
-    let Setting { settings, port, kubeconfig, loads } = setting;
+    let Setting { settings, port, kubeconfig, loads, doors } = setting;
     let mut sandbox = match Sandbox::start(settings, items).await {
         Ok(sandbox) => sandbox,
         Err(StartError::Refused(refused)) => bail!(load::refusals(&refused)),
@@ -322,11 +342,15 @@ async fn serve(
     let door = Door::open(sandbox.api_server(), port, &kubeconfig).await?;
     let metrics = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
     let metrics = metrics.context("cannot listen for metrics on 127.0.0.1")?;
+    let console = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+    let console = console.context("cannot listen for browsers on 127.0.0.1")?;
+    let desk = sim::desk::desk(&sandbox);
     let mut end = End::new()?;
     tell(Open {
         address: door.listener.address(),
         kubeconfig: door.kubeconfig.path().to_owned(),
         metrics: metrics.local_addr()?,
+        console: Entrance { address: console.local_addr()?, doors: doors.clone() },
         dial: sandbox.dial().clone(),
         summary: if loads { load::summary(sandbox.stocked()) } else { String::new() },
     })?;
@@ -334,7 +358,11 @@ async fn serve(
     let metrics = apiserver::answer_locally(metrics, move |request| {
         operator::serve::answer(request.method(), request.uri().path(), &view)
     });
+    let watching = desk.clone();
+    let showing = console::serve(console, desk, doors, std::future::pending());
     tokio::select! {
+        () = watching.watch() => bail!("the console knows nothing any more"),
+        () = showing => bail!("the console ended by itself"),
         ended = door.listener.run() => ended.context("cannot answer any more"),
         ended = metrics => ended.context("cannot answer any more"),
         part = sandbox.failed() => bail!("{part} ended by itself"),
@@ -382,8 +410,14 @@ impl End {
     }
 }
 
+/// Where a sandbox is seen beside its API.
+struct Ways<'a> {
+    metrics: SocketAddr,
+    console: &'a str,
+}
+
 /// How to look at what runs.
-fn hints(kubeconfig: &Path, metrics: Option<SocketAddr>) -> String {
+fn hints(kubeconfig: &Path, ways: Option<&Ways<'_>>) -> String {
     let path = kubeconfig.display();
     let kubectl = format!("kubectl --kubeconfig {path}");
     let mut text = String::new();
@@ -391,9 +425,10 @@ fn hints(kubeconfig: &Path, metrics: Option<SocketAddr>) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {what:<9}{how}");
     };
-    match metrics {
+    match ways {
         None => line("look:", &format!("{kubectl} get cmp,hcmp --all-namespaces")),
-        Some(metrics) => {
+        Some(Ways { metrics, console }) => {
+            line("console:", console);
             line("look:", &format!("{kubectl} get cmp,mcp,nodes"));
             line("ask:", &format!("tidegate status --kubeconfig {path}"));
             line("", &format!("tidegate worker-nodes status --kubeconfig {path}"));

@@ -37,6 +37,7 @@ pub(super) enum Wish {
     Slower,
     Step(i64),
     NextEdge,
+    Console,
     End,
 }
 
@@ -57,8 +58,9 @@ pub(super) fn show(open: &Open, edge: &mut Edge) -> anyhow::Result<()> {
 
 fn watch(cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow::Result<()> {
     let dial = &open.dial;
+    let mut console = open.console.link()?;
     loop {
-        let frame = look(cluster, open, edge)?;
+        let frame = look(cluster, open, &console, edge)?;
         let (width, height) = terminal::size()?;
         queue!(edge.stdout, cursor::MoveTo(0, 0))?;
         for line in frame.draw(width.into(), height.into(), edge.colour) {
@@ -83,6 +85,7 @@ fn watch(cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow::Result<()> 
             Wish::Faster => dial.turn(Turn::Speed(faster(frame.speed))),
             Wish::Slower => dial.turn(Turn::Speed(slower(frame.speed))),
             Wish::Step(seconds) => dial.turn(Turn::Step(seconds)),
+            Wish::Console => console = open.console.link()?,
             Wish::NextEdge => {
                 if let Some(edge) = frame.next_edge() {
                     dial.turn(Turn::Set(edge));
@@ -92,7 +95,7 @@ fn watch(cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow::Result<()> 
     }
 }
 
-fn look(cluster: &Cluster, open: &Open, edge: &Edge) -> anyhow::Result<Frame> {
+fn look(cluster: &Cluster, open: &Open, console: &str, edge: &Edge) -> anyhow::Result<Frame> {
     let now: Instant = cluster.now(edge);
     let world = cluster.snapshot(Extent::Rollouts)?;
     let pools = pool::all(&world, now).collect();
@@ -100,6 +103,8 @@ fn look(cluster: &Cluster, open: &Open, edge: &Edge) -> anyhow::Result<Frame> {
     let ways = vec![
         format!("kubectl --kubeconfig {} get cmp,mcp,nodes", open.kubeconfig.display()),
         format!("http://{}/metrics", open.metrics),
+        // An address lets one in, once: c makes another.
+        console.to_owned(),
     ];
     Ok(Frame { now, speed: open.dial.speed(), ways, pools, rows })
 }
@@ -119,6 +124,7 @@ pub(super) fn wish(key: KeyEvent) -> Wish {
         KeyCode::Char('h') => Wish::Step(3600),
         KeyCode::Char('d') => Wish::Step(86_400),
         KeyCode::Char('n') => Wish::NextEdge,
+        KeyCode::Char('c') => Wish::Console,
         _ => Wish::Nothing,
     }
 }
@@ -145,7 +151,7 @@ mod tests {
         check(KeyCode::Char('h'), Wish::Step(3600));
         check(KeyCode::Char('n'), Wish::NextEdge);
         check(KeyCode::Char('q'), Wish::End);
-        check(KeyCode::Char('c'), Wish::Nothing);
+        check(KeyCode::Char('c'), Wish::Console);
         let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(wish(interrupt), Wish::End);
     }

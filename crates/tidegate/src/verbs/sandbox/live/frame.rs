@@ -29,8 +29,7 @@ pub(super) struct Frame {
     pub(super) rows: Rows,
 }
 
-const KEYS: &str =
-    "space stop/go   + - speed   m h d step a minute, an hour, a day   n to the next edge   q end";
+const KEYS: &str = "space stop/go   + - speed   m h d step a minute, an hour, a day   n to the next edge   c console   q end";
 
 impl Frame {
     /// The next instant at which something opens or closes.

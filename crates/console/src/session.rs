@@ -1,0 +1,179 @@
+//! Who is in? Whoever came with a code that this process printed, once.
+//!
+//! Other users of a machine can reach a loopback port, so the port alone lets nobody in. A code leads to a session, and a session to a cookie;
+//! both are kept as digests and in memory only, so that nothing of them is left when the process ends.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use schedule::Zone;
+use sha2::{Digest as _, Sha256};
+use tokio::{sync::Semaphore, time::Instant};
+
+/// Fills a place with what nobody can guess.
+pub type Chance = fn(&mut [u8]) -> io::Result<()>;
+
+/// How long a code can be used. It is printed to a terminal and clicked from there: a minute is too short for somebody who reads what stands
+/// beside it, an hour long enough for somebody else to read the terminal.
+const CODE: Duration = Duration::from_mins(10);
+
+/// After how long without a request a session is over.
+const IDLE: Duration = Duration::from_hours(12);
+
+/// How many sessions there are at most; the one that was idle longest goes.
+const SESSIONS: usize = 16;
+
+/// How many pages of one session are told what happens at once.
+const STREAMS: usize = 8;
+
+type Print = [u8; 32];
+
+/// Codes and sessions. Clones are one.
+#[derive(Clone, Debug)]
+pub struct Doors {
+    chance: Chance,
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    codes: BTreeMap<Print, Instant>,
+    sessions: BTreeMap<Print, Session>,
+}
+
+/// Somebody who is in.
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    /// What their forms show.
+    pub(crate) token: String,
+    /// The zone in which they read times.
+    pub(crate) zone: Zone,
+    /// The pages that are told what happens.
+    pub(crate) streams: Arc<Semaphore>,
+    used: Instant,
+}
+
+impl Doors {
+    /// With nobody in.
+    pub fn new(chance: Chance) -> Self {
+        Self { chance, inner: Arc::default() }
+    }
+
+    /// A new code, which lets one in, once.
+    pub fn code(&self) -> io::Result<String> {
+        let code = self.drawn()?;
+        let mut inner = self.inner();
+        inner.codes.retain(|_, made| made.elapsed() < CODE);
+        inner.codes.insert(print(&code), Instant::now());
+        Ok(code)
+    }
+
+    /// Lets somebody in who has a code; the value of their cookie.
+    pub(crate) fn enter(&self, code: &str) -> io::Result<Option<String>> {
+        let (cookie, token) = (self.drawn()?, self.drawn()?);
+        let mut inner = self.inner();
+        let made = inner.codes.remove(&print(code));
+        if made.is_none_or(|made| made.elapsed() >= CODE) {
+            return Ok(None);
+        }
+        let used = Instant::now();
+        inner.sessions.retain(|_, session| session.used.elapsed() < IDLE);
+        if inner.sessions.len() >= SESSIONS {
+            let oldest = inner.sessions.iter().min_by_key(|(_, session)| session.used);
+            if let Some(oldest) = oldest.map(|(print, _)| *print) {
+                inner.sessions.remove(&oldest);
+            }
+        }
+        let streams = Arc::new(Semaphore::new(STREAMS));
+        let session = Session { token, zone: Zone::utc(), streams, used };
+        inner.sessions.insert(print(&cookie), session);
+        Ok(Some(cookie))
+    }
+
+    /// Whose cookie it is.
+    pub(crate) fn session(&self, cookie: &str) -> Option<Session> {
+        let mut inner = self.inner();
+        let session = inner.sessions.get_mut(&print(cookie))?;
+        if session.used.elapsed() >= IDLE {
+            return None;
+        }
+        session.used = Instant::now();
+        Some(session.clone())
+    }
+
+    /// Reads times in another zone from now on.
+    pub(crate) fn set_zone(&self, cookie: &str, zone: Zone) {
+        if let Some(session) = self.inner().sessions.get_mut(&print(cookie)) {
+            session.zone = zone;
+        }
+    }
+
+    /// Ends a session.
+    pub(crate) fn leave(&self, cookie: &str) {
+        self.inner().sessions.remove(&print(cookie));
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// 128 bits that nobody can guess.
+    fn drawn(&self) -> io::Result<String> {
+        let mut place = [0_u8; 16];
+        (self.chance)(&mut place)?;
+        Ok(place.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+fn print(secret: &str) -> Print {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    use super::*;
+
+    /// Another value each time.
+    fn counted(place: &mut [u8]) -> io::Result<()> {
+        static NEXT: AtomicU8 = AtomicU8::new(0);
+        place.fill(NEXT.fetch_add(1, Ordering::SeqCst));
+        Ok(())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_code_lets_one_in_once_and_not_for_ever() {
+        let doors = Doors::new(counted);
+        let code = doors.code().unwrap();
+        assert_eq!(doors.enter("guessed").unwrap(), None);
+        let cookie = doors.enter(&code).unwrap().unwrap();
+        assert_eq!(doors.enter(&code).unwrap(), None, "once");
+        let late = doors.code().unwrap();
+        tokio::time::advance(CODE).await;
+        assert_eq!(doors.enter(&late).unwrap(), None, "too late");
+        let session = doors.session(&cookie).unwrap();
+        assert_ne!(session.token, cookie, "a form does not show the cookie");
+        assert!(doors.session("guessed").is_none());
+        doors.leave(&cookie);
+        assert!(doors.session(&cookie).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sessions_end_and_are_few() {
+        let doors = Doors::new(counted);
+        let enter = || doors.enter(&doors.code().unwrap()).unwrap().unwrap();
+        let idle = enter();
+        tokio::time::advance(IDLE).await;
+        assert!(doors.session(&idle).is_none(), "idle for too long");
+        let first = enter();
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let others: Vec<String> = (0..SESSIONS).map(|_| enter()).collect();
+        assert!(doors.session(&first).is_none(), "the oldest made room");
+        assert!(others.iter().all(|cookie| doors.session(cookie).is_some()));
+    }
+}

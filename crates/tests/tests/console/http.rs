@@ -1,0 +1,208 @@
+//! Who gets an answer, and which headers does it carry? Rows of requests, as strangers would send them.
+
+use crate::stand::Stand;
+
+const AT: &str = "2026-11-18T09:00:00Z";
+
+/// Without a code nobody sees anything of a cluster, on any page.
+#[test]
+fn strangers_see_a_door() {
+    let stand = Stand::start(AT, vec![]);
+    for path in [
+        "/",
+        "/calendar",
+        "/resources",
+        "/r/mcp/worker",
+        "/policies",
+        "/gates",
+        "/freeze",
+        "/live",
+        "/x",
+    ] {
+        for cookie in ["", "tidegate-1=abc", &format!("tidegate-{}=abc", stand.address.port())] {
+            let answer = stand.visit(cookie, path);
+            assert_eq!(answer.code, 401, "{path} {cookie}");
+            assert!(answer.body.contains("Who is there?"), "{path}");
+            assert!(!answer.body.contains("worker"), "{path}");
+        }
+    }
+    let used = stand.doors.code().unwrap();
+    let form = format!("code={used}");
+    assert_eq!(stand.post("", "/door", &form).code, 303);
+    assert_eq!(stand.post("", "/door", &form).code, 403, "a code lets one in, once");
+    assert_eq!(stand.post("", "/door", "code=").code, 403);
+}
+
+#[test]
+fn every_answer_keeps_to_itself() {
+    let stand = Stand::start(AT, vec![]);
+    let cookie = stand.enter();
+    for path in [
+        "/",
+        "/calendar",
+        "/resources",
+        "/r/mcp/worker",
+        "/r/mcp/gone",
+        "/r/x",
+        "/policies",
+        "/gates",
+        "/freeze",
+        "/override",
+        "/console.css",
+        "/console.js",
+        "/sign.svg",
+        "/nowhere",
+    ] {
+        let answer = stand.visit(&cookie, path);
+        let policy = answer.header("content-security-policy").unwrap_or_else(|| panic!("{path}"));
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'"),
+            "{path}: {policy}"
+        );
+        assert!(
+            !policy.contains("unsafe") && policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
+        for (name, value) in [
+            ("cache-control", "no-store"),
+            ("x-content-type-options", "nosniff"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("referrer-policy", "same-origin"),
+        ] {
+            assert_eq!(answer.header(name), Some(value), "{path}");
+        }
+        assert!(!answer.body.contains("style="), "{path}: no inline style");
+        assert!(!answer.body.contains("<script>"), "{path}: no inline script");
+    }
+    let code = format!("code={}", stand.doors.code().unwrap());
+    let entered = stand.post("", "/door", &code);
+    let cookie = entered.header("set-cookie").unwrap().to_owned();
+    for flag in ["httponly", "samesite=strict", "path=/"] {
+        assert!(cookie.contains(flag), "{cookie}");
+    }
+}
+
+/// DNS rebinding, pages of others, forms of another session: none of them writes, and none is told anything.
+#[test]
+fn only_our_own_pages_write() {
+    let stand = Stand::start(AT, vec![]);
+    let cookie = stand.enter();
+    let token = stand.token(&cookie);
+    let other = stand.enter();
+    let host = stand.address.to_string();
+    let origin = format!("http://{host}");
+    let form = "application/x-www-form-urlencoded";
+    let turn = format!("turn=step+3600&token={token}");
+    let good = [
+        ("Host", host.as_str()),
+        ("Origin", origin.as_str()),
+        ("Sec-Fetch-Site", "same-origin"),
+        ("Content-Type", form),
+        ("Cookie", cookie.as_str()),
+    ];
+    let but = |name: &'static str, value: &'static str| {
+        good.map(|(known, was)| if known == name { (known, value) } else { (known, was) })
+    };
+    let before = stand.dial.clock().clone();
+    let before = runtime::clock::Clock::now(&before);
+    for (headers, body, expected) in [
+        (but("Host", "elsewhere.example"), turn.as_str(), 403),
+        (but("Origin", "http://elsewhere.example"), &turn, 403),
+        (but("Origin", "null"), &turn, 403),
+        (but("Sec-Fetch-Site", "same-site"), &turn, 403),
+        (but("Sec-Fetch-Site", "cross-site"), &turn, 403),
+        (but("Content-Type", "text/plain"), &turn, 415),
+        (but("Cookie", ""), &turn, 401),
+        (good, "turn=step+3600", 403),
+        (good, "turn=step+3600&token=guessed", 403),
+        (good, &format!("turn=step+3600&token={}", stand.token(&other)), 403),
+    ] {
+        let answer = stand.ask("POST /clock", &headers, body);
+        assert_eq!(answer.code, expected, "{headers:?} {}", &body[..body.len().min(80)]);
+    }
+    let long = stand.ask("POST /clock", &good, &format!("{turn}&x={}", "x".repeat(70_000)));
+    assert!([413, 0].contains(&long.code), "refused, or cut off: {}", long.code);
+    for request in ["GET /clock", "PUT /clock", "DELETE /end", "POST /", "POST /nowhere"] {
+        let answer = stand.ask(request, &good, &turn);
+        assert!([401, 404, 405].contains(&answer.code), "{request}: {}", answer.code);
+    }
+    let now = runtime::clock::Clock::now(stand.dial.clock());
+    assert_eq!(now, before, "nobody turned the clock");
+    assert_eq!(stand.ask("POST /clock", &good, &turn).code, 303);
+    let now = runtime::clock::Clock::now(stand.dial.clock());
+    assert_eq!(now.unix() - before.unix(), 3_600);
+    let elsewhere = format!("zone=UTC&back=//elsewhere.example&token={token}");
+    let answer = stand.ask("POST /zone", &good, &elsewhere);
+    assert_eq!((answer.code, answer.header("location")), (303, Some("/")));
+}
+
+/// Two people of one machine: what one chose is nothing to the other, and who left is out.
+#[test]
+fn sessions_are_apart() {
+    let stand = Stand::start(AT, vec![]);
+    let (one, other) = (stand.enter(), stand.enter());
+    let token = stand.token(&one);
+    let zone = format!("zone=Europe%2FBerlin&back=%2Fpolicies&token={token}");
+    assert_eq!(stand.post(&one, "/zone", &zone).code, 303);
+    let pressed = "value=\"Europe/Berlin\" aria-pressed=\"true\"";
+    assert!(stand.visit(&one, "/").body.contains(pressed));
+    assert!(!stand.visit(&other, "/").body.contains(pressed));
+    assert_eq!(stand.post(&one, "/leave", &format!("token={token}")).code, 303);
+    assert_eq!(stand.visit(&one, "/").code, 401);
+    assert_eq!(stand.visit(&other, "/").code, 200);
+}
+
+/// OVR-4: what would be written is shown first, with its way back; what was shown is written, once.
+#[test]
+fn a_freeze_is_looked_at_then_written_and_ended() {
+    let stand = Stand::start(AT, vec![]);
+    let cookie = stand.enter();
+    let token = stand.token(&cookie);
+    let look = stand.post(
+        &cookie,
+        "/freeze",
+        &format!("stage=look&for=4h&reason=latency+is+up&token={token}"),
+    );
+    assert_eq!(look.code, 200, "{}", look.body);
+    for said in [
+        "Nothing has been written yet.",
+        "tidegate thaw freeze-20261118t090000z --cluster",
+        "2026-11-18T13:00:00Z",
+        "would take it",
+        "It selects",
+    ] {
+        assert!(look.body.contains(said), "{said}: {}", look.body);
+    }
+    assert!(!stand.visit(&cookie, "/").body.contains("Frozen until"));
+    let fields =
+        "stage=do&name=freeze-20261118t090000z&ends=2026-11-18T13%3A00%3A00Z&reason=latency+is+up";
+    let done = stand.post(&cookie, "/freeze", &format!("{fields}&token={token}"));
+    assert!(
+        done.body.contains("ClusterChangeFreeze/freeze-20261118t090000z is written."),
+        "{}",
+        done.body
+    );
+    let again = stand.post(&cookie, "/freeze", &format!("{fields}&token={token}"));
+    assert_eq!(again.code, 409, "{}", again.body);
+    let end = stand.visit(&cookie, "/end?object=ccf%2Ffreeze-20261118t090000z");
+    assert!(end.body.contains("ends now"), "{}", end.body);
+    let ended = stand.post(
+        &cookie,
+        "/end",
+        &format!("stage=do&object=ccf%2Ffreeze-20261118t090000z&token={token}"),
+    );
+    assert!(ended.body.contains("is gone."), "{}", ended.body);
+    let wrong = stand.post(&cookie, "/freeze", &format!("stage=look&for=4h&token={token}"));
+    assert!(wrong.body.contains("spec.reason"), "{}", wrong.body);
+    let opened = stand.post(
+        &cookie,
+        "/override",
+        &format!("stage=look&object=mcp%2Fworker&for=1h&reason=CVE&token={token}"),
+    );
+    assert!(
+        opened.body.contains("tidegate override mcp/worker --end override-20261118t090000z"),
+        "{}",
+        opened.body
+    );
+}

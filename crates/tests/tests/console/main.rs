@@ -1,0 +1,7 @@
+//! Does the console show what is so, and keep out whom it must? Over real sockets, and in a real browser.
+
+#![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
+
+mod browser;
+mod http;
+mod stand;
