@@ -128,6 +128,8 @@ fn check_policies() {
     check_file("deploy/chart/templates/nodefreezes.yaml", &nodes);
     let updates = policies::freezes::template_of_updates();
     check_file("deploy/chart/templates/updatefreezes.yaml", &updates);
+    let guardrails = policies::guardrails::template();
+    check_file("deploy/chart/templates/guardrails.yaml", &guardrails);
 }
 
 /// GATE-14
@@ -225,6 +227,8 @@ fn manifests_have_no_drift() {
         ),
         ("change-gates/0-crds.yaml", &["gatecrds"], &["changeGates.enabled=true"]),
         ("change-gates/change-gates.yaml", &["gates", "gateroles"], &["changeGates.enabled=true"]),
+        ("guardrails/0-crds.yaml", &["guardrailcrds"], &["guardrails.enabled=true"]),
+        ("guardrails/guardrails.yaml", &["guardrails"], &["guardrails.enabled=true"]),
         (
             "node-freezes/node-freezes.yaml",
             &["nodefreezes"],

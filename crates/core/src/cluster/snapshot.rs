@@ -31,11 +31,13 @@ use crate::{
 
 mod concerned;
 mod gates;
+mod guardrails;
 mod members;
 mod skew;
 mod targets;
 mod view;
 
+pub use guardrails::Judgement;
 use members::Members;
 
 /// Everything that was seen.
@@ -167,6 +169,7 @@ impl Snapshot {
             | Part::Disruption(_)
             | Part::Freeze(_)
             | Part::Override(_)
+            | Part::Guardrail(_)
             | Part::Target(_) => None,
         }
     }
@@ -215,6 +218,7 @@ impl Snapshot {
             | Part::Disruption(_)
             | Part::Freeze(_)
             | Part::Override(_)
+            | Part::Guardrail(_)
             | Part::Namespace(_)
             | Part::Target(_) => None,
         })
@@ -259,6 +263,7 @@ fn machine(seen: &Seen) -> Option<&SeenMachine> {
         | Part::Disruption(_)
         | Part::Freeze(_)
         | Part::Override(_)
+        | Part::Guardrail(_)
         | Part::Namespace(_)
         | Part::Target(_) => None,
     }

@@ -17,6 +17,7 @@ use super::{
 };
 
 pub mod freezes;
+pub mod guardrails;
 mod nudges;
 mod overrides;
 
