@@ -54,7 +54,9 @@ pub fn definition(kind: &Kind) -> Value {
 fn subresources(kind: &Kind) -> Value {
     match kind.role {
         Role::Freeze => json!({}),
-        Role::Policy | Role::Gated { .. } | Role::Part | Role::Override => json!({"status": {}}),
+        Role::Policy | Role::Gated { .. } | Role::Part | Role::Override | Role::Guardrail => {
+            json!({"status": {}})
+        }
     }
 }
 
@@ -69,9 +71,12 @@ fn columns(kind: &Kind) -> Value {
     if kind.role == Role::Override {
         return override_columns(kind.scope);
     }
+    if kind.role == Role::Guardrail {
+        return guardrail_columns();
+    }
     let (strategy, named, behavior, condition) = match kind.role {
         Role::Policy => (".spec.strategy", None, ".status.behavior", "Ready"),
-        Role::Gated { .. } | Role::Part | Role::Freeze | Role::Override => (
+        Role::Gated { .. } | Role::Part | Role::Freeze | Role::Override | Role::Guardrail => (
             ".spec.changeManagement.strategy",
             Some(".spec.changeManagement.byPolicy.name"),
             ".status.changeManagement.behavior",
@@ -92,7 +97,7 @@ fn columns(kind: &Kind) -> Value {
         column("Next", &format!("{behavior}.next.state"), "What comes then"),
         match kind.role {
             Role::Policy => column("Ready", &holds, "Whether the policy has been understood"),
-            Role::Gated { .. } | Role::Part | Role::Freeze | Role::Override => {
+            Role::Gated { .. } | Role::Part | Role::Freeze | Role::Override | Role::Guardrail => {
                 column("Pending", &holds, "Whether a change waits")
             }
         },
@@ -200,6 +205,45 @@ fn override_columns(scope: Scope) -> Value {
     columns.into()
 }
 
+/// What is demanded, and how much it is meant.
+fn guardrail_columns() -> Value {
+    let ready = ".status.conditions[?(@.type==\"Ready\")]";
+    let mut columns = vec![
+        column(
+            "Mode",
+            ".spec.mode",
+            "What becomes of a write that does not meet it; Warn, if empty",
+        ),
+        column(
+            "Hours",
+            ".spec.minimumHours[0].hours",
+            "How many hours windows must hold; the first, if there are several",
+        ),
+        column("In Days", ".spec.minimumHours[0].inDays", "In how many days"),
+        column("Within", ".spec.within.name", "The policy whose windows must contain the others"),
+        column(
+            "Ready",
+            &format!("{ready}.status"),
+            "Whether it is understood, and what it names is there",
+        ),
+        json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+               "description": "When it was created"}),
+    ];
+    for (name, path, description) in [
+        ("Kinds", ".spec.selector.kinds[*]", "What it judges; everything, if empty"),
+        ("Strategies", ".spec.strategies[*]", "The strategies that are allowed; any, if empty"),
+        ("Exclusion", ".spec.longestExclusion", "How long an exclusion may be"),
+        ("Override", ".spec.longestOverride", "How long an override may last"),
+        ("Freeze", ".spec.longestFreeze", "How long a freeze may last"),
+        ("Said", &format!("{ready}.message"), "What is wrong with it, if anything is"),
+    ] {
+        let mut column = column(name, path, description);
+        column["priority"] = 1.into();
+        columns.push(column);
+    }
+    columns.into()
+}
+
 fn is_gate(kind: &Kind) -> bool {
     GATES.contains(kind)
 }
@@ -213,7 +257,7 @@ fn keeping_unknown(kind: &Kind) -> Value {
     let mut schema = structural(kind.schema());
     let judged = match kind.role {
         Role::Gated { .. } if is_gate(kind) => "/properties/spec",
-        Role::Policy | Role::Override => "/properties/spec",
+        Role::Policy | Role::Override | Role::Guardrail => "/properties/spec",
         // Nobody judges them there. Whatever is left of a freeze without a mistyped field holds more, or longer, and kubectl names the field.
         Role::Freeze => return schema,
         Role::Gated { .. } | Role::Part => "/properties/spec/properties/changeManagement",

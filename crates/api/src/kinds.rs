@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use crate::{
-    freeze, gated,
+    freeze, gated, guardrail,
     machine::{self, disruption},
     names, overrides, policy, reach,
     schema::{Kind, Role, Scope, System, schema_of},
@@ -242,6 +242,17 @@ pub const CLUSTER_CHANGE_OVERRIDE: Kind = Kind {
     schema: || &CLUSTER_CHANGE_OVERRIDE_SCHEMA,
 };
 
+/// What the platform demands of what people write about when things change.
+pub const CHANGE_GUARDRAIL: Kind = Kind {
+    rank: 0,
+    name: names::CHANGE_GUARDRAIL,
+    api_version: names::API_VERSION,
+    scope: Scope::Cluster,
+    short_name: "cgr",
+    role: Role::Guardrail,
+    schema: || &CHANGE_GUARDRAIL_SCHEMA,
+};
+
 // Made once and when first asked for: a file may hold thousands of policies, and most verbs need one kind.
 static CHANGE_MANAGEMENT_POLICY_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<policy::ChangeManagementPolicy>);
@@ -266,6 +277,8 @@ static CHANGE_OVERRIDE_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<overrides::ChangeOverride>);
 static CLUSTER_CHANGE_OVERRIDE_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<overrides::ClusterChangeOverride>);
+static CHANGE_GUARDRAIL_SCHEMA: LazyLock<Value> =
+    LazyLock::new(schema_of::<guardrail::ChangeGuardrail>);
 // Built into every server, which judges it better than anybody else.
 static NODE_SCHEMA: LazyLock<Value> = LazyLock::new(anything);
 static NAMESPACE_SCHEMA: LazyLock<Value> = LazyLock::new(anything);

@@ -7,6 +7,7 @@
 pub mod crds;
 pub mod freeze;
 pub mod gated;
+pub mod guardrail;
 pub mod kinds;
 pub mod machine;
 pub mod meta;

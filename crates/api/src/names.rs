@@ -60,6 +60,33 @@ pub const CHANGE_OVERRIDE: &str = "ChangeOverride";
 /// What the platform opens a gate by (OVR-2).
 pub const CLUSTER_CHANGE_OVERRIDE: &str = "ClusterChangeOverride";
 
+/// What the platform demands of what people write about when things change (GRD-1).
+pub const CHANGE_GUARDRAIL: &str = "ChangeGuardrail";
+
+/// Condition of a policy: it meets every guardrail that selects it (GRD-6). It is there while one does.
+pub const GUARDRAILS_MET: &str = "GuardrailsMet";
+
+/// Reason of [`READY`] of a policy that was edited after a guardrail came that is enforced, and does not meet it (GRD-5).
+pub const GUARDRAILS_NOT_MET: &str = "GuardrailsNotMet";
+
+/// Reason of [`GUARDRAILS_MET`]: some days hold too few hours of windows (GRD-2).
+pub const TOO_FEW_HOURS: &str = "TooFewHours";
+
+/// Reason of [`GUARDRAILS_MET`]: the strategy is none of those that are allowed (GRD-3).
+pub const STRATEGY_NOT_ALLOWED: &str = "StrategyNotAllowed";
+
+/// Reason of [`GUARDRAILS_MET`]: an exclusion is too long (GRD-3).
+pub const EXCLUSION_TOO_LONG: &str = "ExclusionTooLong";
+
+/// Reason of [`GUARDRAILS_MET`]: windows lie outside those that must contain them (GRD-3).
+pub const NOT_WITHIN: &str = "NotWithin";
+
+/// Reason of [`GUARDRAILS_MET`]: a guardrail cannot be used, or what it names is not there, so nobody can tell.
+pub const GUARDRAIL_UNCLEAR: &str = "GuardrailUnclear";
+
+/// Reason of [`READY`] of an override that a guardrail lets open nothing before somebody approves it (GRD-3).
+pub const NOT_APPROVED: &str = "NotApproved";
+
 /// The group whose members pass every gate (GATE-15).
 pub const INITIATORS: &str = "tidegate:initiators";
 

@@ -19,7 +19,7 @@ use crate::meta::{Condition, ObjectMeta};
 
 /// A duration as Kubernetes writes them, down to milliseconds: a rule can see those, and refuses what is not whole seconds. The number
 /// of digits keeps the sum where it can be computed.
-const DURATION: &str = "^([0-9]{1,8}([.][0-9]{1,3})?(h|m|s)|[0-9]{1,11}ms)+$";
+pub(crate) const DURATION: &str = "^([0-9]{1,8}([.][0-9]{1,3})?(h|m|s)|[0-9]{1,11}ms)+$";
 
 /// Says when material changes may be initiated in this cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -38,6 +38,8 @@ pub enum Role {
     Freeze,
     /// It opens one gate while it lasts, whatever policies say (OVR-2).
     Override,
+    /// It says what the others must be like (GRD-1).
+    Guardrail,
 }
 
 /// Half of a cluster: the label `system` of the metrics.
@@ -122,7 +124,8 @@ impl Kind {
             Role::Gated { .. } => 1,
             Role::Freeze => 2,
             Role::Override => 3,
-            Role::Part => 4,
+            Role::Guardrail => 4,
+            Role::Part => 5,
         };
         (role, self.rank, self.name)
     }
@@ -191,6 +194,9 @@ pub const FREEZES: &[Kind] = &[kinds::CHANGE_FREEZE, kinds::CLUSTER_CHANGE_FREEZ
 /// What opens one gate while it lasts (OVR-2).
 pub const OVERRIDES: &[Kind] = &[kinds::CHANGE_OVERRIDE, kinds::CLUSTER_CHANGE_OVERRIDE];
 
+/// What the others must be like (GRD-1).
+pub const GUARDRAILS: &[Kind] = &[kinds::CHANGE_GUARDRAIL];
+
 /// Where what lives in namespaces lives: their labels say which of them a freeze chooses.
 pub const NAMESPACES: &[Kind] = &[kinds::NAMESPACE];
 
@@ -219,6 +225,11 @@ pub fn freeze_named(name: &str) -> Option<&'static Kind> {
 /// The kind of override of this name, if there is one.
 pub fn override_named(name: &str) -> Option<&'static Kind> {
     OVERRIDES.iter().find(|kind| kind.name == name)
+}
+
+/// The kind of guardrail of this name, if there is one.
+pub fn guardrail_named(name: &str) -> Option<&'static Kind> {
+    GUARDRAILS.iter().find(|kind| kind.name == name)
 }
 
 /// The kind of policy of this name, if there is one.

@@ -11,6 +11,7 @@ pub mod forecast;
 pub mod freeze;
 pub mod freezing;
 pub mod gating;
+pub mod guardrail;
 pub mod lower;
 pub mod opening;
 pub mod overrides;

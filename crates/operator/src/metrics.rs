@@ -165,7 +165,7 @@ fn object(key: &Key) -> [&str; 3] {
 fn system(key: &Key) -> &'static str {
     let masters = *key.kind() == MACHINE_CONFIG_POOL.kind && &*key.name == MASTER;
     match key.kind().role {
-        Role::Policy | Role::Part | Role::Freeze | Role::Override => "",
+        Role::Policy | Role::Part | Role::Freeze | Role::Override | Role::Guardrail => "",
         Role::Gated { system: System::WorkerNodes, .. } if !masters => ",system=\"worker-nodes\"",
         Role::Gated { system: System::Workloads, .. } => ",system=\"workloads\"",
         Role::Gated { .. } => ",system=\"control-plane\"",

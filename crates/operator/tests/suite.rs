@@ -12,6 +12,7 @@ mod suite {
     mod faults;
     mod freezes;
     mod gates;
+    mod guardrails;
     mod holds;
     mod hosted;
     mod kinds;

@@ -177,7 +177,9 @@ impl Observer {
     /// When the silence has lasted too long.
     fn silent_at(&self) -> Instant {
         let silence = match self.kind.role {
-            Role::Policy | Role::Gated { .. } | Role::Freeze | Role::Override => self.tempo.silence,
+            Role::Policy | Role::Gated { .. } | Role::Freeze | Role::Override | Role::Guardrail => {
+                self.tempo.silence
+            }
             Role::Part => self.tempo.silence_of_parts,
         };
         let about = self.caches.store().on(self.kind);

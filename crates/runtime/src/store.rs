@@ -438,7 +438,7 @@ impl Store {
 /// The kind of policy that a kind asks; none for policies themselves.
 pub fn asked_by(kind: &Kind) -> Option<&'static Kind> {
     match kind.role {
-        Role::Policy | Role::Part | Role::Freeze | Role::Override => None,
+        Role::Policy | Role::Part | Role::Freeze | Role::Override | Role::Guardrail => None,
         Role::Gated { policy, .. } => Some(policy),
     }
 }

@@ -6,7 +6,7 @@ use api::{
     crds,
     machine::definitions::definitions,
     names,
-    schema::{FREEZES, GATED, KINDS, Kind, MACHINES, OVERRIDES, Scope},
+    schema::{FREEZES, GATED, GUARDRAILS, KINDS, Kind, MACHINES, OVERRIDES, Scope},
 };
 use http::Request;
 use kube::Client;
@@ -97,7 +97,13 @@ impl Live {
             installing: Installing::GoesOn,
             letters: Letters::default(),
         };
-        let ours = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).map(crds::definition);
+        let ours = KINDS
+            .iter()
+            .chain(GATED)
+            .chain(FREEZES)
+            .chain(OVERRIDES)
+            .chain(GUARDRAILS)
+            .map(crds::definition);
         for definition in ours.chain(definitions()) {
             let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
             live.ask("POST", path, &definition).await.unwrap();

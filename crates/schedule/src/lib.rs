@@ -28,6 +28,7 @@
 //! No clock: the instant is always an argument. No sub-daily recurrences: a window has a length instead. No leap seconds. No years
 //! outside 1 to 9999. No reading of files, and no zone data from the host: the IANA database is compiled in.
 
+mod calendar;
 mod civil;
 mod date;
 mod days;

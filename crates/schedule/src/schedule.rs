@@ -2,12 +2,13 @@
 //!
 //! This is the leaf that every policy lowers to, kept in a few words of memory because a fleet holds a hundred thousand of them.
 
+use crate::calendar::Calendar;
 use crate::civil::DAY;
 use crate::date::Date;
 use crate::error::Error;
 use crate::exclude::{ExcludedDays, Exclusion, Upcoming};
 use crate::instant::Instant;
-use crate::set::{Calendar, State};
+use crate::set::State;
 use crate::window::{END, Estimate, HIGH, LOW, Openings, Rhythm, Windows};
 use crate::zone::Zone;
 

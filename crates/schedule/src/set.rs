@@ -20,7 +20,6 @@ mod why;
 
 pub use least::{Least, Rolling};
 pub use spans::Spans;
-pub(crate) use variety::Calendar;
 pub use why::{Cause, Why};
 
 /// A set of instants.

@@ -3,6 +3,7 @@
 //! Windows are half-open (TIME-1), start on the days of a rule at one time of day, last a length, and merge where they touch or
 //! overlap (TIME-9). Whether they cover all time is found when they are built.
 
+use crate::calendar::Calendar;
 use crate::civil::{self, DAY};
 use crate::date::TimeOfDay;
 use crate::days::{Days, lcm};
@@ -10,7 +11,6 @@ use crate::error::Error;
 use crate::instant::Instant;
 use crate::recurrence::Recurrence;
 use crate::rrule::Rrule;
-use crate::set::Calendar;
 use crate::zone::Zone;
 
 mod estimate;

@@ -11,7 +11,7 @@ use std::{
 use api::{
     crds,
     machine::definitions::definitions,
-    schema::{FREEZES, GATED, KINDS, OVERRIDES},
+    schema::{FREEZES, GATED, GUARDRAILS, KINDS, OVERRIDES},
 };
 use apiserver::{RuntimeClock, Server, Service};
 use http::Method;
@@ -147,7 +147,13 @@ impl Stage {
         let create = |path: &str, document: &Value| {
             self.ask(&self.admin, &Method::POST, path, "application/json", document).unwrap();
         };
-        let ours = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).map(crds::definition);
+        let ours = KINDS
+            .iter()
+            .chain(GATED)
+            .chain(FREEZES)
+            .chain(OVERRIDES)
+            .chain(GUARDRAILS)
+            .map(crds::definition);
         for definition in ours.chain(definitions()) {
             if let Some(definition) = admission(definition) {
                 create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition);

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use api::{
     crds, kinds, machine,
-    schema::{FREEZES, GATED, KINDS, OVERRIDES},
+    schema::{FREEZES, GATED, GUARDRAILS, KINDS, OVERRIDES},
 };
 use apiserver::Server;
 use kube::Client;
@@ -103,7 +103,13 @@ impl Sandbox {
         let clock = SetClock::starting_at(at);
         clock.speed(0);
         let server = Server::new(ServerClock(clock.clone()), settings);
-        let ours = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).map(crds::definition);
+        let ours = KINDS
+            .iter()
+            .chain(GATED)
+            .chain(FREEZES)
+            .chain(OVERRIDES)
+            .chain(GUARDRAILS)
+            .map(crds::definition);
         let others = [control_plane::definition()];
         for definition in ours.chain(machine::definitions::definitions()).chain(others) {
             let path = DEFINITION.collection(None);

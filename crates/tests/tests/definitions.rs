@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use api::{
     crds,
     machine::definitions::definitions,
-    schema::{FREEZES, GATES, KINDS, OVERRIDES, STANZAS},
+    schema::{FREEZES, GATES, GUARDRAILS, KINDS, OVERRIDES, STANZAS},
 };
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ fn check(folder: &str, definition: &Value) {
 
 #[test]
 fn definitions_of_our_kinds_have_no_drift() {
-    for kind in KINDS.iter().chain(GATES).chain(FREEZES).chain(OVERRIDES) {
+    for kind in KINDS.iter().chain(GATES).chain(FREEZES).chain(OVERRIDES).chain(GUARDRAILS) {
         check("", &crds::definition(kind));
     }
 }

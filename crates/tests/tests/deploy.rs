@@ -131,6 +131,8 @@ fn check_policies() {
     let hosted = policies::freezes::template_of_hosted();
     check_file("deploy/chart/templates/hostedfreezes.yaml", &hosted);
     check_file("deploy/chart/templates/queueupdates.yaml", &policies::divert::template());
+    let guardrails = policies::guardrails::template();
+    check_file("deploy/chart/templates/guardrails.yaml", &guardrails);
 }
 
 /// GATE-14
@@ -238,6 +240,8 @@ fn manifests_have_no_drift() {
             &["queueupdates"],
             &["changeGates.enabled=true", "changeGates.queueUpdates=true"],
         ),
+        ("guardrails/0-crds.yaml", &["guardrailcrds"], &["guardrails.enabled=true"]),
+        ("guardrails/guardrails.yaml", &["guardrails"], &["guardrails.enabled=true"]),
         (
             "node-freezes/node-freezes.yaml",
             &["nodefreezes"],

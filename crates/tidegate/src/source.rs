@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use api::schema::{Role, Scope};
+use api::schema::{Role, Scope, guardrail_named};
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
@@ -381,6 +381,14 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
         }
         return;
     }
+    let kind = root.field("kind").and_then(|kind| kind.text());
+    if matches!(loaded.reads, Reads::Policies)
+        && kind.is_some_and(|kind| guardrail_named(kind).is_some())
+    {
+        // It judges what is written, and answers nobody's question when something may change.
+        loaded.documents += 1;
+        return;
+    }
     let document = root.value();
     if matches!(loaded.reads, Reads::Everything) {
         // What a cluster is made of is welcome beside what is judged: a forecast reads it.
@@ -463,7 +471,7 @@ fn known(root: &Node, name: &str, reads: Reads) -> Option<&'static Row> {
     let mut called = kinds::ALL.iter().copied().filter(|row| row.name == name);
     called.find(|row| match row.role {
         Role::Policy => true,
-        Role::Gated { .. } | Role::Freeze | Role::Override => ours(row),
+        Role::Gated { .. } | Role::Freeze | Role::Override | Role::Guardrail => ours(row),
         // Its labels say whether a freeze chooses it.
         Role::Part if row.kind == kinds::NAMESPACE.kind => {
             matches!(reads, Reads::Machines | Reads::Cluster) && ours(row)

@@ -123,8 +123,12 @@ fn explain() {
 
 #[test]
 fn validate() {
-    check("validate", &["validate", "examples"]);
-    check("validate-wide", &["validate", "-f", "examples", "-o", "wide"]);
+    check("validate", &["validate", "examples", NOW]);
+    let guarded =
+        ["validate", "examples/weekend.yaml", "examples/monthly-first-saturday.yaml", NOW];
+    let by = ["--guardrails=examples/guardrail-gke.yaml", "-o", "json"];
+    check("validate-guardrails", &[&guarded[..], &by[..]].concat());
+    check("validate-wide", &["validate", "-f", "examples", "-o", "wide", NOW]);
     check("validate-bad", &["validate", "crates/tidegate/tests/inputs/many-faults.yaml"]);
     check(
         "validate-bad-json",
@@ -152,6 +156,12 @@ fn diff() {
     check("diff", &["diff", old, new, "--for=1y", NOW]);
     check("diff-wide", &["diff", old, new, "--for=2mo", NOW, "-o", "wide"]);
     check("diff-json", &["diff", old, new, "--for=1mo", NOW, "-o", "json"]);
+    let shorter =
+        ["diff", "examples/weekend.yaml", "examples/monthly-first-saturday.yaml", "--for=1mo", NOW];
+    check(
+        "diff-guardrails",
+        &[&shorter[..], &["--guardrails=examples/guardrail-gke.yaml"][..]].concat(),
+    );
     check("diff-same", &["diff", "--exit-code", old, old, NOW]);
     check(
         "diff-exit-code",

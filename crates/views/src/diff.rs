@@ -34,6 +34,8 @@ pub struct Comparison {
     pub presence: Presence,
     /// The windows gained and lost.
     pub change: GainAndLoss,
+    /// What the guardrails say of the old version, and of the new one.
+    pub guardrails: (Vec<String>, Vec<String>),
 }
 
 impl Comparison {
@@ -42,8 +44,12 @@ impl Comparison {
         self.presence != Presence::Both
             || !self.change.gained.is_empty()
             || !self.change.lost.is_empty()
+            || self.guardrails.0 != self.guardrails.1
     }
 }
+
+/// What the guardrails say of a policy, in sentences.
+pub type Guardrails<'a> = &'a dyn Fn(&Policy) -> Vec<String>;
 
 /// Which version has a policy. One that lacks it permits nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +81,14 @@ struct Item {
     months: Vec<MonthItem>,
     hours: Figures,
     longest_gap_hours: Figures,
+    guardrails: Unmet,
+}
+
+/// What the guardrails say, before and after.
+#[derive(Serialize)]
+struct Unmet {
+    old: Vec<String>,
+    new: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -98,9 +112,14 @@ struct Figures {
 
 /// What is between two lots of policies. They are matched by kind, namespace and name; if each side holds one, those two are compared
 /// whatever their names.
-pub fn compare(old: &[&Policy], new: &[&Policy], range: &Range<Instant>) -> Vec<Comparison> {
+pub fn compare(
+    old: &[&Policy],
+    new: &[&Policy],
+    range: &Range<Instant>,
+    guardrails: Guardrails<'_>,
+) -> Vec<Comparison> {
     if let ([old], [new]) = (old, new) {
-        return pair(Some(old), Some(new), range).into_iter().collect();
+        return pair(Some(old), Some(new), range, guardrails).into_iter().collect();
     }
     let mut by_object: BTreeMap<&Object, (Option<&Policy>, Option<&Policy>)> = BTreeMap::new();
     for policy in old {
@@ -109,11 +128,18 @@ pub fn compare(old: &[&Policy], new: &[&Policy], range: &Range<Instant>) -> Vec<
     for policy in new {
         by_object.entry(&policy.object).or_default().1 = Some(policy);
     }
-    by_object.into_values().filter_map(|(old, new)| pair(old, new, range)).collect()
+    by_object.into_values().filter_map(|(old, new)| pair(old, new, range, guardrails)).collect()
 }
 
-fn pair(old: Option<&Policy>, new: Option<&Policy>, range: &Range<Instant>) -> Option<Comparison> {
+fn pair(
+    old: Option<&Policy>,
+    new: Option<&Policy>,
+    range: &Range<Instant>,
+    guardrails: Guardrails<'_>,
+) -> Option<Comparison> {
     let shown = new.or(old)?;
+    let said = |policy: Option<&Policy>| policy.map(guardrails).unwrap_or_default();
+    let guardrails = (said(old), said(new));
     let set = |policy: Option<&Policy>| {
         policy.map_or_else(TimeSet::never, |policy| policy.lowered.set.clone())
     };
@@ -130,6 +156,7 @@ fn pair(old: Option<&Policy>, new: Option<&Policy>, range: &Range<Instant>) -> O
         old,
         new,
         presence,
+        guardrails,
     })
 }
 
@@ -167,6 +194,7 @@ fn item(pair: &Comparison, range: &Range<Instant>) -> Item {
             .collect(),
         hours: Figures { old: total(&pair.old), new: total(&pair.new) },
         longest_gap_hours: Figures { old: gap(&pair.old), new: gap(&pair.new) },
+        guardrails: Unmet { old: pair.guardrails.0.clone(), new: pair.guardrails.1.clone() },
     }
 }
 
@@ -195,6 +223,7 @@ pub fn table(pair: &Comparison, range: &Range<Instant>, detail: Detail, colour: 
         Presence::OldOnly => text.push_str("  is in the old version only\n"),
         Presence::NewOnly => text.push_str("  is in the new version only\n"),
     }
+    text.push_str(&unmet(pair, colour));
     let GainAndLoss { gained, lost } = &pair.change;
     if gained.is_empty() && lost.is_empty() {
         text.push_str("  nothing changes: both permit the same\n");
@@ -227,6 +256,26 @@ pub fn table(pair: &Comparison, range: &Range<Instant>, detail: Detail, colour: 
         };
         let _ = writeln!(text, "  longest gap, {name}: {gap}");
     }
+    text
+}
+
+/// What the guardrails say that they did not say before, what they no longer say, and what they go on saying.
+fn unmet(pair: &Comparison, colour: Colour) -> String {
+    let (old, new) = &pair.guardrails;
+    let mut text = String::new();
+    let mut line = |mark: &str, style: Style, said: &str| {
+        let said = printable(said);
+        let _ = writeln!(text, "{}", colour.paint(style, &format!("  {mark} {said}")));
+    };
+    new.iter()
+        .filter(|said| !old.contains(said))
+        .for_each(|said| line("no longer met:", Style::Paused, said));
+    new.iter()
+        .filter(|said| old.contains(said))
+        .for_each(|said| line("not met:", Style::Paused, said));
+    old.iter()
+        .filter(|said| !new.contains(said))
+        .for_each(|said| line("was not met:", Style::Open, said));
     text
 }
 

@@ -8,12 +8,13 @@ use api::{
     names,
     policy::{Behavior, PolicyStatus, State, Strategy},
 };
-use schedule::Instant;
+use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
 
 pub mod ahead;
 pub mod disruption;
 mod gates;
+mod guardrails;
 pub mod holding;
 pub mod nudge;
 pub mod outside;
@@ -21,7 +22,10 @@ pub mod updates;
 mod writes;
 
 use crate::{
-    cluster::{seen::SeenGated, snapshot::Snapshot},
+    cluster::{
+        seen::SeenGated,
+        snapshot::{Judgement, Snapshot},
+    },
     document::{
         conditions::Conditions,
         identity::Identity,
@@ -40,6 +44,7 @@ use crate::{
         behavior::{Before, recorded},
         explain,
         freeze::SeenFreeze,
+        guardrail::SeenGuardrail,
         overrides::SeenOverride,
         seen::SeenPolicy,
         stanza::Form,
@@ -49,18 +54,28 @@ use crate::{
     pool::{Effect, PoolPlan},
 };
 
-/// What is to be done about a policy (POL-3 to POL-8).
-pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
-    let usable = seen.judged.policy.as_ref();
-    let wrong = problem_text(&seen.judged.problems);
+/// What is to be done about a policy (POL-3 to POL-8), given what the guardrails say of it (GRD-5, GRD-6).
+pub fn policy(seen: &SeenPolicy, judgement: &Judgement, now: Instant) -> Plan {
     let known = &seen.status;
+    let refused = guardrails::refused(seen, judgement);
+    // Whoever edits a policy past a guardrail is held by it: doubt closes the gate.
+    let usable = seen.judged.policy.as_ref().filter(|_| refused.is_none());
+    let wrong = match &refused {
+        Some(breach) => guardrails::closes(breach),
+        None => problem_text(&seen.judged.problems),
+    };
+    let set = if refused.is_some() { TimeSet::never() } else { seen.set() };
+    let reason = |at| match &refused {
+        Some(_) => wrong.clone(),
+        None => seen.reason(at),
+    };
     let restricted = condition(&known.conditions, names::CHANGES_RESTRICTED);
     let before = Before {
         behavior: known.behavior.as_ref(),
         strategy: strategy_of_reason(restricted),
         changed: seen.identity.changed,
     };
-    let behavior = recorded(&seen.set(), &|at| seen.reason(at), before, now);
+    let behavior = recorded(&set, &reason, before, now);
     let generation = Some(seen.identity.generation);
     let scheduled = usable.is_some_and(|policy| policy.lowered.parts.recurring().next().is_some());
     let never = never_fires(&seen.judged.problems).filter(|_| scheduled);
@@ -71,6 +86,9 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
         }
         (Some(_), None) => {
             (ConditionStatus::True, names::AS_EXPECTED, Some("the policy is understood".into()))
+        }
+        (None, _) if refused.is_some() => {
+            (ConditionStatus::False, names::GUARDRAILS_NOT_MET, Some(wrong.clone()))
         }
         (None, _) => (ConditionStatus::False, names::INVALID_SPEC, Some(wrong.clone())),
     };
@@ -87,14 +105,16 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
             (of_state(behavior.current.state), reason, Some(message))
         }
     };
-    let status = PolicyStatus {
-        conditions: vec![
-            made(names::READY, ready, generation, &known.conditions, now),
-            made(names::CHANGES_RESTRICTED, paused, generation, &known.conditions, now),
-        ],
-        behavior: Some(behavior),
-    };
-    let mut notes = Vec::new();
+    let met = guardrails::met(judgement);
+    let met = met.map(|met| made(names::GUARDRAILS_MET, met, generation, &known.conditions, now));
+    let ours = [
+        Some(made(names::READY, ready, generation, &known.conditions, now)),
+        Some(made(names::CHANGES_RESTRICTED, paused, generation, &known.conditions, now)),
+        met,
+    ];
+    let status =
+        PolicyStatus { conditions: ours.into_iter().flatten().collect(), behavior: Some(behavior) };
+    let mut notes: Vec<Note> = guardrails::note(known, &status.conditions).into_iter().collect();
     let was_ready = condition(&known.conditions, names::READY).map(|ready| ready.status);
     match (was_ready, usable) {
         (None | Some(ConditionStatus::True | ConditionStatus::Unknown), None) => {
@@ -118,8 +138,43 @@ pub fn policy(seen: &SeenPolicy, now: Instant) -> Plan {
             json!({"op": "add", "path": "/status", "value": status}),
         ],
     });
-    let wake = usable.and_then(|policy| explain::explain(policy, now).holds_until());
+    // What is over is no reason to refuse it any longer, and what is over changes with the edges of its windows.
+    let wake = match (usable, &refused) {
+        (_, Some(_)) => seen.set().next_change(now),
+        (usable, None) => usable.and_then(|policy| explain::explain(policy, now).holds_until()),
+    };
     Plan { status: patch, notes, wake, ..Plan::default() }
+}
+
+/// What is to be done about a guardrail: whether it is understood, and the policy that it names is there, is told.
+pub fn guardrail(
+    identity: &Identity,
+    seen: &SeenGuardrail,
+    snapshot: &Snapshot,
+    now: Instant,
+) -> Plan {
+    let within = seen.spec.within.as_ref();
+    let missing = within.filter(|within| snapshot.windows_of(&within.name).is_none());
+    let said = match missing {
+        _ if !seen.is_usable() => {
+            let message = format!("{}; nothing meets it", problem_text(&seen.problems));
+            (ConditionStatus::False, names::INVALID_SPEC, Some(message))
+        }
+        Some(within) => {
+            let name = &within.name;
+            let message = format!(
+                "spec.within: there is no ChangeManagementPolicy {name} that can be used, so nothing meets it"
+            );
+            (ConditionStatus::False, names::POLICY_NOT_FOUND, Some(message))
+        }
+        None => {
+            let message = "the guardrail is understood".to_owned();
+            (ConditionStatus::True, names::AS_EXPECTED, Some(message))
+        }
+    };
+    let ready = made(names::READY, said, Some(identity.generation), seen.conditions.ours(), now);
+    let status = part_of_status(identity, &seen.conditions, Vec::new(), &[ready]);
+    Plan { status, ..Plan::default() }
 }
 
 /// What is to be done about a freeze: it goes a day after its end (OVR-6).
@@ -154,6 +209,11 @@ pub fn overriding(
         Some(target) => {
             let message = format!("{target} does not exist, so nothing is opened");
             (ConditionStatus::False, names::TARGET_NOT_FOUND, Some(message))
+        }
+        None if let Some(guardrail) = snapshot.kept_shut(seen) => {
+            let message =
+                format!("{} lets it open nothing before somebody approves it", guardrail.key);
+            (ConditionStatus::False, names::NOT_APPROVED, Some(message))
         }
         // CV-2
         None if followed.is_some() => (ConditionStatus::False, names::TARGET_FOLLOWS, followed),

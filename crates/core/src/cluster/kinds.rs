@@ -14,7 +14,7 @@ use crate::{
     cluster::{
         decide,
         seen::{Own, Part, Seen, SeenGated, SeenPart},
-        snapshot::Snapshot,
+        snapshot::{Judgement, Snapshot},
     },
     document::key::Key,
     gate::{
@@ -27,6 +27,7 @@ use crate::{
 
 mod change_freeze;
 mod change_gate;
+mod change_guardrail;
 mod change_management_policy;
 mod change_override;
 mod cluster_change_freeze;
@@ -47,6 +48,7 @@ mod targets;
 pub use crate::cluster::surroundings::{Listed, Remembered, Surroundings};
 pub use change_freeze::CHANGE_FREEZE;
 pub use change_gate::CHANGE_GATE;
+pub use change_guardrail::CHANGE_GUARDRAIL;
 pub use change_management_policy::CHANGE_MANAGEMENT_POLICY;
 pub use change_override::CHANGE_OVERRIDE;
 pub use cluster_change_freeze::CLUSTER_CHANGE_FREEZE;
@@ -79,6 +81,7 @@ pub static ALL: &[&Row] = &[
     &CLUSTER_CHANGE_FREEZE,
     &CHANGE_OVERRIDE,
     &CLUSTER_CHANGE_OVERRIDE,
+    &CHANGE_GUARDRAIL,
     &MACHINE_CONFIG,
     &NODE,
     &MACHINE_CONFIGURATION,
@@ -167,18 +170,20 @@ impl Duty {
     /// To decide so about what belongs to the whole cluster, which freezes of the platform may hold and overrides of it open (OVR-1,
     /// OVR-2).
     const fn of_cluster(decide: Decide) -> Self {
-        static READS: [&Row; 2] = [&CLUSTER_CHANGE_FREEZE, &CLUSTER_CHANGE_OVERRIDE];
+        static READS: [&Row; 3] =
+            [&CLUSTER_CHANGE_FREEZE, &CLUSTER_CHANGE_OVERRIDE, &CHANGE_GUARDRAIL];
         Self { reads: &READS, ..Self::to(decide) }
     }
 
     /// To decide so about what lives in a namespace, which freezes of both kinds may hold and overrides of both kinds open; freezes of the
     /// platform choose namespaces by their labels.
     const fn in_namespace(decide: Decide) -> Self {
-        static READS: [&Row; 5] = [
+        static READS: [&Row; 6] = [
             &CHANGE_FREEZE,
             &CLUSTER_CHANGE_FREEZE,
             &CHANGE_OVERRIDE,
             &CLUSTER_CHANGE_OVERRIDE,
+            &CHANGE_GUARDRAIL,
             &NAMESPACE,
         ];
         Self { reads: &READS, ..Self::to(decide) }
@@ -243,10 +248,15 @@ pub fn starting_hosted(mut controllers: Vec<Controller>) -> Vec<Controller> {
 impl Row {
     /// A row of a kind that says when.
     const fn policy(kind: Kind) -> Self {
-        let duty = Duty::to(|seen, _, now| match seen {
-            Seen::Policy(policy) => decide::policy(policy, now),
+        // Guardrails judge them (GRD-6), by the labels of namespaces and by other policies; who is concerned by a change of those is told.
+        static READS: [&Row; 2] = [&CHANGE_GUARDRAIL, &NAMESPACE];
+        let duty = Duty::to(|seen, around, now| match seen {
+            Seen::Policy(policy) => {
+                decide::policy(policy, &around.snapshot.judge_policy(policy, now), now)
+            }
             Seen::Gated(_) | Seen::Part(_) => Plan::default(),
         });
+        let duty = Duty { reads: &READS, concerns: Concerns::Told, ..duty };
         Self { kind, read: Read::Policy, watched: Some(duty), managed: Some(duty) }
     }
 
@@ -354,7 +364,7 @@ impl Snapshot {
             return self.add(row, document);
         }
         let mut document = document.clone();
-        let plan = decide::policy(&SeenPolicy::new(row, &document), now);
+        let plan = decide::policy(&SeenPolicy::new(row, &document), &Judgement::default(), now);
         let status = plan.status.and_then(|patch| patch.operations.last().cloned());
         let conditions = status.and_then(|status| status.pointer("/value/conditions").cloned());
         if let (Some(fields), Some(conditions)) = (document.as_object_mut(), conditions) {

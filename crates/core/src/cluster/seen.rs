@@ -35,6 +35,7 @@ use crate::{
     node::disruption::{self, WantedPolicies},
     policy::{
         freeze::{Labels, SeenFreeze},
+        guardrail::SeenGuardrail,
         overrides::SeenOverride,
         seen::SeenPolicy,
         stanza::{Gating, SeenStanza, StanzaReading},
@@ -81,6 +82,8 @@ pub enum Part {
     Freeze(Arc<SeenFreeze>),
     /// What opens one gate while it lasts (OVR-2).
     Override(Arc<SeenOverride>),
+    /// What the others must be like (GRD-1).
+    Guardrail(Arc<SeenGuardrail>),
     /// A namespace, by its labels.
     Namespace(Arc<Labels>),
     /// What gates may hold, or what its controller made of it (RCH-12).
@@ -163,6 +166,7 @@ impl Seen {
             }
             (Part::Freeze(after), Part::Freeze(before)) => after == before,
             (Part::Override(after), Part::Override(before)) => after == before,
+            (Part::Guardrail(after), Part::Guardrail(before)) => after == before,
             (Part::Namespace(after), Part::Namespace(before)) => after == before,
             (Part::Target(after), Part::Target(before)) => after == before,
             (
@@ -171,6 +175,7 @@ impl Seen {
                 | Part::Disruption(_)
                 | Part::Freeze(_)
                 | Part::Override(_)
+                | Part::Guardrail(_)
                 | Part::Namespace(_)
                 | Part::Target(_),
                 _,
@@ -187,6 +192,7 @@ impl Seen {
                 | Part::Disruption(_)
                 | Part::Freeze(_)
                 | Part::Override(_)
+                | Part::Guardrail(_)
                 | Part::Namespace(_)
                 | Part::Target(_) => false,
             },
@@ -217,6 +223,7 @@ impl SeenPart {
             | Part::Node(_)
             | Part::Disruption(_)
             | Part::Override(_)
+            | Part::Guardrail(_)
             | Part::Namespace(_)
             | Part::Target(_) => None,
         }
@@ -230,6 +237,21 @@ impl SeenPart {
             | Part::Node(_)
             | Part::Disruption(_)
             | Part::Freeze(_)
+            | Part::Guardrail(_)
+            | Part::Namespace(_)
+            | Part::Target(_) => None,
+        }
+    }
+
+    /// The guardrail, if it is one.
+    pub fn guardrail(&self) -> Option<&Arc<SeenGuardrail>> {
+        match &self.part {
+            Part::Guardrail(guardrail) => Some(guardrail),
+            Part::Config(_)
+            | Part::Node(_)
+            | Part::Disruption(_)
+            | Part::Freeze(_)
+            | Part::Override(_)
             | Part::Namespace(_)
             | Part::Target(_) => None,
         }

@@ -33,12 +33,14 @@ use crate::{
 
 mod concerned;
 mod gates;
+mod guardrails;
 mod hosted;
 mod members;
 mod skew;
 mod targets;
 mod view;
 
+pub use guardrails::Judgement;
 use members::Members;
 
 /// Everything that was seen.
@@ -174,6 +176,7 @@ impl Snapshot {
             | Part::Disruption(_)
             | Part::Freeze(_)
             | Part::Override(_)
+            | Part::Guardrail(_)
             | Part::Target(_) => None,
         }
     }
@@ -222,6 +225,7 @@ impl Snapshot {
             | Part::Disruption(_)
             | Part::Freeze(_)
             | Part::Override(_)
+            | Part::Guardrail(_)
             | Part::Namespace(_)
             | Part::Target(_) => None,
         })
@@ -266,6 +270,7 @@ fn machine(seen: &Seen) -> Option<&SeenMachine> {
         | Part::Disruption(_)
         | Part::Freeze(_)
         | Part::Override(_)
+        | Part::Guardrail(_)
         | Part::Namespace(_)
         | Part::Target(_) => None,
     }

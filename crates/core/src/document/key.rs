@@ -111,14 +111,14 @@ pub fn kind_called(text: &str) -> Option<&'static Kind> {
 mod tests {
     use api::{
         kinds,
-        schema::{FREEZES, MACHINES, NAMESPACES, OVERRIDES, TARGETS},
+        schema::{FREEZES, GUARDRAILS, MACHINES, NAMESPACES, OVERRIDES, TARGETS},
     };
 
     use super::*;
 
     #[test]
     fn keys_are_in_the_order_of_the_lists_of_kinds() {
-        let lists = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES);
+        let lists = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).chain(GUARDRAILS);
         let lists = lists.chain(MACHINES).chain(NAMESPACES).chain(TARGETS);
         let keys: Vec<Key> = lists.map(|kind| Key::new(kind, Some("z"), "z")).collect();
         assert!(keys.is_sorted());

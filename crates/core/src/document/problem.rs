@@ -146,6 +146,10 @@ pub enum Code {
     NeverFires,
     /// A pool will stand in the way of an update of the control plane (CV-3).
     SkewAhead,
+    /// A guardrail that is enforced is not met (GRD-4).
+    GuardrailEnforced,
+    /// A guardrail that warns or audits is not met (GRD-4).
+    GuardrailNotMet,
 }
 
 impl Code {
@@ -169,13 +173,15 @@ impl Code {
             Self::EmptyRange => "EmptyRange",
             Self::NeverFires => "NeverFires",
             Self::SkewAhead => "SkewAhead",
+            Self::GuardrailEnforced => "GuardrailEnforced",
+            Self::GuardrailNotMet => "GuardrailNotMet",
         }
     }
 
     /// How bad it is.
     pub fn severity(self) -> Severity {
         match self {
-            Self::NeverFires | Self::SkewAhead => Severity::Warning,
+            Self::NeverFires | Self::SkewAhead | Self::GuardrailNotMet => Severity::Warning,
             Self::Unreadable
             | Self::NotText
             | Self::Empty
@@ -186,6 +192,7 @@ impl Code {
             | Self::UnknownField
             | Self::MissingField
             | Self::WrongType
+            | Self::GuardrailEnforced
             | Self::NotAllowed
             | Self::OutOfRange
             | Self::BadFormat

@@ -7,8 +7,8 @@
 use api::{
     policy::{ChangeManagementPolicy, PolicySpec},
     schema::{
-        FREEZES, GATED, KINDS, Kind, OVERRIDES, Role, Scope, freeze_named, gated_named,
-        override_named,
+        FREEZES, GATED, GUARDRAILS, KINDS, Kind, OVERRIDES, Role, Scope, freeze_named, gated_named,
+        guardrail_named, override_named,
     },
 };
 use serde::{Deserialize as _, de::DeserializeOwned};
@@ -24,9 +24,11 @@ use crate::{
 };
 
 mod freeze;
+mod guardrail;
 mod overrides;
 
 pub use freeze::freeze;
+pub use guardrail::guardrail;
 pub use overrides::overriding;
 
 /// A policy that can be used.
@@ -51,13 +53,15 @@ pub struct Judged {
     pub problems: Vec<Problem>,
 }
 
-/// Judges one document, a policy, a resource under change management, a freeze or an override.
+/// Judges one document, a policy, a resource under change management, a freeze, an override or a guardrail.
 pub fn document(document: &Value) -> Judged {
     let name = document.get("kind").and_then(Value::as_str);
     if name.and_then(freeze_named).is_some() {
         judged(document, of_kind(document, FREEZES, freeze))
     } else if name.and_then(override_named).is_some() {
         judged(document, of_kind(document, OVERRIDES, overriding))
+    } else if name.and_then(guardrail_named).is_some() {
+        judged(document, of_kind(document, GUARDRAILS, guardrail))
     } else if name.and_then(gated_named).is_some() {
         resource(document)
     } else {
@@ -247,9 +251,11 @@ fn scope_problem(kind: &Kind, document: &Value) -> Option<Problem> {
             )
             .hint(match kind.role {
                 Role::Policy => "remove the namespace, or use HostedChangeManagementPolicy",
-                Role::Gated { .. } | Role::Part | Role::Freeze | Role::Override => {
-                    "remove the namespace"
-                }
+                Role::Gated { .. }
+                | Role::Part
+                | Role::Freeze
+                | Role::Override
+                | Role::Guardrail => "remove the namespace",
             }),
         ),
         // A manifest without a namespace is legal: it lands in the one it is applied to.

@@ -21,6 +21,8 @@ pub struct SeenPolicy {
     pub judged: Judged,
     /// What its status says.
     pub status: PolicyStatus,
+    /// When it was created, where that is known.
+    pub created: Option<Instant>,
 }
 
 impl SeenPolicy {
@@ -30,6 +32,9 @@ impl SeenPolicy {
             identity: Identity::new(kind, document),
             judged: read::policy(&judged_part(document)),
             status: decoded(document.get("status")).unwrap_or_default(),
+            created: document
+                .pointer("/metadata/creationTimestamp")
+                .and_then(|stamp| Instant::parse(stamp.as_str()?).ok()),
         }
     }
 

@@ -21,6 +21,7 @@ use super::{
 
 pub mod divert;
 pub mod freezes;
+pub mod guardrails;
 mod nudges;
 mod overrides;
 mod probes;

@@ -7,7 +7,7 @@ use std::{
 
 use api::{
     crds, names,
-    schema::{FREEZES, GATED, KINDS, Kind, OVERRIDES, Scope},
+    schema::{FREEZES, GATED, GUARDRAILS, KINDS, Kind, OVERRIDES, Scope},
 };
 use apiserver::{Body, Fault, RequestMatch, Scripted, Server, Workloads};
 use http::Method;
@@ -82,13 +82,19 @@ impl World {
             .chain(GATED)
             .chain(FREEZES)
             .chain(OVERRIDES)
+            .chain(GUARDRAILS)
             .for_each(|kind| world.define(kind));
         world
     }
 
     /// Adds the definition of a kind: ours for policies and freezes, one that takes everything for those of others.
     pub(crate) fn define(&self, kind: &'static Kind) {
-        let ours = KINDS.iter().chain(FREEZES).chain(OVERRIDES).any(|ours| ours.name == kind.name);
+        let ours = KINDS
+            .iter()
+            .chain(FREEZES)
+            .chain(OVERRIDES)
+            .chain(GUARDRAILS)
+            .any(|ours| ours.name == kind.name);
         let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
         let definition = if ours { crds::definition(kind) } else { loose(kind, &anything) };
         self.create(CRDS, &definition);

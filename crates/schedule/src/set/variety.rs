@@ -9,110 +9,31 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::{Kind, TimeSet};
+use crate::calendar::{Calendar, Count};
 use crate::civil::{self, CYCLE_DAYS, DAY};
-use crate::days::{Days, lcm};
 use crate::instant::Instant;
-use crate::window::{HIGH, LOW};
-use crate::zone::{self, Zone};
-
-/// How far from its first or last day a rule may be unlike itself elsewhere: a window lasts 366 days, and a clock may be a day off.
-const REACH: i64 = 368 * DAY;
+use crate::zone;
 
 /// What has to be known of a set to tell which of its years are alike.
-#[derive(Debug, Default)]
-pub(crate) struct Calendar {
-    /// Where it is like nowhere else: around dated parts.
-    dated: Vec<(i64, i64)>,
-    /// The zones in which its rules are read.
-    zones: Vec<Zone>,
-    /// What its rules count, apart from weekdays and the months of a year.
-    counts: Vec<Count>,
-    /// After how many days its rules repeat.
-    period: i64,
+fn calendar_of(set: &TimeSet) -> Calendar {
+    let mut calendar = Calendar::new();
+    add(&mut calendar, set);
+    calendar.settled()
 }
 
-/// What a rule counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Count {
-    Days(i64),
-    Months(i32),
-}
-
-impl Calendar {
-    /// A date at which something begins or ends.
-    pub(crate) fn edge(&mut self, at: i64) {
-        if at != LOW && at != HIGH {
-            self.dated.push((at, at));
+fn add(calendar: &mut Calendar, set: &TimeSet) {
+    match &set.0.kind {
+        Kind::Never | Kind::Always => {}
+        Kind::Before(end) => calendar.edge(*end),
+        Kind::Ranges(ranges) => {
+            ranges.iter().flat_map(|(start, end)| [*start, *end]).for_each(|at| calendar.edge(at));
         }
-    }
-
-    /// Windows on such days in a zone, from the start of the first to the end of the last one if the rule has them.
-    pub(crate) fn windows(&mut self, days: &Days, zone: &Zone, ends: Option<(i64, i64)>) {
-        if let Some((first, last)) = ends {
-            self.dated.push((first, first.saturating_add(REACH)));
-            self.dated.push((last.saturating_sub(REACH), last));
+        Kind::Schedule(schedule) => schedule.calendar(calendar),
+        Kind::Complement(set) => add(calendar, set),
+        Kind::Union(a, b) | Kind::Intersection(a, b) => {
+            add(calendar, a);
+            add(calendar, b);
         }
-        match days {
-            Days::Never | Days::Always => return,
-            Days::Bounded(rule) => return self.windows(&rule.days, zone, None),
-            Days::Monthly(rule) => {
-                let every = rule.every();
-                if 12 % every != 0 {
-                    self.counts.push(Count::Months(every));
-                }
-            }
-            Days::Daily { .. } | Days::Weekly(_) | Days::General(_) => {
-                let period = days.period().unwrap_or(1);
-                if 7 % period != 0 {
-                    self.counts.push(Count::Days(period));
-                }
-            }
-        }
-        self.period = lcm(self.period, days.period().unwrap_or(1));
-        if !zone.is_utc() {
-            self.zones.push(zone.clone());
-            self.period = lcm(self.period, i64::from(CYCLE_DAYS));
-        }
-    }
-
-    fn of(set: &TimeSet) -> Self {
-        let mut calendar = Self { period: 1, ..Self::default() };
-        calendar.add(set);
-        let Self { dated, zones, counts, .. } = &mut calendar;
-        zones.sort_unstable_by(|a, b| a.name().cmp(b.name()));
-        zones.dedup();
-        counts.sort_unstable();
-        counts.dedup();
-        dated.sort_unstable();
-        dated.dedup_by(|next, merged| {
-            let touches = next.0 <= merged.1;
-            if touches {
-                merged.1 = merged.1.max(next.1);
-            }
-            touches
-        });
-        calendar
-    }
-
-    fn add(&mut self, set: &TimeSet) {
-        match &set.0.kind {
-            Kind::Never | Kind::Always => {}
-            Kind::Before(end) => self.edge(*end),
-            Kind::Ranges(ranges) => {
-                ranges.iter().flat_map(|(start, end)| [*start, *end]).for_each(|at| self.edge(at));
-            }
-            Kind::Schedule(schedule) => schedule.calendar(self),
-            Kind::Complement(set) => self.add(set),
-            Kind::Union(a, b) | Kind::Intersection(a, b) => {
-                self.add(a);
-                self.add(b);
-            }
-        }
-    }
-
-    /// The seconds of its period.
-    fn period(&self) -> i64 {
-        self.period.saturating_mul(DAY)
     }
 }
 
@@ -120,13 +41,13 @@ impl TimeSet {
     /// Ranges of starts, in order and apart: whatever the set does within `ahead` seconds of any start from `from` on, it does within as many
     /// seconds of a start in one of them. `ahead` is at most 366 days.
     pub(super) fn variety(&self, from: i64, ahead: i64) -> Box<dyn Iterator<Item = Range<i64>>> {
-        let calendar = Calendar::of(self);
+        let calendar = calendar_of(self);
         let last = (Instant::MAX.unix() - ahead).max(from + 1);
         // Months and zones make years differ; anything else repeats soon.
         if calendar.period % i64::from(CYCLE_DAYS) == 0 {
             return Box::new(Years::new(self.clone(), calendar, from..last, ahead));
         }
-        let period = calendar.period();
+        let period = calendar.period.saturating_mul(DAY);
         let until = |at: i64| at.saturating_add(period).min(last);
         let mut ranges = vec![from..until(from)];
         for (start, end) in calendar.dated {

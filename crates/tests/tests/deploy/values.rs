@@ -86,6 +86,12 @@ fn bad_values_are_refused_by_name() {
             "changeGates.enabled=true,crds.install=false",
             "changeGates.enabled: install the definitions of gates and freezes",
         );
+        check(helm, "guardrails.enabled=soon", "at '/guardrails/enabled': got string");
+        check(
+            helm,
+            "guardrails.enabled=true,crds.install=false",
+            "guardrails.enabled: install the definition of guardrails",
+        );
         check(helm, "manageUpdates=yes", "at '/manageUpdates': got string");
         check(helm, "manageUpdates=true", "manageUpdates: set managePools too");
         check(helm, "manageHosted=yes", "at '/manageHosted': got string");

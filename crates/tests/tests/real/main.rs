@@ -9,6 +9,7 @@ mod deploy;
 mod doors;
 mod drain;
 mod fields;
+mod guardrails;
 mod machine;
 mod node;
 mod node_config;

@@ -19,7 +19,7 @@ use api::{
         PERMIT_CHANGE, ROLE, STATE,
     },
     metrics::METRICS,
-    schema::{FREEZES, GATED, KINDS, Kind, OVERRIDES, Role, Scope},
+    schema::{FREEZES, GATED, GUARDRAILS, KINDS, Kind, OVERRIDES, Role, Scope},
 };
 use http::{Method, Request, Response, StatusCode};
 use kube::{Client, client::Body};
@@ -53,7 +53,7 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
         }
         kubectl(cluster, &["wait", "--for=condition=Established", "crd", "--all"]);
         let admin = cluster.client(User::Admin).await.unwrap();
-        for kind in KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES) {
+        for kind in KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).chain(GUARDRAILS) {
             send(&admin, Method::POST, &collection(kind, namespace(kind)), &object(kind)).await;
         }
 
@@ -70,7 +70,7 @@ fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
             let deadline = Instant::now() + PATIENCE;
             until(deadline, || {
                 recorder.used().iter().filter(|right| is_status_patch(right)).count()
-                    == KINDS.len() + GATED.len() + OVERRIDES.len()
+                    == KINDS.len() + GATED.len() + OVERRIDES.len() + GUARDRAILS.len()
             })
             .await;
             // Something happens to everything that names a policy, so there is something to tell.
@@ -304,6 +304,7 @@ fn object(kind: &Kind) -> Value {
             "until": "2999-01-01T00:00:00Z",
             "reason": "a storm",
         }),
+        Role::Guardrail => json!({ "minimumHours": [{ "hours": 1, "inDays": 1 }] }),
         Role::Part => json!({}),
     };
     json!({

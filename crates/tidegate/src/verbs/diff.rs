@@ -11,7 +11,7 @@ use crate::{
     args::{Ahead, Formats, When},
     edge::Edge,
     output::{self, Exit, Output},
-    source::{self, Loaded},
+    source::{self, Loaded, Reads},
 };
 
 pub(crate) fn verb() -> Verb {
@@ -19,7 +19,8 @@ pub(crate) fn verb() -> Verb {
         name: "diff",
         about: "Compare two versions of policies: windows, hours and the longest wait",
         more: "The command matches policies by kind, namespace and name; if each side holds one policy, it compares those two whatever their \
-               names. A policy that is missing on one side permits nothing there. With --exit-code the exit code is 1 if anything differs.\n\n\
+               names. A policy that is missing on one side permits nothing there. With --exit-code the exit code is 1 if anything differs. With --guardrails \
+               the command tells what each version does not meet.\n\n\
                Examples:\n  \
                tidegate diff old.yaml new.yaml --for 1y\n  \
                git show HEAD:policy.yaml | tidegate diff - policy.yaml",
@@ -44,6 +45,9 @@ struct Diff {
     /// Exit with 1 if anything differs
     #[arg(long)]
     exit_code: bool,
+    /// Judge both versions by these guardrails: a file or a folder; may be given several times
+    #[arg(long, value_name = "PATH")]
+    guardrails: Vec<PathBuf>,
 }
 
 fn run(args: &Diff, edge: &mut Edge) -> anyhow::Result<Output> {
@@ -55,7 +59,13 @@ fn run(args: &Diff, edge: &mut Edge) -> anyhow::Result<Output> {
     }
     let old = source::load(std::slice::from_ref(&args.old), &mut edge.stdin);
     let new = source::load(std::slice::from_ref(&args.new), &mut edge.stdin);
-    let pairs = diff::compare(&policies(&old), &policies(&new), &range);
+    let rails = source::load_all(&args.guardrails, Reads::Everything, &mut edge.stdin);
+    let world = rails.snapshot(range.start);
+    let said = |policy: &Policy| {
+        let breaches = world.judge_written(policy, range.start);
+        breaches.iter().map(ToString::to_string).collect()
+    };
+    let pairs = diff::compare(&policies(&old), &policies(&new), &range, &said);
     let text = output::written(
         args.formats.output,
         || diff::report(&pairs, &range),
@@ -68,7 +78,7 @@ fn run(args: &Diff, edge: &mut Edge) -> anyhow::Result<Output> {
     if args.exit_code && pairs.iter().any(Comparison::differs) {
         output.exit = Exit::No;
     }
-    Ok(output.with_problems(&old).with_problems(&new))
+    Ok(output.with_problems(&old).with_problems(&new).with_problems(&rails))
 }
 
 fn policies(loaded: &Loaded) -> Vec<&Policy> {

@@ -1,19 +1,29 @@
 //! `tidegate validate`: what is wrong with these policies, and with the stanzas that name them?
 
-use std::fmt::Write as _;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    path::PathBuf,
+};
 
+use api::schema::{Role, kind_named};
 use clap::{Args, FromArgMatches as _};
 use schedule::Instant;
 use serde::Serialize;
 use tidegate_core::{
-    document::problem::{Code, FieldPath, Problem, Severity},
+    cluster::{kinds::NAMESPACE, snapshot::Snapshot},
+    document::{
+        key::Key,
+        problem::{Code, FieldPath, Problem, Severity},
+    },
     simulate::{Settings, foresee, foresight::sentence},
 };
 use views::{items::Named, safe::printable};
 
 use super::{Listed, Verb};
 use crate::{
-    args::{Ahead, At, Format, Formats, Sources},
+    args::{self, Ahead, At, Format, Formats, Sources},
+    cluster::Reach,
     edge::Edge,
     output::{self, Exit, Output},
     source::{Finding, Loaded, Reads},
@@ -30,10 +40,14 @@ pub(crate) fn verb() -> Verb {
                Where the files hold the ClusterVersion, pools and nodes of a cluster, the command also warns of the first update of the control \
                plane that a pool will be in the way of, because its gate keeps its kubelets too far behind: the update that ClusterVersion asks \
                for, or those of --update and --update-every.\n\n\
+               Policies are judged by every ChangeGuardrail among the files and those of --guardrails and --cluster-guardrails, as the operator judges \
+               them: one that is enforced and not met is a problem, one that warns or audits a warning, with the figure found, the figure required and \
+               where it is worst.\n\n\
                Examples:\n  \
                tidegate validate policies/\n  \
                helm template . | tidegate validate -\n  \
                tidegate validate cluster/ --update-every 120d\n  \
+               tidegate validate policies/ --guardrails examples/guardrail-gke.yaml\n  \
                tidegate validate -f policy.yaml -o json",
         listed: Listed::Yes,
         args: Validate::augment_args,
@@ -54,6 +68,14 @@ struct Validate {
     at: At,
     #[command(flatten)]
     updates: Updates,
+    /// Judge the policies by these guardrails too, besides those among the files: a file or a folder; may be given several times
+    #[arg(long, value_name = "PATH")]
+    guardrails: Vec<PathBuf>,
+    /// Judge the policies by the guardrails of the cluster too
+    #[arg(long)]
+    cluster_guardrails: bool,
+    #[command(flatten)]
+    reach: Reach,
 }
 
 /// The output for programs (docs/reference/json.md).
@@ -90,6 +112,7 @@ struct Row {
 fn run(args: &Validate, edge: &mut Edge) -> anyhow::Result<Output> {
     let mut loaded = args.sources.load_all(Reads::Everything, edge)?;
     foresee_skew(args, edge, &mut loaded)?;
+    judge_by_guardrails(args, edge, &mut loaded)?;
     let valid = !loaded.has_errors() && (!args.strict || loaded.findings.is_empty());
     let exit = if valid { Exit::Done } else { Exit::No };
     let report = || report(&loaded, valid);
@@ -138,6 +161,46 @@ fn foresee_skew(args: &Validate, edge: &Edge, loaded: &mut Loaded) -> anyhow::Re
         let problem = Problem { object: Some(object.clone()), ..problem };
         let (file, place) = place.clone();
         loaded.findings.push(Finding { file, place, problem });
+    }
+    Ok(())
+}
+
+/// What the guardrails say of the policies that can be used (GRD-1, GRD-4). A policy of the files is judged in the place of the cluster's.
+fn judge_by_guardrails(
+    args: &Validate,
+    edge: &mut Edge,
+    loaded: &mut Loaded,
+) -> anyhow::Result<()> {
+    let at = args.at.instant(edge);
+    let mut world = Snapshot::default();
+    if args.cluster_guardrails {
+        for (row, document) in args.reach.connect()?.documents()? {
+            let helps =
+                matches!(row.role, Role::Guardrail | Role::Policy) || row.kind == NAMESPACE.kind;
+            if helps {
+                world.add(row, &document);
+            }
+        }
+    }
+    if !args.guardrails.is_empty() {
+        let more = args::load(&args.guardrails, Reads::Everything, edge)?;
+        for (row, document) in &more.objects {
+            world.add_written(row, document, at);
+        }
+        loaded.findings.extend(more.findings);
+    }
+    for (row, document) in &loaded.objects {
+        world.add_written(row, document, at);
+    }
+    for found in &loaded.usable {
+        let Some(kind) = kind_named(&found.object.kind) else { continue };
+        let name = found.object.name.as_deref().unwrap_or_default();
+        let key = Key::new(kind, found.object.namespace.as_deref(), name);
+        let Some(policy) = world.policy(&key) else { continue };
+        for (breach, _) in world.judge_policy(policy, at).breaches {
+            let problem = Problem { object: Some(found.object.clone()), ..breach.problem() };
+            loaded.findings.push(Finding { file: found.file.clone(), place: found.place, problem });
+        }
     }
     Ok(())
 }

@@ -52,6 +52,7 @@ impl World {
         if self.document["kind"] == "ChangeManagementPolicy" {
             return super::policy(
                 &SeenPolicy::new(&kinds::CHANGE_MANAGEMENT_POLICY, &self.document),
+                &Judgement::default(),
                 at(now),
             );
         }

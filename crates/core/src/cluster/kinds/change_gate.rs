@@ -4,8 +4,9 @@ use schedule::Instant;
 use serde_json::Value;
 
 use super::{
-    CHANGE_FREEZE, CHANGE_OVERRIDE, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, Duty, Gated,
-    HOSTED_CHANGE_MANAGEMENT_POLICY, NAMESPACE, Row, Surroundings,
+    CHANGE_FREEZE, CHANGE_GUARDRAIL, CHANGE_OVERRIDE, CLUSTER_CHANGE_FREEZE,
+    CLUSTER_CHANGE_OVERRIDE, Duty, Gated, HOSTED_CHANGE_MANAGEMENT_POLICY, NAMESPACE, Row,
+    Surroundings,
 };
 use crate::{
     cluster::{
@@ -34,6 +35,7 @@ pub static CHANGE_GATE: Row = Row::gated(
             &CLUSTER_CHANGE_FREEZE,
             &CHANGE_OVERRIDE,
             &CLUSTER_CHANGE_OVERRIDE,
+            &CHANGE_GUARDRAIL,
             &NAMESPACE,
         ],
         ..duty()
@@ -54,7 +56,8 @@ pub(super) const READ: Gated = Gated {
 
 /// What is decided about any of them. The labels of namespaces say where one of the cluster holds.
 pub(super) const fn duty() -> Duty {
-    static READS: [&Row; 3] = [&CLUSTER_CHANGE_FREEZE, &CLUSTER_CHANGE_OVERRIDE, &NAMESPACE];
+    static READS: [&Row; 4] =
+        [&CLUSTER_CHANGE_FREEZE, &CLUSTER_CHANGE_OVERRIDE, &CHANGE_GUARDRAIL, &NAMESPACE];
     Duty { reads: &READS, ..Duty::to(decide) }
 }
 

@@ -60,7 +60,8 @@ impl Snapshot {
         let mut found = BTreeSet::new();
         match self.get(key) {
             // Those who name a policy are looked at once its status says that it was read.
-            None | Some(Seen::Policy(_)) => {}
+            None => {}
+            Some(Seen::Policy(_)) => self.by_policy(key, &mut found),
             Some(Seen::Gated(gated)) => self.by_gated(gated, &mut found),
             Some(Seen::Part(part)) => match &part.part {
                 Part::Node(machine) => self.by_node(&machine.node, &mut found),
@@ -73,7 +74,9 @@ impl Snapshot {
                     self.add_hosted(&mut found, |gated| {
                         gated.identity.key.namespace.as_deref() == Some(&*key.name)
                     });
+                    self.add_policies_in(&key.name, &mut found);
                 }
+                Part::Guardrail(_) => self.add_judged(&mut found),
                 Part::Freeze(freeze) => {
                     self.add_pools(&mut found, |pool| {
                         let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);

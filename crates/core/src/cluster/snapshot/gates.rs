@@ -51,7 +51,9 @@ impl Snapshot {
             let selects = freeze.selects(key, seen.gate.as_deref(), labels);
             (selects != Selects::No).then(|| (Arc::clone(freeze), selects))
         });
-        let named = self.overrides_of(seen).cloned().collect();
+        // GRD-3: what nobody has approved opens nothing where that is demanded.
+        let named = self.overrides_of(seen).filter(|one| self.kept_shut(one).is_none());
+        let named = named.cloned().collect();
         let server_keeps =
             if seen.gate.is_some() { TeamFreezes::Kept } else { TeamFreezes::Passed };
         let gate = gate.opened(named, change, server_keeps);

@@ -206,6 +206,7 @@ pub(super) fn target_of(seen: &Seen) -> Option<&SeenTarget> {
         | Part::Disruption(_)
         | Part::Freeze(_)
         | Part::Override(_)
+        | Part::Guardrail(_)
         | Part::Namespace(_) => None,
     }
 }

@@ -7,6 +7,7 @@ use crate::{
     cluster::{
         decide,
         kinds::{self, tests::gated},
+        snapshot::Judgement,
     },
     gate::{enforced::Enforcement, gate, plan::Plan},
     policy::seen::SeenPolicy,
@@ -26,7 +27,7 @@ fn policy(strategy: &str, now: &str) -> Arc<SeenPolicy> {
             {"frequency": "Weekly", "weekly": {"daysOfWeek": ["Saturday"]}}}}},
     });
     let kind = &kinds::CHANGE_MANAGEMENT_POLICY;
-    let plan = decide::policy(&SeenPolicy::new(kind, &document), at(now));
+    let plan = decide::policy(&SeenPolicy::new(kind, &document), &Judgement::default(), at(now));
     document["status"] = plan.status.unwrap().operations[1]["value"].clone();
     Arc::new(SeenPolicy::new(kind, &document))
 }

@@ -1,6 +1,6 @@
 //! Rows about the table: every kind has its row, and the row does what its role says.
 
-use api::schema::{FREEZES, GATED, KINDS, MACHINES, NAMESPACES, OVERRIDES, Scope};
+use api::schema::{FREEZES, GATED, GUARDRAILS, KINDS, MACHINES, NAMESPACES, OVERRIDES, Scope};
 use serde_json::json;
 
 use super::super::*;
@@ -8,7 +8,7 @@ use crate::{cluster::overview, gate::action::Right};
 
 #[test]
 fn every_kind_has_its_row() {
-    let lists = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES);
+    let lists = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).chain(GUARDRAILS);
     let kinds: Vec<&Kind> = lists.chain(MACHINES).chain(NAMESPACES).collect();
     assert_eq!(ALL.iter().map(|row| &row.kind).collect::<Vec<_>>(), kinds);
     assert!(ALL.is_sorted_by(|one, other| one.kind < other.kind), "in the order of work");
@@ -16,7 +16,9 @@ fn every_kind_has_its_row() {
         let is_read = match row.role {
             Role::Policy => matches!(row.read, Read::Policy),
             Role::Gated { .. } => matches!(row.read, Read::Gated(_)),
-            Role::Part | Role::Freeze | Role::Override => matches!(row.read, Read::Part(_)),
+            Role::Part | Role::Freeze | Role::Override | Role::Guardrail => {
+                matches!(row.read, Read::Part(_))
+            }
         };
         assert!(is_read, "{row:?}");
         assert_eq!(known(&row.kind).map(|found| &found.kind), Some(&row.kind));
@@ -41,7 +43,13 @@ fn where_pools_are_managed_they_are_rolled_out_and_disruptions_are_merged() {
         rows.collect::<Vec<(&str, Vec<&str>)>>()
     };
     let (watched, managed) = (rows(Pools::Watched), rows(Pools::Managed));
-    let decided = KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).map(|kind| kind.name);
+    let decided = KINDS
+        .iter()
+        .chain(GATED)
+        .chain(FREEZES)
+        .chain(OVERRIDES)
+        .chain(GUARDRAILS)
+        .map(|kind| kind.name);
     assert!(watched.iter().map(|row| row.0).eq(decided));
     let differ: Vec<_> = managed.iter().filter(|row| !watched.contains(row)).collect();
     let pools = vec![
