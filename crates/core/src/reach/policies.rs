@@ -333,7 +333,7 @@ fn variables(room: &Room, parameter: Parameter) -> Vec<(&'static str, String)> {
     ];
     let mut held = "variables.holds.size() > 0 && !variables.exempt".to_owned();
     if parameter == Parameter::ClusterChangeGate {
-        variables.push(("here", here(room)));
+        variables.push(("here", here(room.scope(), room.system)));
         held.push_str(" && variables.here");
     }
     variables.push(("held", held));
@@ -375,15 +375,15 @@ fn variables(room: &Room, parameter: Parameter) -> Vec<(&'static str, String)> {
 }
 
 /// RCH-13: where a gate of the cluster holds.
-fn here(room: &Room) -> String {
+fn here(scope: Scope, system: SystemNamespaces) -> String {
     let selector = "params.spec.namespaceSelector";
     // What is in no namespace is chosen only without a selector of namespaces.
-    if room.scope() == Scope::Cluster {
+    if scope == Scope::Cluster {
         return format!("!has({selector})");
     }
     let selected =
         format!("(!has({selector}) || {})", selects(selector, "namespaceObject.metadata"));
-    if room.system == SystemNamespaces::Held {
+    if system == SystemNamespaces::Held {
         return selected;
     }
     format!(

@@ -5,7 +5,7 @@
 //!
 //! GATE-15: members of `tidegate:initiators` and what was begun pass; so does whom the freeze itself exempts, and nobody else.
 
-use api::machine::names::IMPOSSIBLE_CONFIG;
+use api::{machine::names::IMPOSSIBLE_CONFIG, schema::Scope};
 
 use super::{
     Action, Parameter, Policy, called_in_chart, exempt, head, here, looked_at, names_of,
@@ -41,7 +41,7 @@ pub(super) fn policy(room: &Room, parameter: Parameter) -> Policy {
     ];
     let mut held = "variables.holds.size() > 0 && !variables.exempt".to_owned();
     if parameter == Parameter::ClusterChangeFreeze {
-        variables.push(("here", here(room)));
+        variables.push(("here", here(room.scope(), room.system)));
         held.push_str(" && variables.here");
     }
     variables.push(("held", held));
@@ -300,7 +300,7 @@ fn hosted(parameter: Parameter) -> Policy {
     let mut variables = vec![("exempt", exempt())];
     match parameter {
         Parameter::ClusterChangeFreeze | Parameter::ClusterChangeGate => {
-            variables.push(("here", here(SystemNamespaces::Held)));
+            variables.push(("here", here(Scope::Namespaced, SystemNamespaces::Held)));
             held.push_str(" && variables.here");
         }
         // GATE-15: an override of the platform passes a freeze of a team, and the operator alone writes what its permit rests on.
@@ -340,6 +340,7 @@ fn hosted(parameter: Parameter) -> Policy {
         variables: with_time(variables),
         validations: validations(parameter, "''"),
         audit: None,
+        rendered: None,
     }
 }
 
