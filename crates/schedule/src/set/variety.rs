@@ -49,7 +49,7 @@ impl TimeSet {
         }
         let period = calendar.period.saturating_mul(DAY);
         let until = |at: i64| at.saturating_add(period).min(last);
-        let mut ranges = vec![from..until(from)];
+        let mut ranges: Vec<Range<i64>> = std::iter::once(from..until(from)).collect();
         for (start, end) in calendar.dated {
             let range = start.saturating_sub(ahead).max(from)..until(end);
             if range.is_empty() {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Date, Exclusion, Length, Recurrence, Schedule, TimeOfDay, Weekday, Windows};
+use crate::{Date, Exclusion, Length, Recurrence, Schedule, TimeOfDay, Weekday, Windows, Zone};
 
 fn years(set: &TimeSet, from: &str, ahead: i64) -> usize {
     set.variety(Instant::parse(from).unwrap().unix(), ahead).count()
