@@ -119,6 +119,7 @@ pub fn proof(gate: &Holder, answer: Result<(), (Option<u16>, &str)>) -> Proof {
 mod tests {
     use serde_json::json;
 
+    use api::machine::names::DESIRED_CONFIG;
     use super::*;
     use crate::{
         cluster::{kinds, snapshot::Snapshot},

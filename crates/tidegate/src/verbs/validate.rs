@@ -1,10 +1,6 @@
 //! `tidegate validate`: what is wrong with these policies, and with the stanzas that name them?
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-    path::PathBuf,
-};
+use std::{fmt::Write as _, path::PathBuf};
 
 use api::schema::{Role, kind_named};
 use clap::{Args, FromArgMatches as _};
