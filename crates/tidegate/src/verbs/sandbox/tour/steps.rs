@@ -244,7 +244,7 @@ fn unpin() -> Value {
 }
 
 fn never() -> Value {
-    json!({"spec": {"changeManagement": {"strategy": "Restrictive", "byPolicy": null}}})
+    json!({"spec": {"changeManagement": {"strategy": "Restrictive", "permissiveUntil": null}}})
 }
 
 fn config() -> Value {
