@@ -114,15 +114,12 @@ fn decoded(text: &str) -> String {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         let hex = text.get(at + 1..at + 3).filter(|_| *byte == b'%');
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(value) => {
-                read.push(value);
-                at += 3;
-            }
-            None => {
-                read.push(*byte);
-                at += 1;
-            }
+        if let Some(value) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            read.push(value);
+            at += 3;
+        } else {
+            read.push(*byte);
+            at += 1;
         }
     }
     String::from_utf8_lossy(&read).into_owned()

@@ -105,12 +105,12 @@ pub(crate) async fn act(desk: &Desk, session: &Session, what: What, form: &Field
             Ok(writing) => send(desk, &writing).await.map(|()| writing),
             Err(why) => Err((why, false)),
         };
-        return finish(desk, session, &asked, done);
+        return finish(desk, session, &asked, &done);
     }
-    let (writing, key, now) = desk.look(session, |view| {
+    let (writing, key) = desk.look(session, |view| {
         let object = form.get("object").map(|object| key::named(object, None)).transpose();
         let made = object.clone().and_then(|key| wanted(view, kind, key.as_ref(), form));
-        (made, object.ok().flatten(), view.at)
+        (made, object.ok().flatten())
     });
     let (writing, kept) = match writing {
         Ok(made) => made,
@@ -122,11 +122,11 @@ pub(crate) async fn act(desk: &Desk, session: &Session, what: What, form: &Field
     };
     if meant {
         let done = send(desk, &writing).await.map(|()| writing);
-        return finish(desk, session, &asked, done);
+        return finish(desk, session, &asked, &done);
     }
     let refused = tried(desk, &writing).await;
     reply(desk, session, &asked, |view| {
-        let selected = (kind == Kind::Freeze).then(|| selected(view, &writing, now));
+        let selected = (kind == Kind::Freeze).then(|| selected(view, &writing));
         deeds::proposal(view, kind, &writing, selected, refused.as_deref(), &kept)
     })
 }
@@ -135,9 +135,9 @@ fn finish(
     desk: &Desk,
     session: &Session,
     asked: &Asked,
-    done: Result<Writing, (String, bool)>,
+    done: &Result<Writing, (String, bool)>,
 ) -> Reply {
-    reply(desk, session, asked, |_| match &done {
+    reply(desk, session, asked, |_| match done {
         Ok(writing) => deeds::done(writing),
         Err((why, conflict)) => deeds::failed(why, *conflict),
     })
@@ -164,6 +164,9 @@ fn written_kind(kind: Kind, key: Option<&Key>, scope: Option<&str>) -> &'static 
     }
 }
 
+/// Fields that say again what was shown.
+type Kept = Vec<(&'static str, String)>;
+
 /// What a form asks to have written, and the fields that say the same again: with the name and the end that were shown, so that what is sent is
 /// what was looked at.
 fn wanted(
@@ -171,7 +174,7 @@ fn wanted(
     kind: Kind,
     key: Option<&Key>,
     form: &Fields,
-) -> Result<(Writing, Vec<(&'static str, String)>), String> {
+) -> Result<(Writing, Kept), String> {
     let now = view.at;
     let shown =
         form.get("ends").map(|ends| Instant::parse(ends).map_err(|error| error.to_string()));
@@ -187,7 +190,7 @@ fn wanted(
         Kind::Override | Kind::End => "override",
     };
     let name = form.get("name").map_or_else(|| freezing::stamped(stem, now), str::to_owned);
-    let mut kept = vec![("reason", reason.to_owned()), ("name", name.clone())];
+    let mut kept: Kept = vec![("reason", reason.to_owned()), ("name", name.clone())];
     kept.extend(key.map(|key| ("object", crate::asked::called(key))));
     kept.extend(scope.map(|scope| ("scope", scope.to_owned())));
     kept.push(match until {
@@ -231,7 +234,7 @@ fn wanted(
 }
 
 /// How many resources a freeze would select.
-fn selected(view: &View<'_>, writing: &Writing, _: Instant) -> usize {
+fn selected(view: &View<'_>, writing: &Writing) -> usize {
     let freeze = SeenFreeze::new(writing.object.kind(), &writing.document);
     let selects = |key: &Key| {
         let Some(seen) = view.snapshot.resource(key) else { return false };

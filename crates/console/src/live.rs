@@ -122,8 +122,8 @@ async fn follow(live: &Live, tell: Told) {
                 () = live.desk.clock().wait(edge) => false,
             }
         };
-        let changed = timeout(BEAT, something).await;
-        if changed.is_ok() {
+        let heard = timeout(BEAT, something).await;
+        if heard.is_ok() {
             sleep(GATHER).await;
             changes.mark_seen();
         }
@@ -135,7 +135,7 @@ async fn follow(live: &Live, tell: Told) {
             let _ = tell.send(event("gone", &json!({}))).await;
             return;
         };
-        if live.is_shown() && (changed == Ok(true) || moved || passed || jumped) {
+        if live.is_shown() && (heard == Ok(true) || moved || passed || jumped) {
             has.drawn = Some(now);
             sent.extend(told_parts(&mut has, &parts, &said, &title));
         } else {

@@ -249,16 +249,14 @@ impl Office {
             return answer::page(StatusCode::METHOD_NOT_ALLOWED, why);
         }
         let session = self.cookie_of(headers).and_then(|cookie| self.doors.session(&cookie));
-        match session {
-            Some(session) => self.desk.look(&session, |view| {
-                let path = asked.path();
-                whole(view, asked, Page::missing(&format!("no page is called {path}")))
-            }),
-            None => {
-                let (code, markup) = page::door::page(false);
-                answer::page(code, markup)
-            }
-        }
+        let Some(session) = session else {
+            let (code, markup) = page::door::page(false);
+            return answer::page(code, markup);
+        };
+        self.desk.look(&session, |view| {
+            let path = asked.path();
+            whole(view, asked, Page::missing(&format!("no page is called {path}")))
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -125,8 +126,17 @@ impl Doors {
     fn drawn(&self) -> io::Result<String> {
         let mut place = [0_u8; 16];
         (self.chance)(&mut place)?;
-        Ok(place.iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(digits(&place))
     }
+}
+
+/// Bytes as digits.
+pub(crate) fn digits(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn print(secret: &str) -> Print {
@@ -140,6 +150,7 @@ mod tests {
     use super::*;
 
     /// Another value each time.
+    #[expect(clippy::unnecessary_wraps, reason = "chance may fail")]
     fn counted(place: &mut [u8]) -> io::Result<()> {
         static NEXT: AtomicU8 = AtomicU8::new(0);
         place.fill(NEXT.fetch_add(1, Ordering::SeqCst));

@@ -52,6 +52,17 @@ pub fn check_unfinished(tree: &Tree) -> Vec<Finding> {
     })
 }
 
+/// What makes elements of a text in a page. Nobody needs it: what is ours is written as elements, and what is not stays text.
+const UNESCAPED: &str = concat!("Pre", "Escaped");
+
+/// Every place of the console that would send a text as it stands.
+pub fn check_escapes(tree: &Tree) -> Vec<Finding> {
+    let pages = tree.ending(".rs").filter(|(path, _)| path.starts_with("crates/console/"));
+    find(pages, |line| {
+        line.contains(UNESCAPED).then(|| "a text of others could become elements of a page".into())
+    })
+}
+
 /// Every public item with an empty word in its name.
 pub fn check_public_names(tree: &Tree) -> Vec<Finding> {
     let sources = tree.ending(".rs");
@@ -151,6 +162,14 @@ mod tests {
 
     fn count(check: fn(&Tree) -> Vec<Finding>, path: &str, line: &str) -> usize {
         check(&Tree::of([(path, line)])).len()
+    }
+
+    #[test]
+    fn a_text_that_is_sent_as_it_stands_is_found() {
+        let line = format!("({UNESCAPED}(name))");
+        let count = |path: &str| check_escapes(&Tree::of([(path, line.as_str())])).len();
+        assert_eq!(count("crates/console/src/page/now.rs"), 1);
+        assert_eq!(count("crates/views/src/svg.rs"), 0);
     }
 
     #[test]

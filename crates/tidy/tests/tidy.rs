@@ -109,6 +109,11 @@ fn nothing_is_left_unfinished() {
 }
 
 #[test]
+fn pages_send_no_text_as_it_stands() {
+    verify(&words::check_escapes(&tree()));
+}
+
+#[test]
 fn public_names_say_something() {
     verify(&words::check_public_names(&tree()));
 }

@@ -317,10 +317,10 @@ impl Now {
         said.push(spoken::capital(&format!("{number}{changes} {wait}.")));
         match self.counts.overridden {
             0 => {}
-            1 => said.push("One resource is set aside from its windows.".into()),
+            1 => said.push("One resource is overridden.".into()),
             many => {
                 let many = spoken::capital(&spoken::count(many));
-                said.push(format!("{many} resources are set aside from their windows."));
+                said.push(format!("{many} resources are overridden."));
             }
         }
         said

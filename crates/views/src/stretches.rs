@@ -71,7 +71,9 @@ pub fn of_gate(gate: &Gate, range: &Range<Instant>) -> Vec<Piece> {
             None
         }
     };
-    until.into_iter().for_each(|until| edges.add(until));
+    if let Some(until) = until {
+        edges.add(until);
+    }
     let windows = gate.lowered().map(|lowered| {
         edges.of_exclusions(lowered);
         windows(lowered)

@@ -49,9 +49,10 @@ pub(crate) fn page(view: &View<'_>, asked: &Asked) -> Page {
     };
     page.add("answer", answer(view, asked, &page.said, *first));
     page.add("lanes", lanes(view, asked, &months, subject.as_ref().map(|subject| &subject.key)));
-    let days = match &subject {
-        Some(subject) => subject_months(view, asked, subject, &months),
-        None => html! { div id="days" {} },
+    let days = if let Some(subject) = &subject {
+        subject_months(view, asked, subject, &months)
+    } else {
+        html! { div id="days" {} }
     };
     page.add("days", days);
     page
@@ -330,9 +331,8 @@ fn clipped(pieces: &[Piece], range: &Range<Instant>) -> Vec<Piece> {
 fn day_words(pieces: &[Piece], date: Date, zone: &Zone) -> String {
     let range = midnight(date, zone)..midnight(date.tomorrow(), zone);
     let of_day = clipped(pieces, &range);
-    let clock = |at: Instant| match at == range.end {
-        true => "24:00".to_owned(),
-        false => spoken::clock(at, zone),
+    let clock = |at: Instant| {
+        if at == range.end { "24:00".to_owned() } else { spoken::clock(at, zone) }
     };
     let open: Vec<String> = of_day
         .iter()

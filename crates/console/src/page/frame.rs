@@ -9,6 +9,7 @@ use super::{Here, Page, Part};
 use crate::{
     asked::Asked,
     draw::{cut, icon, strip},
+    session::digits,
     view::{Reading, View},
 };
 
@@ -54,7 +55,7 @@ pub(crate) fn mark(parts: &[Part]) -> String {
         digest.update(part.html.0.as_bytes());
     }
     let digest: [u8; 32] = digest.finalize().into();
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    digits(digest.get(..8).unwrap_or_default())
 }
 
 /// The whole page.
@@ -164,10 +165,12 @@ fn place(view: &View<'_>) -> Markup {
     let View { at, zone, .. } = view;
     let date = spoken::short_date(zone.date_of(*at));
     let others = view.zones.iter().filter(|other| other != zone).take(2);
+    // To the minute, as it is shown: a page that says the same is the same.
+    let minute = at.saturating_add(-at.unix().rem_euclid(60));
     html! {
         p id="where" class="where" {
             b { (crate::draw::free(view.place)) }
-            span { time datetime=(at) { b { (date) " " (spoken::clock(*at, zone)) } } " " (spoken::place(zone)) }
+            span { time datetime=(minute) { b { (date) " " (spoken::clock(*at, zone)) } } " " (spoken::place(zone)) }
             @for other in others {
                 span { (spoken::clock(*at, other)) " " (spoken::place(other)) }
             }

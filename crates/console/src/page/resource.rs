@@ -119,10 +119,11 @@ pub(super) fn pieces_of(
         return rows::pieces(view, range, key);
     }
     let policy = view.snapshot.policy(key).and_then(|seen| seen.judged.policy.as_ref());
-    policy.map(|policy| stretches::of_policy(&policy.lowered, range)).unwrap_or_else(|| {
+    let unknown = || {
         let (start, end) = (range.start, range.end);
         vec![stretches::Piece { start, end, state: stretches::Line::Unknown, reason: None }]
-    })
+    };
+    policy.map_or_else(unknown, |policy| stretches::of_policy(&policy.lowered, range))
 }
 
 fn line(view: &View<'_>, key: &Key) -> Markup {

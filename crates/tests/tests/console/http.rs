@@ -206,3 +206,23 @@ fn a_freeze_is_looked_at_then_written_and_ended() {
         opened.body
     );
 }
+
+/// A page that says the same is sent nothing but the time; one that does not is sent what differs, and streams are few.
+#[test]
+fn a_page_is_told_what_became_other() {
+    let stand = Stand::start(AT, vec![]);
+    let cookie = stand.enter();
+    let page = stand.visit(&cookie, "/").body;
+    let (_, mark) = page.split_once("data-mark=\"").unwrap();
+    let mark = mark.split('"').next().unwrap();
+    let same = stand.hear(&cookie, &format!("/live?page=%2F&mark={mark}"), "event: clock");
+    assert!(same.to_lowercase().contains("content-type: text/event-stream"), "{same}");
+    assert!(!same.contains("event: part"), "{same}");
+    let other = stand.hear(&cookie, "/live?page=%2F&mark=another", "event: clock");
+    for part in ["answer", "gates", "lower"] {
+        assert!(other.contains(&format!("{{\"id\":\"{part}\"")), "{part}: {other}");
+    }
+    // A form that somebody fills in is left alone.
+    let form = stand.hear(&cookie, "/live?page=%2Ffreeze&mark=another", "event: clock");
+    assert!(!form.contains("event: part"), "{form}");
+}

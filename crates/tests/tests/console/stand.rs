@@ -108,6 +108,23 @@ impl Stand {
         self.ask(&format!("GET {path}"), &[("Host", &host), ("Cookie", cookie)], "")
     }
 
+    /// Reads what happens until something is said.
+    pub(crate) fn hear(&self, cookie: &str, path: &str, until: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let (host, mut heard) = (self.address, Vec::new());
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n").unwrap();
+        let mut place = [0; 4096];
+        loop {
+            let text = String::from_utf8_lossy(&heard).into_owned();
+            if text.contains(until) {
+                return text;
+            }
+            let count = stream.read(&mut place).unwrap();
+            assert!(count > 0, "it ended before {until:?}: {text}");
+            heard.extend_from_slice(&place[..count]);
+        }
+    }
+
     /// Comes in by a code, as a form does; the cookie.
     pub(crate) fn enter(&self) -> String {
         let code = format!("code={}", self.doors.code().unwrap());

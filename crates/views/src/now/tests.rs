@@ -148,7 +148,7 @@ fn what_comes_next_is_told_in_order() {
         [
             "MachineConfigPool/pool-1 opens on Sat 21 Nov at 00:00.",
             "No change waits.",
-            "One resource is set aside from its windows.",
+            "One resource is overridden.",
         ]
     );
 }
