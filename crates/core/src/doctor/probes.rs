@@ -119,13 +119,13 @@ pub fn proof(gate: &Holder, answer: Result<(), (Option<u16>, &str)>) -> Proof {
 mod tests {
     use serde_json::json;
 
-    use api::machine::names::DESIRED_CONFIG;
     use super::*;
     use crate::{
         cluster::{kinds, snapshot::Snapshot},
         held,
         reach::{rooms::ROOMS, trial::Write},
     };
+    use api::machine::names::DESIRED_CONFIG;
 
     fn gate(holds: &Value) -> Holder {
         let document = json!({"metadata": {"name": "g", "namespace": "shop"},
