@@ -84,6 +84,7 @@ fn bad_values_are_refused_by_name() {
             "changeGates.enabled=true,crds.install=false",
             "changeGates.enabled: install the definitions of gates and freezes",
         );
+        check(helm, "changeGates.queueUpdates=perhaps", "at '/changeGates/queueUpdates'");
         check(helm, "manageUpdates=yes", "at '/manageUpdates': got string");
         check(helm, "manageUpdates=true", "manageUpdates: set managePools too");
         check(
@@ -248,6 +249,14 @@ fn values_for_machines_reach_what_they_name() {
             "Deployment/spec/template/spec/containers/0/args/5",
             r#""--manage-updates""#,
         );
+        let queues = &["changeGates.enabled=true", "changeGates.queueUpdates=true"][..];
+        let path = "MutatingAdmissionPolicy/spec/paramKind/kind";
+        check_value(helm, queues, path, r#""ClusterChangeGate""#);
+        let never = &["changeGates.enabled=true", "changeGates.queueUpdates=false"];
+        check_value(helm, never, path, "absent");
+        // CV-4: where updates begin by marks, what is asked for is a wish already.
+        let marks = &[queues, &["managePools=true", "manageUpdates=true"]].concat();
+        check_value(helm, marks, path, "absent");
         let served =
             &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"][..];
         check_value(
