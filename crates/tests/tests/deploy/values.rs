@@ -92,6 +92,7 @@ fn bad_values_are_refused_by_name() {
             "guardrails.enabled=true,crds.install=false",
             "guardrails.enabled: install the definition of guardrails",
         );
+        check(helm, "changeGates.queueUpdates=perhaps", "at '/changeGates/queueUpdates'");
         check(helm, "manageUpdates=yes", "at '/manageUpdates': got string");
         check(helm, "manageUpdates=true", "manageUpdates: set managePools too");
         check(helm, "manageHosted=yes", "at '/manageHosted': got string");
@@ -279,6 +280,14 @@ fn values_for_machines_reach_what_they_name() {
             "Deployment/spec/template/spec/containers/0/args/4",
             r#""--manage-hosted""#,
         );
+        let queues = &["changeGates.enabled=true", "changeGates.queueUpdates=true"][..];
+        let path = "MutatingAdmissionPolicy/spec/paramKind/kind";
+        check_value(helm, queues, path, r#""ClusterChangeGate""#);
+        let never = &["changeGates.enabled=true", "changeGates.queueUpdates=false"];
+        check_value(helm, never, path, "absent");
+        // CV-4: where updates begin by marks, what is asked for is a wish already.
+        let marks = &[queues, &["managePools=true", "manageUpdates=true"]].concat();
+        check_value(helm, marks, path, "absent");
         let served =
             &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"][..];
         check_value(

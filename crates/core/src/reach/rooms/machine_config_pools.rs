@@ -38,7 +38,7 @@ pub(super) const ROOM: Room = Room {
         "Certificates, which the daemon of a node writes by itself, and everything else that kubelets and controllers write to nodes.",
         "A node that was told to change: it drains, changes and reboots, whatever the window does.",
         "A node that joins: it comes with the configuration that its ignition had.",
-        "The masters: hold `ClusterVersion`. A node that carries `changemanagement.openshift.io/begun-release` passes.",
+        "The masters, which follow `ClusterVersion`; that room does not hold them yet. A node that carries `changemanagement.openshift.io/begun-release` passes.",
         "The arbiter of a cluster that has one is a pool like others here, and an update of the control plane ends when it has its configuration too.",
         "An image that is only taken away (`desiredImage`), when a pool goes back from images to packages: the write leaves no stamp to judge by.",
         "A pool that somebody means by another name: what counts is the pool in the name of the rendered configuration, as in `rendered-worker-0123`.",
