@@ -86,7 +86,9 @@ pub fn page(view: &View) -> String {
         }
     }
     page.begin(&metrics::POLICY_PROVEN);
-    for (policy, tried) in store.proofs().into_iter().flat_map(Proofs::all) {
+    // What one saw who led before is old, and would hide what the leader sees.
+    let proofs = store.proofs().filter(|_| view.leads());
+    for (policy, tried) in proofs.into_iter().flat_map(Proofs::all) {
         let labels = [&*written('{', "policy", policy), "}"];
         page.prepared(&metrics::POLICY_PROVEN, &labels, tried.verdict.figure());
     }

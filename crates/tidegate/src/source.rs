@@ -140,9 +140,8 @@ impl Loaded {
         let places = std::mem::take(&mut self.places);
         let mut kept: Vec<(&'static Row, Value)> = Vec::new();
         let mut keys: BTreeMap<Key, String> = BTreeMap::new();
-        let all: Vec<_> = objects.into_iter().zip(places).collect();
         // From behind: what is written last counts.
-        for ((row, document), (file, place)) in all.into_iter().rev() {
+        for ((row, document), (file, place)) in objects.into_iter().zip(places).rev() {
             if Parameter::of_kind(&row.kind).is_none() {
                 kept.push((row, document));
                 continue;

@@ -82,6 +82,13 @@ pub fn order<'a>(pool: &str, nodes: impl Iterator<Item = &'a Value>) -> Option<F
 ///
 /// What is patched has to be there: a `StatefulSet` and a `DaemonSet`, called [`PROBE`], that run nothing.
 pub fn for_nothing(what: What, mark: &str) -> Option<FirstWrite> {
+    if what == What::HelmReleases {
+        let mut written = release(PROBE);
+        if let Write::Create(record) = &mut written.write {
+            record["metadata"]["labels"][TRIED_BY] = json!(mark);
+        }
+        return Some(written);
+    }
     let marked = json!({TRIED_BY: mark});
     let pods = json!({"selector": {"matchLabels": marked},
         "template": {"metadata": {"labels": marked}, "spec": {"containers": [{"name": PROBE, "image": PROBE}]}}});
@@ -113,13 +120,6 @@ pub fn for_nothing(what: What, mark: &str) -> Option<FirstWrite> {
                 "spec": {"project": PROBE, "destination": {"namespace": PROBE}},
                 "operation": {"sync": {"revision": PROBE}}});
             create("argoproj.io/v1alpha1", "Application", called(application, PROBE))
-        }
-        What::HelmReleases => {
-            let mut written = release(PROBE);
-            if let Write::Create(record) = &mut written.write {
-                record["metadata"]["labels"][TRIED_BY] = json!(mark);
-            }
-            written
         }
         _ => return None,
     })

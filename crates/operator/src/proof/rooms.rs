@@ -49,6 +49,7 @@ const TWICE: u32 = 3;
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// Where is tried, and by whom.
+#[derive(Debug)]
 pub struct Trials {
     /// The cluster.
     pub cluster: Cluster,
