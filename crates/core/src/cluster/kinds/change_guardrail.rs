@@ -14,13 +14,13 @@ use crate::{
 
 /// A guardrail of the platform.
 pub static CHANGE_GUARDRAIL: Row = {
+    static READS: [&Row; 1] = [&CHANGE_MANAGEMENT_POLICY];
     let decide: super::Decide = |seen, around, now| match seen {
         Seen::Part(part) => part.guardrail().map_or_else(Plan::default, |guardrail| {
             decide::guardrail(&part.identity, guardrail, around.snapshot, now)
         }),
         Seen::Policy(_) | Seen::Gated(_) => Plan::default(),
     };
-    static READS: [&Row; 1] = [&CHANGE_MANAGEMENT_POLICY];
     // A policy that is named tells whom it concerns; any other is nothing to a guardrail.
     let duty = Duty { reads: &READS, concerns: super::Concerns::Told, ..Duty::to(decide) };
     let read =
