@@ -65,9 +65,19 @@ pub struct ClusterChangeGate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-tidegate-rules" = [{
+    "rule": "has(self.changeManagement) != has(self.derivedFrom)",
+    "message": "changeManagement is required, unless the operator derived the gate from another object",
+    "fieldPath": ".changeManagement",
+    "reason": "FieldValueRequired",
+}]))]
 pub struct ChangeGateSpec {
-    /// When what is held may change.
-    pub change_management: GateStanza,
+    /// When what is held may change. Required, unless the operator derived the gate from another object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_management: Option<GateStanza>,
+    /// The object that says when, where it is in another namespace than what is held. The operator alone makes such gates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub derived_from: Option<DerivedFrom>,
     /// What is held.
     #[schemars(length(min = 1, max = 16))]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["what"]))]
@@ -118,6 +128,32 @@ pub struct ClusterChangeGateSpec {
     pub nudge: bool,
 }
 
+/// An object that says when what a gate holds may change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct DerivedFrom {
+    /// `NodePool`.
+    pub kind: DerivedKind,
+    /// Its namespace.
+    #[schemars(length(min = 1, max = 63))]
+    pub namespace: String,
+    /// Its name.
+    #[schemars(length(min = 1, max = 253))]
+    pub name: String,
+}
+
+/// From what a gate can be derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum DerivedKind {
+    /// The nodes of a hosted cluster.
+    NodePool,
+    /// Written by something newer than this build; the gate is closed.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
+}
+
 fn yes() -> bool {
     true
 }
@@ -164,13 +200,14 @@ pub enum PolicyKind {
 #[schemars(extend("x-tidegate-rules" = offer_rules()))]
 pub struct Hold {
     /// What is held: `Deployments`, `StatefulSets` or `DaemonSets` (their rollouts), `HelmReleases` (installs, upgrades and rollbacks by
-    /// Helm), `Applications` (syncs by Argo CD) or `KuredLock` (the lock that a node takes before kured reboots it).
+    /// Helm), `Applications` (syncs by Argo CD), `KuredLock` (the lock that a node takes before kured reboots it) or `MachineDeployments`
+    /// (their rollouts by Cluster API).
     pub what: What,
     /// How: `Queue` (everybody may say what they want, and its first act waits) or `Refuse` (who says what they want is refused). What
     /// the room offers first, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<Way>,
-    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured. What `selector` matches is held too; without both, all.
+    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the `MachineDeployment`. What `selector` matches is held too; without both, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), inner(length(min = 1, max = 253)))]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
@@ -202,6 +239,8 @@ pub enum What {
     Applications,
     /// The lock that a node takes before kured reboots it.
     KuredLock,
+    /// Rollouts of `MachineDeployments` of Cluster API.
+    MachineDeployments,
     /// Written by something newer than this build; lowers to a problem and a closed gate.
     #[serde(other)]
     #[schemars(skip)]
@@ -267,6 +306,12 @@ pub const OFFERS: &[Offer] = &[
     },
     Offer { what: What::Applications, name: "Applications", ways: &[QUEUE], allows: &[] },
     Offer { what: What::KuredLock, name: "KuredLock", ways: &[QUEUE], allows: &[] },
+    Offer {
+        what: What::MachineDeployments,
+        name: "MachineDeployments",
+        ways: &[QUEUE],
+        allows: &[],
+    },
 ];
 
 fn offer_rules() -> Value {

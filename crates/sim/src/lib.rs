@@ -11,8 +11,11 @@
 pub mod control_plane;
 pub mod dial;
 pub mod example;
+pub mod hosted;
+pub mod hosting;
 mod lengths;
 pub mod machine;
+pub mod machine_api;
 mod machines;
 mod mirror;
 mod pace;

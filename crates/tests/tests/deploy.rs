@@ -245,7 +245,7 @@ fn manifests_have_no_drift() {
         (
             "manage-hosted/manage-hosted.yaml",
             &["rbac", "deployment", "hosted"],
-            &["manageHosted=true"],
+            &["changeGates.enabled=true", "manageHosted=true"],
         ),
         (
             "hosted-freezes/hosted-freezes.yaml",
@@ -343,7 +343,7 @@ fn program_knows_the_arguments_of_the_chart() {
     suite::with_helm("chart-arguments", |helm| {
         let all = &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"];
         let updates = &["managePools=true", "manageUpdates=true"];
-        let hosted = &["manageHosted=true"];
+        let hosted = &["changeGates.enabled=true", "manageHosted=true"];
         for (values, count) in [(&[][..], 4), (all, 8), (updates, 6), (hosted, 5)] {
             let objects = documents(&helm.render(&chart(), "t", values).unwrap());
             let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();

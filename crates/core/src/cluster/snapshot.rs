@@ -37,6 +37,7 @@ mod skew;
 mod targets;
 mod view;
 
+pub use hosted::Wanted;
 use members::Members;
 
 /// Everything that was seen.
@@ -168,7 +169,8 @@ impl Snapshot {
             | Part::Disruption(_)
             | Part::Freeze(_)
             | Part::Override(_)
-            | Part::Target(_) => None,
+            | Part::Target(_)
+            | Part::Text(_) => None,
         }
     }
 
@@ -217,7 +219,8 @@ impl Snapshot {
             | Part::Freeze(_)
             | Part::Override(_)
             | Part::Namespace(_)
-            | Part::Target(_) => None,
+            | Part::Target(_)
+            | Part::Text(_) => None,
         })
     }
 }
@@ -261,7 +264,8 @@ fn machine(seen: &Seen) -> Option<&SeenMachine> {
         | Part::Freeze(_)
         | Part::Override(_)
         | Part::Namespace(_)
-        | Part::Target(_) => None,
+        | Part::Target(_)
+        | Part::Text(_) => None,
     }
 }
 

@@ -94,6 +94,11 @@ pub fn probe<'a>(
             let (api_version, kind) = ("apps/v1", "ReplicaSet");
             return Ok(Probe { api_version, kind, namespace, write: Write::Create(made) });
         }
+        What::MachineDeployments => {
+            let made = machine_set(chosen, name);
+            let (api_version, kind) = ("cluster.x-k8s.io/v1beta1", "MachineSet");
+            return Ok(Probe { api_version, kind, namespace, write: Write::Create(made) });
+        }
         What::Deployments | What::StatefulSets | What::DaemonSets => patch(restart),
         What::Applications => patch(json!({"operation": {"sync": {"revision": TRIED}}})),
         What::KuredLock => {
@@ -117,6 +122,18 @@ fn replica_set(deployment: &Value, name: &str) -> Value {
         "metadata": {"name": format!("{name}-{TRIED}"), "ownerReferences": [owner],
             "annotations": {"deployment.kubernetes.io/revision": "2"}},
         "spec": {"replicas": 0, "selector": part("/spec/selector"), "template": part("/spec/template")}})
+}
+
+/// The new set of a `MachineDeployment`, as its controller would make it.
+fn machine_set(deployment: &Value, name: &str) -> Value {
+    let part = |path: &str| deployment.pointer(path).cloned().unwrap_or_default();
+    let owner = json!({"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "MachineDeployment", "name": name,
+        "uid": part("/metadata/uid"), "controller": true});
+    json!({"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "MachineSet",
+        "metadata": {"name": format!("{name}-{TRIED}"), "ownerReferences": [owner], "labels": part("/metadata/labels"),
+            "annotations": {"machinedeployment.clusters.x-k8s.io/revision": "2"}},
+        "spec": {"replicas": 0, "clusterName": part("/spec/clusterName"), "selector": part("/spec/selector"),
+            "template": part("/spec/template")}})
 }
 
 /// The record of a release that is pending.

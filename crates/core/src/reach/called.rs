@@ -55,6 +55,13 @@ pub const CALLED: &[Called] = &[
         rooms: &[What::Applications],
         labels: OWN,
     },
+    Called {
+        kind: "MachineDeployment",
+        api_version: "cluster.x-k8s.io/v1beta1",
+        words: &["machinedeployments", "machinedeployment", "md"],
+        rooms: &[What::MachineDeployments],
+        labels: OWN,
+    },
     // Helm keeps a release in Secrets, one for each revision, and what it labels them with changes.
     Called {
         kind: "HelmRelease",

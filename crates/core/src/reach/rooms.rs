@@ -9,6 +9,7 @@ mod deployments;
 mod helm_releases;
 mod kured;
 mod leaving;
+mod machine_deployments;
 mod stateful_sets;
 
 use api::{
@@ -28,6 +29,7 @@ pub const ROOMS: &[Room] = &[
     helm_releases::ROOM,
     applications::ROOM,
     kured::ROOM,
+    machine_deployments::ROOM,
 ];
 
 /// What is known about one kind of change that others make.

@@ -43,6 +43,12 @@ fn each_room_has_policies_for_each_kind_of_gate_and_of_freeze() {
             "cluster-gate-kured-lock-warn",
             "freeze-kured-lock",
             "cluster-freeze-kured-lock",
+            "gate-machinedeployments",
+            "gate-machinedeployments-warn",
+            "cluster-gate-machinedeployments",
+            "cluster-gate-machinedeployments-warn",
+            "freeze-machinedeployments",
+            "cluster-freeze-machinedeployments",
         ]
     );
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tidegate_core::reach::rooms::{ROOMS, Room};
 
 use super::{
-    releases, syncs, workloads,
+    machines, releases, syncs, workloads,
     world::{LOCK, World, daemon_set, replica_set},
 };
 use crate::rollout::writers::until;
@@ -65,6 +65,10 @@ async fn first_write(world: &World, room: &Room) -> Result<Value, String> {
             let mut application = syncs::application("probe");
             application["operation"] = json!({"sync": {}});
             world.post(path, &application).await
+        }
+        "machinedeployments" => {
+            let path = format!("{}/probe/machinesets?dryRun=All", machines::SETS);
+            world.post(&path, &machines::set("probe", "2", 1, 3)).await
         }
         other => panic!("no first write is known for {other}"),
     }
