@@ -118,10 +118,10 @@ pub struct ClusterChangeFreezeSpec {
 #[schemars(extend("x-tidegate-rules" = part_rules()))]
 pub struct FrozenPart {
     /// What is frozen: `Deployments`, `StatefulSets` or `DaemonSets` (their rollouts), `HelmReleases` (installs, upgrades and rollbacks by
-    /// Helm), `Applications` (syncs by Argo CD), `KuredLock` (the lock that a node takes before kured reboots it), `MachineConfigPools` (nodes of pools other than the masters) or `ClusterVersion` (the control plane, and with it its
+    /// Helm), `Applications` (syncs by Argo CD), `KuredLock` (the lock that a node takes before kured reboots it), `MachineDeployments` (their rollouts by Cluster API), `MachineConfigPools` (nodes of pools other than the masters) or `ClusterVersion` (the control plane, and with it its
     /// nodes).
     pub what: Frozen,
-    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the pool. What `selector` matches is frozen too; without both,
+    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the `MachineDeployment`, the pool. What `selector` matches is frozen too; without both,
     /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), inner(length(min = 1, max = 253)))]
@@ -150,6 +150,8 @@ pub enum Frozen {
     Applications,
     /// The lock that a node takes before kured reboots it.
     KuredLock,
+    /// Rollouts of `MachineDeployments` of Cluster API.
+    MachineDeployments,
     /// The nodes of pools other than the masters.
     MachineConfigPools,
     /// The control plane, and with it its nodes (CV-2).

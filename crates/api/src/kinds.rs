@@ -155,6 +155,13 @@ pub const DAEMON_SET: Kind = target(7, "DaemonSet", APPS, "ds");
 /// What Argo CD syncs.
 pub const APPLICATION: Kind = target(8, "Application", "argoproj.io/v1alpha1", "app");
 
+/// Machines of Cluster API with one template. Of the versions that it is served in, every release since has this one.
+pub const MACHINE_DEPLOYMENT: Kind =
+    target(9, "MachineDeployment", "cluster.x-k8s.io/v1beta1", "md");
+
+/// What holds a configuration of hosted nodes.
+pub const CONFIG_MAP: Kind = target(10, "ConfigMap", "v1", "cm");
+
 const APPS: &str = "apps/v1";
 
 /// What others own, and gates hold.

@@ -67,8 +67,12 @@ pub struct ClusterChangeGate {
 #[schemars(deny_unknown_fields)]
 #[schemars(extend("x-tidegate-rules" = team_rules()))]
 pub struct ChangeGateSpec {
-    /// When what is held may change.
-    pub change_management: GateStanza,
+    /// When what is held may change. Required, unless the operator derived the gate from another object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_management: Option<GateStanza>,
+    /// The object that says when, where it is in another namespace than what is held. The operator alone makes such gates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub derived_from: Option<DerivedFrom>,
     /// What is held.
     #[schemars(length(min = 1, max = 16))]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["what"]))]
@@ -112,6 +116,32 @@ pub struct ClusterChangeGateSpec {
     /// Whether what waits is touched when the gate opens, so that its controller tries again. Needs a right that is given for each room.
     #[serde(default = "yes")]
     pub nudge: bool,
+}
+
+/// An object that says when what a gate holds may change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+pub struct DerivedFrom {
+    /// `NodePool`.
+    pub kind: DerivedKind,
+    /// Its namespace.
+    #[schemars(length(min = 1, max = 63))]
+    pub namespace: String,
+    /// Its name.
+    #[schemars(length(min = 1, max = 253))]
+    pub name: String,
+}
+
+/// From what a gate can be derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum DerivedKind {
+    /// The nodes of a hosted cluster.
+    NodePool,
+    /// Written by something newer than this build; the gate is closed.
+    #[serde(other)]
+    #[schemars(skip)]
+    Unknown,
 }
 
 fn yes() -> bool {
@@ -161,13 +191,14 @@ pub enum PolicyKind {
 pub struct Hold {
     /// What is held: `Deployments`, `StatefulSets` or `DaemonSets` (their rollouts), `HelmReleases` (installs, upgrades and rollbacks by
     /// Helm), `Applications` (syncs by Argo CD), `KuredLock` (the lock that a node takes before kured reboots it), `MachineConfigPools` (nodes
-    /// that the machine-config-operator of OpenShift changes, other than the masters) or `ClusterVersion` (updates of the control plane of OpenShift).
+    /// that the machine-config-operator of OpenShift changes, other than the masters), `ClusterVersion` (updates of the control plane of OpenShift)
+    /// or `MachineDeployments` (their rollouts by Cluster API).
     pub what: What,
     /// How: `Queue` (everybody may say what they want, and its first act waits) or `Refuse` (who says what they want is refused). What
     /// the room offers first, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<Way>,
-    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the pool. What `selector` matches is held too; without both, all.
+    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the pool, the `MachineDeployment`. What `selector` matches is held too; without both, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), inner(length(min = 1, max = 253)))]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
@@ -203,6 +234,8 @@ pub enum What {
     MachineConfigPools,
     /// Updates of the control plane of OpenShift, and with them its nodes (CV-2).
     ClusterVersion,
+    /// Rollouts of `MachineDeployments` of Cluster API.
+    MachineDeployments,
     /// Written by something newer than this build; lowers to a problem and a closed gate.
     #[serde(other)]
     #[schemars(skip)]
@@ -281,6 +314,12 @@ pub const OFFERS: &[Offer] = &[
         ways: &[QUEUE, REFUSE],
         allows: &[],
     },
+    Offer {
+        what: What::MachineDeployments,
+        name: "MachineDeployments",
+        ways: &[QUEUE],
+        allows: &[],
+    },
 ];
 
 const MACHINE_CONFIG_POOLS: &str = "MachineConfigPools";
@@ -288,11 +327,19 @@ const CLUSTER_VERSION: &str = "ClusterVersion";
 
 /// RCH-13: what belongs to the whole cluster is in no namespace, so no team holds it.
 fn team_rules() -> Value {
-    json!([{
-        "rule": "!self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion'])",
-        "message": "MachineConfigPools and ClusterVersion belong to the cluster: a ClusterChangeGate holds them",
-        "fieldPath": ".holds",
-    }])
+    json!([
+        {
+            "rule": "has(self.changeManagement) != has(self.derivedFrom)",
+            "message": "changeManagement is required, unless the operator derived the gate from another object",
+            "fieldPath": ".changeManagement",
+            "reason": "FieldValueRequired",
+        },
+        {
+            "rule": "!self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion'])",
+            "message": "MachineConfigPools and ClusterVersion belong to the cluster: a ClusterChangeGate holds them",
+            "fieldPath": ".holds",
+        },
+    ])
 }
 
 fn platform_rules() -> Value {

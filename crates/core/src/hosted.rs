@@ -1,5 +1,6 @@
 //! What is a hosted cluster, as far as change management goes? Its control plane, and pools of nodes that follow it (HOST-1).
 
+pub mod hash;
 pub mod pool;
 pub mod skew;
 
@@ -11,7 +12,12 @@ use crate::release::SeenPlane;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hosted {
     /// Of the control plane.
-    Cluster(SeenPlane),
+    Cluster {
+        /// What decisions about its release read.
+        plane: SeenPlane,
+        /// What it says of all nodes, as a digest.
+        global: String,
+    },
     /// Of a pool of nodes.
     Pool(SeenNodePool),
 }
@@ -20,7 +26,7 @@ impl Hosted {
     /// The control plane, if it is one.
     pub fn plane(&self) -> Option<&SeenPlane> {
         match self {
-            Self::Cluster(plane) => Some(plane),
+            Self::Cluster { plane, .. } => Some(plane),
             Self::Pool(_) => None,
         }
     }
@@ -29,7 +35,7 @@ impl Hosted {
     pub fn pool(&self) -> Option<&SeenNodePool> {
         match self {
             Self::Pool(pool) => Some(pool),
-            Self::Cluster(_) => None,
+            Self::Cluster { .. } => None,
         }
     }
 }

@@ -35,7 +35,7 @@ pub mod begun;
 pub mod bypass;
 pub mod capacity;
 pub mod consent;
-mod digest;
+pub(crate) mod digest;
 pub mod disputed;
 pub mod entitled;
 mod held;

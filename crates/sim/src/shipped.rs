@@ -46,6 +46,14 @@ const MANIFESTS: &[(&str, &str)] = &[
         include_str!("../../../deploy/manifests/update-freezes/update-freezes.yaml"),
     ),
     (
+        "deploy/manifests/manage-hosted/manage-hosted.yaml",
+        include_str!("../../../deploy/manifests/manage-hosted/manage-hosted.yaml"),
+    ),
+    (
+        "deploy/manifests/hosted-freezes/hosted-freezes.yaml",
+        include_str!("../../../deploy/manifests/hosted-freezes/hosted-freezes.yaml"),
+    ),
+    (
         "deploy/manifests/agent/agent.yaml",
         include_str!("../../../deploy/manifests/agent/agent.yaml"),
     ),

@@ -260,7 +260,7 @@ fn manifests_have_no_drift() {
         (
             "manage-hosted/manage-hosted.yaml",
             &["rbac", "deployment", "hosted"],
-            &["manageHosted=true"],
+            &["changeGates.enabled=true", "manageHosted=true"],
         ),
         (
             "hosted-freezes/hosted-freezes.yaml",
@@ -358,7 +358,7 @@ fn program_knows_the_arguments_of_the_chart() {
     suite::with_helm("chart-arguments", |helm| {
         let all = &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"];
         let updates = &["managePools=true", "manageUpdates=true"];
-        let hosted = &["manageHosted=true"];
+        let hosted = &["changeGates.enabled=true", "manageHosted=true"];
         for (values, count) in [(&[][..], 5), (all, 9), (updates, 7), (hosted, 6)] {
             let objects = documents(&helm.render(&chart(), "t", values).unwrap());
             let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();

@@ -15,7 +15,9 @@ pub mod ahead;
 pub mod disruption;
 mod gates;
 mod guardrails;
+pub mod handover;
 pub mod holding;
+mod marks;
 pub mod nudge;
 pub mod outside;
 pub mod updates;
@@ -227,7 +229,8 @@ pub fn overriding(
     Plan { status, wake: seen.goes_at(), ..Plan::default() }
 }
 
-fn gone(identity: &Identity) -> Plan {
+/// The end of an object that nobody needs any more.
+pub(super) fn gone(identity: &Identity) -> Plan {
     let (uid, version) = (identity.uid.clone(), identity.resource_version.clone());
     let delete = Action::upkeep(identity.key.clone(), Write::Delete { uid, version });
     Plan { actions: vec![delete], ..Plan::default() }

@@ -34,6 +34,7 @@ mod cluster_change_freeze;
 mod cluster_change_gate;
 mod cluster_change_override;
 mod cluster_version;
+mod config_map;
 mod hosted_change_management_policy;
 mod hosted_cluster;
 mod machine_config;
@@ -55,6 +56,7 @@ pub use cluster_change_freeze::CLUSTER_CHANGE_FREEZE;
 pub use cluster_change_gate::CLUSTER_CHANGE_GATE;
 pub use cluster_change_override::CLUSTER_CHANGE_OVERRIDE;
 pub use cluster_version::CLUSTER_VERSION;
+pub use config_map::CONFIG_MAP;
 pub use hosted_change_management_policy::HOSTED_CHANGE_MANAGEMENT_POLICY;
 pub use hosted_cluster::HOSTED_CLUSTER;
 pub use machine_config::MACHINE_CONFIG;
@@ -64,7 +66,8 @@ pub use namespace::NAMESPACE;
 pub use node::NODE;
 pub use node_pool::NODE_POOL;
 pub use targets::{
-    APPLICATION, DAEMON_SET, DEPLOYMENT, REPLICA_SET, STATEFUL_SET, TARGETS, target, touching,
+    APPLICATION, DAEMON_SET, DEPLOYMENT, MACHINE_DEPLOYMENT, REPLICA_SET, STATEFUL_SET, TARGETS,
+    target, touching,
 };
 
 /// Every kind that is always known, in the order in which they are shown and worked on.
@@ -242,6 +245,8 @@ pub fn starting_updates(mut controllers: Vec<Controller>) -> Vec<Controller> {
 pub fn starting_hosted(mut controllers: Vec<Controller>) -> Vec<Controller> {
     let clusters = controllers.iter_mut().filter(|one| one.row.kind == HOSTED_CLUSTER.kind);
     clusters.for_each(|one| one.duty = hosted_cluster::STARTED);
+    let pools = controllers.iter_mut().filter(|one| one.row.kind == NODE_POOL.kind);
+    pools.for_each(|one| one.duty = node_pool::STARTED);
     controllers
 }
 

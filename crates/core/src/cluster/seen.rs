@@ -24,6 +24,7 @@ use crate::{
         conditions::{Conditions, decoded},
         identity::Identity,
         key::Key,
+        problem::{Code, FieldPath, Problem},
     },
     drain::node::Node,
     gate::{
@@ -31,7 +32,7 @@ use crate::{
         enforced::Enforcement,
         pending::{Began, Pending},
     },
-    hosted::Hosted,
+    hosted::{Hosted, pool::SeenNodePool},
     node::disruption::{self, WantedPolicies},
     policy::{
         freeze::{Labels, SeenFreeze},
@@ -88,6 +89,8 @@ pub enum Part {
     Namespace(Arc<Labels>),
     /// What gates may hold, or what its controller made of it (RCH-12).
     Target(Arc<SeenTarget>),
+    /// A configuration of hosted nodes, by the digest of its text; none if it holds none.
+    Text(Option<Box<str>>),
 }
 
 /// A `MachineConfiguration` as it was last seen (NDP-1).
@@ -169,6 +172,7 @@ impl Seen {
             (Part::Guardrail(after), Part::Guardrail(before)) => after == before,
             (Part::Namespace(after), Part::Namespace(before)) => after == before,
             (Part::Target(after), Part::Target(before)) => after == before,
+            (Part::Text(after), Part::Text(before)) => after == before,
             (
                 Part::Config(_)
                 | Part::Node(_)
@@ -177,7 +181,8 @@ impl Seen {
                 | Part::Override(_)
                 | Part::Guardrail(_)
                 | Part::Namespace(_)
-                | Part::Target(_),
+                | Part::Target(_)
+                | Part::Text(_),
                 _,
             ) => false,
         }
@@ -194,11 +199,15 @@ impl Seen {
                 | Part::Override(_)
                 | Part::Guardrail(_)
                 | Part::Namespace(_)
-                | Part::Target(_) => false,
+                | Part::Target(_)
+                | Part::Text(_) => false,
             },
             Self::Gated(gated) => {
+                let handed = gated.node_pool().and_then(|pool| pool.mark.as_ref());
                 let marked = gated.plane().and_then(|plane| plane.mark.as_ref());
-                marked.is_some_and(|mark| *change == ChangeId::release(&mark.release.version))
+                handed.is_some_and(|mark| *change == ChangeId::rendered(&mark.target.config))
+                    || marked
+                        .is_some_and(|mark| *change == ChangeId::release(&mark.release.version))
             }
             Self::Policy(_) => false,
         }
@@ -225,7 +234,8 @@ impl SeenPart {
             | Part::Override(_)
             | Part::Guardrail(_)
             | Part::Namespace(_)
-            | Part::Target(_) => None,
+            | Part::Target(_)
+            | Part::Text(_) => None,
         }
     }
 
@@ -239,7 +249,8 @@ impl SeenPart {
             | Part::Freeze(_)
             | Part::Guardrail(_)
             | Part::Namespace(_)
-            | Part::Target(_) => None,
+            | Part::Target(_)
+            | Part::Text(_) => None,
         }
     }
 
@@ -253,7 +264,8 @@ impl SeenPart {
             | Part::Freeze(_)
             | Part::Override(_)
             | Part::Namespace(_)
-            | Part::Target(_) => None,
+            | Part::Target(_)
+            | Part::Text(_) => None,
         }
     }
 
@@ -300,7 +312,7 @@ impl SeenGated {
         let stanza = SeenStanza {
             object: identity.key.clone(),
             gating,
-            reading: StanzaReading::new(kind, gating, document),
+            reading: reading(kind, gating, document, gate.as_deref()),
             override_reason: document
                 .pointer("/metadata/annotations")
                 .and_then(|annotations| annotations.get(api::names::OVERRIDE_REASON))
@@ -339,6 +351,11 @@ impl SeenGated {
         let is_it = &*self.identity.key.name == api::names::THE_CLUSTER;
         let own = self.update.as_deref().filter(|_| is_it).map(|update| &update.plane);
         own.or_else(|| self.hosted.as_deref().and_then(Hosted::plane))
+    }
+
+    /// What decisions about hosted nodes read, if it is a pool of them.
+    pub fn node_pool(&self) -> Option<&SeenNodePool> {
+        self.hosted.as_deref().and_then(Hosted::pool)
     }
 
     /// What a controller wrote on it about who keeps its gate; none if none did, or if there is no gate (GATE-13).
@@ -385,6 +402,23 @@ impl SeenGated {
     /// The policy that its stanza names, whether it exists or not.
     pub fn policy(&self) -> Option<Key> {
         self.stanza.policy()
+    }
+}
+
+/// What a stanza says. A gate that was derived has none: without what it was derived from it is closed (RCH-8).
+fn reading(
+    kind: &Kind,
+    gating: &Gating,
+    document: &Value,
+    gate: Option<&SeenGate>,
+) -> StanzaReading {
+    match gate.and_then(|gate| gate.derived.as_ref()) {
+        None => StanzaReading::new(kind, gating, document),
+        Some(source) => {
+            let said = format!("{source} is not there, or does not say when");
+            let field = FieldPath::of("spec.derivedFrom");
+            StanzaReading::Unusable(vec![Problem::new(&field, Code::NotAllowed, said)])
+        }
     }
 }
 

@@ -41,6 +41,7 @@ mod targets;
 mod view;
 
 pub use guardrails::Judgement;
+pub use hosted::Wanted;
 use members::Members;
 
 /// Everything that was seen.
@@ -177,7 +178,8 @@ impl Snapshot {
             | Part::Freeze(_)
             | Part::Override(_)
             | Part::Guardrail(_)
-            | Part::Target(_) => None,
+            | Part::Target(_)
+            | Part::Text(_) => None,
         }
     }
 
@@ -227,7 +229,8 @@ impl Snapshot {
             | Part::Override(_)
             | Part::Guardrail(_)
             | Part::Namespace(_)
-            | Part::Target(_) => None,
+            | Part::Target(_)
+            | Part::Text(_) => None,
         })
     }
 }
@@ -272,7 +275,8 @@ fn machine(seen: &Seen) -> Option<&SeenMachine> {
         | Part::Override(_)
         | Part::Guardrail(_)
         | Part::Namespace(_)
-        | Part::Target(_) => None,
+        | Part::Target(_)
+        | Part::Text(_) => None,
     }
 }
 

@@ -104,8 +104,10 @@ pub const MOVERS: &[Mover] = &[
             Mark::Definition("machinedeployments.cluster.x-k8s.io"),
             Mark::Image("cluster-api/cluster-api-controller"),
         ],
-        rooms: &[],
-        beyond: Some("no room knows its first write"),
+        rooms: &[What::MachineDeployments],
+        beyond: Some(
+            "no room holds what KubeadmControlPlanes do to the machines of a control plane",
+        ),
     },
     Mover {
         name: "system-upgrade-controller",

@@ -49,6 +49,19 @@ impl Skew {
     }
 }
 
+impl Skew {
+    /// What somebody can do about it who wants another release of nodes.
+    pub fn remedy_of_nodes(self) -> &'static str {
+        match self {
+            Self::Ahead => "update the control plane first: nodes are never ahead of it",
+            Self::Behind(_) => {
+                "choose a newer release: at most three minor versions behind are supported"
+            }
+            Self::Unknown => "choose releases of OpenShift 4 or 5",
+        }
+    }
+}
+
 impl fmt::Display for Skew {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -277,7 +277,8 @@ impl SeenFreeze {
             | Frozen::DaemonSets
             | Frozen::HelmReleases
             | Frozen::Applications
-            | Frozen::KuredLock => false,
+            | Frozen::KuredLock
+            | Frozen::MachineDeployments => false,
         })
     }
 

@@ -61,6 +61,14 @@ pub const CALLED: &[Called] = &[
         labels: OWN,
         scope: Scope::Namespaced,
     },
+    Called {
+        kind: "MachineDeployment",
+        api_version: "cluster.x-k8s.io/v1beta1",
+        words: &["machinedeployments", "machinedeployment", "md"],
+        rooms: &[What::MachineDeployments],
+        labels: OWN,
+        scope: Scope::Namespaced,
+    },
     // Helm keeps a release in Secrets, one for each revision, and what it labels them with changes.
     Called {
         kind: "HelmRelease",

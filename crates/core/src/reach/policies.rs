@@ -194,9 +194,31 @@ pub fn template() -> String {
     text.push_str("---\n");
     text.push_str(&probes::kept());
     text.push_str("---\n");
+    text.push_str(&derived());
+    text.push_str("---\n");
     text.push_str(&guard());
     text.push_str("{{- end }}\n");
     text
+}
+
+/// What keeps gates that were derived (RCH-8): whoever could write one would open it by an object of theirs.
+fn derived() -> String {
+    let head = |kind: &str| head(kind, "derived-gates");
+    let operator =
+        "'system:serviceaccount:{{ .Release.Namespace }}:{{ include \"tidegate.account\" . }}'";
+    format!(
+        "{}  failurePolicy: Fail\n  matchConstraints:\n    resourceRules:\n    - apiGroups: [changemanagement.openshift.io]\n      apiVersions: [\"*\"]\n      \
+         operations: [CREATE, UPDATE]\n      resources: [changegates]\n  matchConditions:\n  - name: derived\n    expression: >-\n      \
+         (has(object.spec.derivedFrom) || (oldObject != null && has(oldObject.spec.derivedFrom))) && (oldObject == null || object.spec != oldObject.spec)\n  \
+         - name: not-by-hand\n    expression: >-\n      {}\n  validations:\n  - expression: >-\n      \
+         request.userInfo.username == {operator}\n    message: >-\n      \
+         spec.derivedFrom: only the operator derives gates, and changes them; hint: edit the object that it was derived from, or make a gate of your own beside it\n    \
+         reason: Forbidden\n---\n{}  policyName: {}\n  validationActions: [Deny]\n",
+        head("ValidatingAdmissionPolicy"),
+        not_by_hand(),
+        head("ValidatingAdmissionPolicyBinding"),
+        called_in_chart("derived-gates"),
+    )
 }
 
 /// What keeps the definitions of the parameters while policies read them (RCH-7): without one, the API server would admit everything for

@@ -11,6 +11,7 @@ mod helm_releases;
 mod kured;
 mod leaving;
 mod machine_config_pools;
+mod machine_deployments;
 mod ordered;
 mod stateful_sets;
 
@@ -34,6 +35,7 @@ pub const ROOMS: &[Room] = &[
     kured::ROOM,
     machine_config_pools::ROOM,
     cluster_version::ROOM,
+    machine_deployments::ROOM,
 ];
 
 /// Updates of the control plane.
@@ -169,6 +171,7 @@ impl Room {
             | What::HelmReleases
             | What::Applications
             | What::KuredLock
+            | What::MachineDeployments
             | What::Unknown => Scope::Namespaced,
         }
     }

@@ -1,20 +1,26 @@
 //! What of a gate do decisions read beside its stanza?
 
-use api::reach::{
-    GateStatus, Hold, HoldStatus, LabelSelector, Mode, OFFERS, PendingChange, PolicyKind, Way,
-    What, Window,
+use api::{
+    kinds,
+    reach::{
+        DerivedFrom, DerivedKind, GateStatus, Hold, HoldStatus, LabelSelector, Mode, OFFERS,
+        PendingChange, PolicyKind, Way, What, Window,
+    },
 };
 use schedule::Instant;
 use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::windows::Ahead;
+use crate::document::key::Key;
 
 /// A gate on what others own, as it was last seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeenGate {
     /// The kind of policy that its stanza names, if it names one.
     pub policy: PolicyKind,
+    /// The object that says when, if the gate was derived from one (RCH-8).
+    pub derived: Option<Key>,
     /// The windows that its status has, if it has any.
     pub ahead: Option<Ahead>,
     /// The generation that its status was computed from.
@@ -91,8 +97,14 @@ impl SeenGate {
         let selector = given("/spec/namespaceSelector");
         let mode = given("/spec/mode").and_then(|mode| Mode::deserialize(mode).ok());
         let left_alone = given("/spec/nudge").and_then(Value::as_bool) == Some(false);
+        let derived = given("/spec/derivedFrom").and_then(|from| {
+            let DerivedFrom { kind, namespace, name } = DerivedFrom::deserialize(from).ok()?;
+            (kind == DerivedKind::NodePool)
+                .then(|| Key::new(&kinds::NODE_POOL, Some(&namespace), &name))
+        });
         Self {
             policy,
+            derived,
             told: status.as_ref().map(told).unwrap_or_default(),
             ahead: status.and_then(known),
             observed,

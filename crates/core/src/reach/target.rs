@@ -38,6 +38,8 @@ pub struct SeenTarget {
 pub enum Tells {
     /// The object alone: what waits, if something does.
     Alone(Option<Box<PendingChange>>),
+    /// The same, where its controller says nothing of a refusal, and what is under way looks like what waits.
+    Quietly(Option<Box<PendingChange>>),
     /// What it wants, beside what its controller made of it.
     Wants {
         /// What it wants.
@@ -94,14 +96,21 @@ impl SeenTarget {
 
     /// Whether its controller says nothing of a refusal, ours or another's: some tell of none.
     pub fn is_silent(&self) -> bool {
-        matches!(self.tells, Tells::Wants { since: None, .. }) && self.refused.is_none()
+        let tells_of_none =
+            matches!(self.tells, Tells::Wants { since: None, .. } | Tells::Quietly(_));
+        tells_of_none && self.refused.is_none()
+    }
+
+    /// Whether it is touched once at an opening and never again: what is under way would be touched for ever.
+    pub fn is_touched_once(&self) -> bool {
+        matches!(self.tells, Tells::Quietly(_))
     }
 
     /// The identity of the object that it was made for, if it was made for one.
     pub fn owner(&self) -> Option<&str> {
         match &self.tells {
             Tells::Made { owner, .. } => Some(owner),
-            Tells::Alone(_) | Tells::Wants { .. } => None,
+            Tells::Alone(_) | Tells::Quietly(_) | Tells::Wants { .. } => None,
         }
     }
 }
@@ -141,12 +150,12 @@ pub fn waits<'a>(
 ) -> Option<PendingChange> {
     match &target.tells {
         Tells::Made { .. } | Tells::Wants { begins: Begins::WhenResumed, .. } => None,
-        Tells::Alone(waits) => waits.as_deref().cloned(),
+        Tells::Alone(waits) | Tells::Quietly(waits) => waits.as_deref().cloned(),
         Tells::Wants { template: wanted, since, .. } => {
             let made: Vec<(&Template, u64)> = made
                 .filter_map(|made| match &made.tells {
                     Tells::Made { template, revision, .. } => Some((template, *revision)),
-                    Tells::Alone(_) | Tells::Wants { .. } => None,
+                    Tells::Alone(_) | Tells::Quietly(_) | Tells::Wants { .. } => None,
                 })
                 .collect();
             if made.iter().any(|(template, _)| template.digest == wanted.digest) {

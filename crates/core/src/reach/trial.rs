@@ -47,6 +47,7 @@ pub fn on(what: What, how: &str, object: &Value) -> Option<FirstWrite> {
     let patch = |change: Value| FirstWrite { api_version, kind, write: Write::Patch(name, change) };
     Some(match what {
         What::Deployments if how == "Queue" => replica_set(object),
+        What::MachineDeployments => machine_set(object),
         What::Deployments | What::StatefulSets | What::DaemonSets => {
             patch(json!({"spec": {"template": {"metadata": {"annotations": {TRIED_BY: PROBE}}}}}))
         }
@@ -110,6 +111,16 @@ pub fn for_nothing(what: What, mark: &str) -> Option<FirstWrite> {
                 "spec": {"template": {"metadata": {"annotations": {TRIED_BY: mark}}}}});
             FirstWrite { api_version, kind, write: Write::Patch(PROBE.to_owned(), change) }
         }
+        What::MachineDeployments => {
+            let mut written = machine_set(
+                &json!({"metadata": {"name": PROBE, "uid": PROBE, "labels": marked}, "spec": pods}),
+            );
+            if let Write::Create(set) = &mut written.write {
+                // Nothing of it is kept, so the cluster that it names need not be there.
+                set["spec"]["clusterName"] = json!(PROBE);
+            }
+            written
+        }
         What::KuredLock => {
             let set = json!({"apiVersion": "apps/v1", "kind": "DaemonSet",
                 "metadata": {"annotations": {LOCK: lock()}}, "spec": pods});
@@ -167,6 +178,22 @@ fn replica_set(deployment: &Value) -> FirstWrite {
             "annotations": {"deployment.kubernetes.io/revision": "2"}},
         "spec": {"replicas": 0, "selector": part("/spec/selector"), "template": part("/spec/template")}});
     FirstWrite { api_version: "apps/v1", kind: "ReplicaSet", write: Write::Create(set) }
+}
+
+/// The new set of a `MachineDeployment`, as its controller would make it.
+fn machine_set(deployment: &Value) -> FirstWrite {
+    const API_VERSION: &str = "cluster.x-k8s.io/v1beta1";
+    let part = |path: &str| deployment.pointer(path).cloned().unwrap_or_default();
+    let name = part("/metadata/name");
+    let owner = json!({"apiVersion": API_VERSION, "kind": "MachineDeployment", "name": name,
+        "uid": part("/metadata/uid"), "controller": true});
+    let set = json!({"apiVersion": API_VERSION, "kind": "MachineSet",
+        "metadata": {"name": format!("{}-try", name.as_str().unwrap_or_default()),
+            "ownerReferences": [owner], "labels": part("/metadata/labels"),
+            "annotations": {"machinedeployment.clusters.x-k8s.io/revision": "2"}},
+        "spec": {"replicas": 0, "clusterName": part("/spec/clusterName"), "selector": part("/spec/selector"),
+            "template": part("/spec/template")}});
+    FirstWrite { api_version: API_VERSION, kind: "MachineSet", write: Write::Create(set) }
 }
 
 /// The lock as kured writes it for a node.

@@ -86,7 +86,7 @@ impl Of {
     }
 
     /// How somebody says which version an image is.
-    pub(super) fn how_to_name(self) -> &'static str {
+    pub(crate) fn how_to_name(self) -> &'static str {
         match self {
             Self::Cluster => "write the version beside the image",
             Self::Hosted => {

@@ -96,6 +96,7 @@ fn bad_values_are_refused_by_name() {
         check(helm, "manageUpdates=yes", "at '/manageUpdates': got string");
         check(helm, "manageUpdates=true", "manageUpdates: set managePools too");
         check(helm, "manageHosted=yes", "at '/manageHosted': got string");
+        check(helm, "manageHosted=true", "manageHosted: set changeGates.enabled too");
         check(
             helm,
             "monitoring.alerts.enabled=true,monitoring.alerts.rules.TidegateGateStack.for=8h",
@@ -276,7 +277,7 @@ fn values_for_machines_reach_what_they_name() {
         );
         check_value(
             helm,
-            &["manageHosted=true"],
+            &["changeGates.enabled=true", "manageHosted=true"],
             "Deployment/spec/template/spec/containers/0/args/4",
             r#""--manage-hosted""#,
         );

@@ -9,6 +9,7 @@ mod forged;
 mod freezes;
 mod kept;
 mod leaving;
+mod machines;
 mod nudged;
 mod overrides;
 mod probes;
@@ -145,6 +146,19 @@ fn real_server_refuses_syncs_of_argo_cd_and_lets_them_end() {
 #[test]
 fn embedded_server_refuses_syncs_of_argo_cd_and_lets_them_end() {
     on_embedded(async |world| syncs::are_judged(world).await);
+}
+
+/// HOST-3, RCH-3, RCH-5, RCH-8
+#[test]
+fn real_server_refuses_steps_of_machines_and_lets_scaling_pass() {
+    suite::on_real("reach-machines", Controllers::Absent, async |cluster| {
+        machines::are_judged(&World::install(&writers::of_real(cluster).await).await).await;
+    });
+}
+
+#[test]
+fn embedded_server_refuses_steps_of_machines_and_lets_scaling_pass() {
+    on_embedded(async |world| machines::are_judged(world).await);
 }
 
 /// OVR-1, OVR-5, GATE-15

@@ -14,7 +14,7 @@ use crate::{
     cluster::seen::SeenGated,
     document::problem::problem_text,
     gate::Gate,
-    policy::stanza::StanzaReading,
+    policy::stanza::{Form, StanzaReading},
     reach::{
         seen::{SeenGate, Told},
         windows,
@@ -23,8 +23,10 @@ use crate::{
 
 /// Whether the windows may be relied on: the gate is understood, and what it names is ready.
 pub(super) fn ready(seen: &SeenGated, gate: &Gate, now: Instant) -> Condition {
+    // What a derived gate was derived from says when in its stead (RCH-8).
+    let is_derived = seen.gate.as_deref().is_some_and(|gate| gate.derived.is_some());
     let said = match (&seen.stanza.reading, gate.own_doubt_at(now)) {
-        (StanzaReading::Unusable(problems), _) => {
+        (StanzaReading::Unusable(problems), _) if !is_derived || gate.form() == Form::Unusable => {
             (ConditionStatus::False, names::INVALID_SPEC, Some(problem_text(problems)))
         }
         (_, Some(doubt)) => (ConditionStatus::False, doubt.reason, Some(doubt.message.clone())),
@@ -48,7 +50,9 @@ pub(super) fn fields(
         fields.push(("/status/behavior", json!(behavior)));
     }
     // OVR-5: without freezes, which the server reads by itself.
-    let ahead = windows::ahead(gate.own_set(), now, known.ahead.as_ref());
+    // Those that hold the source of a derived gate it does not read there.
+    let set = if known.derived.is_some() { gate.set() } else { gate.own_set() };
+    let ahead = windows::ahead(set, now, known.ahead.as_ref());
     let before = known.ahead.clone().unwrap_or_default();
     if known.ahead.is_none() || before.windows != ahead.windows {
         fields.push(("/status/windows", json!(ahead.windows)));

@@ -70,6 +70,9 @@ pub fn nudge(seen: &SeenPart, around: &Surroundings<'_>, now: Instant) -> Plan {
                 return Plan::default();
             };
             let last = target.nudged.filter(|last| (opened..=now).contains(last));
+            if last.is_some() && target.is_touched_once() {
+                return Plan::default();
+            }
             let due = last.map(|last| {
                 last.saturating_add((last.unix() - opened.unix()).clamp(FIRST, LONGEST))
             });
@@ -90,7 +93,9 @@ pub fn nudge(seen: &SeenPart, around: &Surroundings<'_>, now: Instant) -> Plan {
                 refused: Refused::ConcernsTheTargetAlone,
             };
             let spread = spread(&seen.identity.uid, around.snapshot.all_waiting().len());
-            let spread = if target.is_silent() { SILENT + spread } else { spread };
+            // What looks alike whether it waits or is under way is touched at once: nobody would begin by themselves first.
+            let waits_first = target.is_silent() && !target.is_touched_once();
+            let spread = if waits_first { SILENT + spread } else { spread };
             Plan { actions: vec![touch], spread: Some(spread), ..Plan::default() }
         }
     }

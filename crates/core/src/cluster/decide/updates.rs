@@ -9,21 +9,19 @@
 use std::collections::BTreeSet;
 
 use api::{
-    machine::names::{
-        BEGUN_RELEASE, MASTER, PERMIT_BASIS, PERMIT_CHANGE, PERMIT_FROM, PERMIT_UNTIL,
-    },
+    machine::names::{BEGUN_RELEASE, MASTER},
     names,
 };
 use schedule::Instant;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::gated;
+use super::{gated, marks};
 use crate::{
     cluster::{seen::SeenGated, snapshot::Snapshot},
     document::problem::{Code, FieldPath, Problem},
     gate::{
         Gate, Permit,
-        action::{Action, Initiation, Owner, Refused, Reserved, Right, Write},
+        action::{Action, Owner, Write},
         change::ChangeId,
         enforced::Enforcement,
         note::{Note, Weight},
@@ -80,7 +78,7 @@ fn withdrawn(version: &SeenGated, plane: &SeenPlane, now: Instant) -> Plan {
     let Some(mark) = plane.open_mark() else { return Plan::default() };
     let identity = &version.identity;
     let annotations = json!({names::ACCEPTED_RELEASE: mark.withdrawn(&identity.uid, now)});
-    let document = marked(version, &annotations);
+    let document = marks::marked(version, &annotations);
     let note = Note {
         weight: Weight::Warning,
         reason: "ReleaseNotFollowed",
@@ -91,25 +89,6 @@ fn withdrawn(version: &SeenGated, plane: &SeenPlane, now: Instant) -> Plan {
     };
     let withdraw = Action::upkeep(identity.key.clone(), Write::Apply(Owner::Initiator, document));
     Plan { actions: vec![withdraw], notes: vec![note], ..Plan::default() }
-}
-
-/// The control plane with annotations that its marks consist of, and no other: what an apply leaves out goes.
-fn marked(version: &SeenGated, annotations: &Value) -> Value {
-    let identity = &version.identity;
-    let mut document = json!({
-        "apiVersion": version.kind.api_version,
-        "kind": version.kind.name,
-        "metadata": {
-            "name": &*identity.key.name,
-            "uid": identity.uid,
-            "resourceVersion": identity.resource_version,
-            "annotations": annotations,
-        },
-    });
-    if let Some(namespace) = &identity.key.namespace {
-        document["metadata"]["namespace"] = (**namespace).into();
-    }
-    document
 }
 
 fn planned(
@@ -291,46 +270,19 @@ fn mark(
         until: Some(now.saturating_add(FOLLOWED_WITHIN)),
         checks: judged.pin.wish.checks,
     };
-    let mark = mark.text(&identity.uid);
-    let until = permit.write_by();
-    let mut annotations = json!({
-        names::ACCEPTED_RELEASE: mark,
-        PERMIT_CHANGE: mark,
-        PERMIT_UNTIL: until.to_string(),
-        PERMIT_BASIS: permit.basis().to_string(),
-    });
-    if plane.of == Of::Cluster {
-        // A hosted control plane has no masters that could get more than its release.
-        annotations[BEGUN_RELEASE] = record(snapshot, &release.version).text().into();
-    }
-    if let Some(opened) = permit.opened() {
-        annotations[PERMIT_FROM] = opened.to_string().into();
-    }
-    let document = marked(version, &annotations);
-    let initiation = Initiation {
-        note: Note {
-            weight: Weight::Normal,
-            reason: "AcceptedRelease",
-            message: format!(
-                "{} goes to release {} ({}); basis: {}; permit until {until}",
-                identity.key,
-                release.version,
-                release.image,
-                permit.basis()
-            ),
-        },
-        permit,
-        until,
+    // GATE-10: a hosted control plane has no masters that could get more than its release.
+    let record = (plane.of == Of::Cluster)
+        .then(|| (BEGUN_RELEASE, record(snapshot, &release.version).text()));
+    let mark = marks::Mark {
+        object: version,
+        annotation: names::ACCEPTED_RELEASE,
+        text: mark.text(&identity.uid),
+        beside: record,
         change: ChangeId::release(&release.version),
-        uid: identity.uid.clone(),
-        // One object, one mark: the version that it was made from is all the room there is.
-        reserved: Reserved::Written,
+        said: format!("release {} ({})", release.version, release.image),
+        reason: "AcceptedRelease",
     };
-    Action {
-        right: Right::Initiates(Box::new(initiation)),
-        refused: Refused::ConcernsTheTargetAlone,
-        ..Action::upkeep(identity.key.clone(), Write::Apply(Owner::Initiator, document))
-    }
+    marks::mark(mark, permit)
 }
 
 /// What the masters may get until they converge on the release: what their pool is made of now, and what the release generates (GATE-10).

@@ -61,8 +61,18 @@ pub(super) const fn duty() -> Duty {
     Duty { reads: &READS, ..Duty::to(decide) }
 }
 
+/// RCH-8: a gate whose source is gone goes too. Where no node pool is known nobody can tell.
+fn orphaned(gated: &SeenGated, around: &Surroundings<'_>) -> Option<Plan> {
+    let source = gated.gate.as_deref()?.derived.as_ref()?;
+    let known = around.snapshot.of_kind(&api::kinds::NODE_POOL).next().is_some();
+    (known && around.snapshot.get(source).is_none()).then(|| decide::gone(&gated.identity))
+}
+
 fn decide(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
     let Seen::Gated(gated) = seen else { return Plan::default() };
+    if let Some(gone) = orphaned(gated, around) {
+        return gone;
+    }
     let gate = around.snapshot.gate(gated);
     let kept = kept(gated, around);
     let Some(found) = holding::found(gated, &gate, around, now) else {

@@ -6,7 +6,11 @@ use super::{
     Gated, NAMESPACE, NODE_POOL, Row, advisory, cluster_version,
     release::{began, pending},
 };
-use crate::{cluster::seen::Own, hosted::Hosted, release::SeenPlane};
+use crate::{
+    cluster::seen::Own,
+    hosted::{Hosted, hash},
+    release::SeenPlane,
+};
 
 /// The control plane of a hosted cluster.
 pub static HOSTED_CLUSTER: Row = Row::gated(
@@ -14,7 +18,10 @@ pub static HOSTED_CLUSTER: Row = Row::gated(
     Gated {
         pending: |document| pending(&SeenPlane::hosted(document)),
         began: |document| began(document, &SeenPlane::hosted(document)),
-        own: |document| Own::Hosted(Box::new(Hosted::Cluster(SeenPlane::hosted(document)))),
+        own: |document| {
+            let (plane, global) = (SeenPlane::hosted(document), hash::global(document));
+            Own::Hosted(Box::new(Hosted::Cluster { plane, global }))
+        },
         ..Gated::PLAIN
     },
     Duty::in_namespace(advisory),

@@ -56,16 +56,16 @@ pub(super) fn began(document: &Value, plane: &SeenPlane) -> Option<Began> {
         return None;
     }
     let at = plane.mark_of_newest().and_then(|mark| mark.at);
-    let basis = at.and_then(|at| basis(document, at));
+    let basis = at.and_then(|at| basis(document, ACCEPTED_RELEASE, at));
     Some(Began { what: ChangeId::release(what), at: at.unwrap_or(started), basis })
 }
 
 /// What the permit of the mark rested on (GATE-10): it was given for this very mark, and was good when the gate was asked. One that says
 /// anything else is the permit of another change, and proves nothing.
-fn basis(document: &Value, at: Instant) -> Option<Basis> {
+pub(super) fn basis(document: &Value, mark: &str, at: Instant) -> Option<Basis> {
     let noted = |key: &str| annotation(document, key).filter(|noted| !noted.is_empty());
     let instant = |key: &str| noted(key).map(|noted| Instant::parse(noted).ok());
-    let is_of_the_mark = noted(PERMIT_CHANGE)? == noted(ACCEPTED_RELEASE)?;
+    let is_of_the_mark = noted(PERMIT_CHANGE)? == noted(mark)?;
     let began = instant(PERMIT_FROM).is_none_or(|from| from.is_some_and(|from| from <= at));
     let lasted = instant(PERMIT_UNTIL)?.is_some_and(|until| at < until);
     let basis = noted(PERMIT_BASIS).and_then(Basis::read).filter(Basis::is_of_the_gate);

@@ -43,9 +43,14 @@ pub static APPLICATION: Row = touched(api::kinds::APPLICATION, |document| {
     part(rooms::read(&api::kinds::APPLICATION, document))
 });
 
+/// Machines of Cluster API with one template.
+pub static MACHINE_DEPLOYMENT: Row = touched(api::kinds::MACHINE_DEPLOYMENT, |document| {
+    part(rooms::read(&api::kinds::MACHINE_DEPLOYMENT, document))
+});
+
 /// Every kind that gates hold, and what their controllers make of it.
 pub static TARGETS: &[&Row] =
-    &[&DEPLOYMENT, &REPLICA_SET, &STATEFUL_SET, &DAEMON_SET, &APPLICATION];
+    &[&DEPLOYMENT, &REPLICA_SET, &STATEFUL_SET, &DAEMON_SET, &APPLICATION, &MACHINE_DEPLOYMENT];
 
 /// The row of a kind that some room reads.
 pub fn target(kind: &Kind) -> Option<&'static Row> {

@@ -89,6 +89,12 @@ impl Snapshot {
                     });
                 }
                 Part::Target(target) => self.by_target(key, target, &mut found),
+                Part::Text(_) => self.add_hosted(&mut found, |gated| {
+                    let pool = gated.node_pool();
+                    gated.identity.key.namespace == key.namespace
+                        && pool
+                            .is_some_and(|pool| pool.configs.iter().any(|name| **name == *key.name))
+                }),
                 // CV-2: what opens the control plane opens its nodes.
                 Part::Override(overriding) => {
                     self.add_pools(&mut found, |pool| {
@@ -118,14 +124,18 @@ impl Snapshot {
         }
         // HOST-1: nodes and their control plane are never too far apart.
         match gated.hosted.as_deref() {
-            Some(Hosted::Cluster(_)) => {
+            Some(Hosted::Cluster { .. }) => {
                 found.extend(self.node_pools(&gated.identity.key).map(|(key, _)| key.clone()));
             }
             Some(Hosted::Pool(_)) => {
                 found.extend(self.host_of(gated).map(|cluster| cluster.identity.key.clone()));
+                found.extend(self.derived_from(&gated.identity.key).cloned());
             }
             None => {}
         }
+        // RCH-8: nothing is handed over before its gate stands.
+        let source = gated.gate.as_deref().and_then(|gate| gate.derived.as_ref());
+        found.extend(source.filter(|source| self.get(source).is_some()).cloned());
     }
 
     /// The gates that select it, and what it was made for. Which namespace is the operator's own is nothing that could be different here.

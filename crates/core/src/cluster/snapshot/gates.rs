@@ -47,15 +47,22 @@ impl Snapshot {
             gate::gate(&decides.stanza, decides.policy().and_then(|named| self.policy(&named)));
         let key = &seen.identity.key;
         let labels = key.namespace.as_deref().and_then(|namespace| self.namespace(namespace));
+        // What holds the source of a derived gate holds what that stands for, and no server reads it there.
+        let is_derived = seen.gate.as_deref().is_some_and(|gate| gate.derived.is_some());
+        let source = &decides.identity.key;
+        let of_source = source.namespace.as_deref().and_then(|namespace| self.namespace(namespace));
         let selecting = self.freezes().filter_map(|freeze| {
-            let selects = freeze.selects(key, seen.gate.as_deref(), labels);
+            let mut selects = freeze.selects(key, seen.gate.as_deref(), labels);
+            if is_derived {
+                selects = selects.max(freeze.selects(source, None, of_source));
+            }
             (selects != Selects::No).then(|| (Arc::clone(freeze), selects))
         });
         // GRD-3: what nobody has approved opens nothing where that is demanded.
         let named = self.overrides_of(seen).filter(|one| self.kept_shut(one).is_none());
         let named = named.cloned().collect();
-        let server_keeps =
-            if seen.gate.is_some() { TeamFreezes::Kept } else { TeamFreezes::Passed };
+        let kept = seen.gate.is_some() && !is_derived;
+        let server_keeps = if kept { TeamFreezes::Kept } else { TeamFreezes::Passed };
         let gate = gate.opened(named, change, server_keeps);
         gate.frozen(selecting.collect(), key.namespace.as_deref())
     }
@@ -71,6 +78,10 @@ impl Snapshot {
 
     /// The object whose stanza decides about an object (CV-2): nearly always itself.
     pub fn decides<'a>(&'a self, seen: &'a SeenGated) -> &'a SeenGated {
+        // RCH-8: a derived gate goes by what it was derived from.
+        if let Some(source) = seen.gate.as_deref().and_then(|gate| gate.derived.as_ref()) {
+            return self.resource(source).map_or(seen, |source| &**source);
+        }
         if !seen.is_the_master_pool() {
             return seen;
         }
@@ -89,7 +100,8 @@ impl Snapshot {
         let masters = version.then(|| Key::new(&kinds::MACHINE_CONFIG_POOL, None, MASTER));
         let masters = masters.and_then(|masters| Some(self.seen.get_key_value(&masters)?.0));
         let masters = masters.filter(|masters| naming.is_some_and(|own| !own.contains(masters)));
-        naming.into_iter().flatten().chain(masters)
+        let derived = naming.into_iter().flatten().flat_map(|source| self.derived_from(source));
+        naming.into_iter().flatten().chain(masters).chain(derived)
     }
 
     /// The objects that the gate of an object rests on: the object, what decides in its stead, the policy that is asked, every freeze

@@ -164,7 +164,7 @@ impl Waiting {
                 }
                 owners.insert(owner.to_owned());
             }
-            (Tells::Alone(_) | Tells::Made { .. }, None) => {}
+            (Tells::Alone(_) | Tells::Quietly(_) | Tells::Made { .. }, None) => {}
         }
     }
 
@@ -185,7 +185,7 @@ impl Waiting {
                 self.made.entry(owner.to_owned()).or_default().insert(key.clone());
                 owners.insert(owner.to_owned());
             }
-            (Tells::Alone(_) | Tells::Made { .. }, None) => {}
+            (Tells::Alone(_) | Tells::Quietly(_) | Tells::Made { .. }, None) => {}
         }
     }
 
@@ -207,7 +207,8 @@ pub(super) fn target_of(seen: &Seen) -> Option<&SeenTarget> {
         | Part::Freeze(_)
         | Part::Override(_)
         | Part::Guardrail(_)
-        | Part::Namespace(_) => None,
+        | Part::Namespace(_)
+        | Part::Text(_) => None,
     }
 }
 

@@ -50,6 +50,12 @@ fn each_room_has_policies_for_each_kind_of_gate_and_of_freeze() {
             "cluster-gate-cluster-version",
             "cluster-gate-cluster-version-warn",
             "cluster-freeze-cluster-version",
+            "gate-machinedeployments",
+            "gate-machinedeployments-warn",
+            "cluster-gate-machinedeployments",
+            "cluster-gate-machinedeployments-warn",
+            "freeze-machinedeployments",
+            "cluster-freeze-machinedeployments",
         ]
     );
 }

@@ -6,7 +6,7 @@ use kube::Client;
 use serde_json::{Value, json};
 use tidy::{Tree, permits};
 
-use super::{probes, syncs};
+use super::{machines, probes, syncs};
 use crate::rollout::writers::{INITIATORS, RIGHTS, Writer, until};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -48,8 +48,8 @@ impl World {
         let shipped = std::fs::read_to_string(shipped).unwrap();
         let definitions: Vec<Value> = serde_saphyr::from_multiple(&shipped).unwrap();
         let definitions = definitions.into_iter().filter(|document| !document.is_null());
-        for definition in definitions.chain(stand_ins).chain([syncs::definition()]).chain(openshift)
-        {
+        let others = [syncs::definition()].into_iter().chain(machines::definitions());
+        for definition in definitions.chain(stand_ins).chain(others).chain(openshift) {
             world.admin.create(DEFINITIONS, &definition).await;
         }
         for served in [
@@ -59,6 +59,7 @@ impl World {
             format!("{GROUP}/clusterchangefreezes"),
             "/apis/argoproj.io/v1alpha1/applications".to_owned(),
             CLUSTER_VERSIONS.to_owned(),
+            "/apis/cluster.x-k8s.io/v1beta1/machinesets".to_owned(),
             format!("{GROUP}/changeoverrides"),
             format!("{GROUP}/clusterchangeoverrides"),
             format!("{}/replicasets", world.apps),

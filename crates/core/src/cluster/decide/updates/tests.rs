@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use api::machine::names::{PERMIT_BASIS, PERMIT_CHANGE, PERMIT_FROM, PERMIT_UNTIL};
+use serde_json::Value;
+
 use super::*;
 use crate::{
     cluster::{
@@ -12,6 +15,7 @@ use crate::{
         seen::SeenGated,
     },
     document::key::Key,
+    gate::action::{Owner, Reserved, Right},
     release::tests::{cluster, image},
 };
 
