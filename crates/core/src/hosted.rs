@@ -10,6 +10,7 @@ use crate::release::SeenPlane;
 
 /// What is read of a hosted cluster or of its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "every one of them lies in a box of its own already")]
 pub enum Hosted {
     /// Of the control plane.
     Cluster {

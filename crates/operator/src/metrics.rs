@@ -58,7 +58,8 @@ pub fn page(view: &View) -> String {
                     // Where updates are started nothing is said of what is well.
                     ahead: ahead::recorded(resource)
                         .or_else(|| is_control_plane(key).then_some(None))
-                        .filter(|_| view.starts_updates()),
+                        .filter(|_| view.starts_updates())
+                        .map(|at| at.map_or(0, Instant::unix)),
                 });
             }
         }
@@ -113,7 +114,6 @@ pub fn page(view: &View) -> String {
     page.begin(ahead);
     for row in &gated {
         if let Some(at) = row.ahead {
-            let at = at.map_or(0, Instant::unix);
             page.prepared(ahead, &[&*row.object, &*row.namespace, "}"], at);
         }
     }
@@ -149,7 +149,7 @@ struct Row {
     enforced: Option<Enforcement>,
     outside: Option<Instant>,
     /// What its condition says of the update that is wished for (CV-3).
-    ahead: Option<Option<Instant>>,
+    ahead: Option<i64>,
 }
 
 /// Whether anything is meant to refuse: a gate on what others own may only warn or audit.

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use crate::programs::Missing;
 
 /// How long a browser may take to answer. The machine may be busy; one that is silent for longer is broken.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How long a page may take until it is as expected, in milliseconds.
 const SOON: u32 = 20_000;
@@ -246,9 +246,8 @@ impl Browser {
         loop {
             let message = self.hear(method);
             if message["id"] == id {
-                if message.get("error").is_some() && method != "Runtime.evaluate" {
-                    panic!("{method}: {message}");
-                }
+                let failed = message.get("error").is_some() && method != "Runtime.evaluate";
+                assert!(!failed, "{method}: {message}");
                 return message["result"].clone();
             }
             self.events.push(message);
@@ -286,8 +285,8 @@ fn find(environment: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     }
     let path = environment("PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let mut all = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let usual = ["chromium", "chromium-browser", "google-chrome"];
+    let mut all = usual.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     all.find(|program| program.is_file())
 }
 

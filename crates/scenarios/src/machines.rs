@@ -30,16 +30,7 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
                 ]},
                 "nodeSelector": {"matchLabels": {label: ""}},
             }});
-            let called = format!("mcp/{name}");
-            if stanza.is_empty() {
-                live.change(&called, "", &change).await?;
-            } else {
-                let mut pool = resources::resource(&called, &resources::stanza_of(stanza)?)?;
-                for (field, value) in change["spec"].as_object().into_iter().flatten() {
-                    pool["spec"][field] = value.clone();
-                }
-                live.apply(&pool).await?;
-            }
+            make_pool(live, &format!("mcp/{name}"), stanza, &change).await?;
         }
         ["config", name, role, path, content] => {
             live.second_passes().await;
@@ -104,14 +95,12 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
             live.change(&format!("node/{name}"), "", &change).await?;
         }
         ["allow", name, config] => {
-            live.change(&format!("node/{name}"), "", &annotate(ALLOWED_CONFIG, json!(config)))
-                .await?;
+            let allowed = annotate(ALLOWED_CONFIG, json!(config));
+            live.change(&format!("node/{name}"), "", &allowed).await?;
         }
-        ["annotate", called, key] => {
-            live.change(called, "", &annotate(key, Value::Null)).await?;
-        }
-        ["annotate", called, key, value] => {
-            live.change(called, "", &annotate(key, json!(value))).await?;
+        ["annotate", called, key, value @ ..] => {
+            let value = value.first().map_or(Value::Null, |value| json!(value));
+            live.change(called, "", &annotate(key, value)).await?;
         }
         ["content", name] => return Ok(content(&live.get(&format!("mc/{name}")).await?)),
         ["disruption", named @ ..] => {
@@ -123,6 +112,23 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
         _ => return Err("no such command".into()),
     }
     Ok(String::new())
+}
+
+/// Makes a pool with a stanza, or changes the one that is there.
+async fn make_pool(
+    live: &mut Live,
+    called: &str,
+    stanza: &[&str],
+    change: &Value,
+) -> Result<(), String> {
+    if stanza.is_empty() {
+        return live.change(called, "", change).await.map(drop);
+    }
+    let mut pool = resources::resource(called, &resources::stanza_of(stanza)?)?;
+    for (field, value) in change["spec"].as_object().into_iter().flatten() {
+        pool["spec"][field] = value.clone();
+    }
+    live.apply(&pool).await.map(drop)
 }
 
 /// One file.

@@ -3,6 +3,8 @@
 //! On the embedded server in virtual time, with the admission policies as they are shipped, the operator, and whoever runs hosted clusters and
 //! moves machines played by `sim`: neither of these is told when anything may happen.
 
+#![cfg(test)]
+
 use std::{collections::BTreeMap, time::Duration};
 
 use http::Method;

@@ -200,8 +200,9 @@ mod tests {
             matches!(&update.first.write, Write::Create(made) if made["spec"]["desiredUpdate"]["version"] == "0.0.1"),
             "{update:?}"
         );
-        let none = tried(&json!({"what": "StatefulSets"}), What::StatefulSets, &web).unwrap_err();
-        assert_eq!(none, "there is no StatefulSet that it selects");
+        let missing =
+            tried(&json!({"what": "StatefulSets"}), What::StatefulSets, &web).unwrap_err();
+        assert_eq!(missing, "there is no StatefulSet that it selects");
     }
 
     #[test]

@@ -3,7 +3,6 @@
 //!
 //! Each figure stands beside its limit, and the program fails if one is missed.
 #![expect(
-    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "this program measures the crate and is no part of it"
@@ -19,13 +18,13 @@ use std::{
 };
 
 fn main() -> ExitCode {
-    let tries = env::args().nth(1).map_or(100_000, |count| count.parse().unwrap());
+    let count = env::args().nth(1).map_or(100_000, |asked| asked.parse().unwrap());
     let builder =
         || tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let runtime = || builder().unwrap();
     let delays = runtime().block_on(measure::delays(100));
     let late = delays[delays.len() * 99 / 100];
-    let tried = runtime().block_on(measure::tries(tries));
+    let tried = runtime().block_on(measure::tries(count));
     let idle = runtime().block_on(measure::idle(Duration::from_hours(24)));
     let began = Clock::now();
     let months = runtime().block_on(measure::months(12));
@@ -39,7 +38,7 @@ fn main() -> ExitCode {
         (
             "marks taken without a right",
             format!(
-                "{} of {tries}; {} of {} rightful were taken",
+                "{} of {count}; {} of {} rightful were taken",
                 tried.outside, tried.taken, tried.rightful
             ),
             tried.outside == 0 && tried.taken == tried.rightful && tried.taken > 0,

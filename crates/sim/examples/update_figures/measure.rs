@@ -35,7 +35,7 @@ impl Dice {
 }
 
 /// The example, which changes on Saturdays and Sundays.
-async fn weekend(at: &str, seed: u64, speed: u32) -> Sandbox {
+async fn weekend(at: &str, seed: u64, pace: u32) -> Sandbox {
     let at = Instant::parse(at).unwrap();
     let policy = json!({"apiVersion": "changemanagement.openshift.io/v1alpha1",
         "kind": "ChangeManagementPolicy", "metadata": {"name": "weekend"},
@@ -44,7 +44,7 @@ async fn weekend(at: &str, seed: u64, speed: u32) -> Sandbox {
     let mut items = vec![Item { origin: "figures".into(), object: policy }];
     items.extend(example::objects(at, &["weekend".to_owned()]));
     let lengths = sim::Lengths { seed, ..sim::Lengths::default() };
-    let settings = Settings { speed, lengths, ..Settings::starting_at(at) };
+    let settings = Settings { speed: pace, lengths, ..Settings::starting_at(at) };
     Sandbox::start(settings, items).await.unwrap()
 }
 

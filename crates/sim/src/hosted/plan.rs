@@ -172,19 +172,15 @@ fn template(secret: &str, version: &str) -> Value {
 
 fn strategy(pool: &Value) -> Value {
     let replace = pool.pointer("/spec/management/replace").cloned().unwrap_or_default();
-    match text(&replace, "/strategy") {
-        "OnDelete" => json!({"type": "OnDelete"}),
-        _ => {
-            let limit = |name: &str, otherwise: i64| {
-                replace
-                    .pointer(&format!("/rollingUpdate/{name}"))
-                    .cloned()
-                    .unwrap_or(json!(otherwise))
-            };
-            json!({"type": "RollingUpdate", "rollingUpdate":
-                {"maxSurge": limit("maxSurge", 1), "maxUnavailable": limit("maxUnavailable", 0)}})
-        }
+    if text(&replace, "/strategy") == "OnDelete" {
+        return json!({"type": "OnDelete"});
     }
+    let limit = |name: &str, otherwise: i64| {
+        let limit = replace.pointer(&format!("/rollingUpdate/{name}")).cloned();
+        limit.unwrap_or(json!(otherwise))
+    };
+    json!({"type": "RollingUpdate", "rollingUpdate":
+        {"maxSurge": limit("maxSurge", 1), "maxUnavailable": limit("maxUnavailable", 0)}})
 }
 
 fn deployment(pool: &Value, name: &str, secret: &str, version: &str) -> Value {

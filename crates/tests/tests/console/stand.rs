@@ -1,6 +1,7 @@
 //! A sandbox with a console, for as long as a test needs it.
 
 use std::{
+    fmt::Write as _,
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
     sync::mpsc,
@@ -89,9 +90,10 @@ impl Stand {
         let mut stream = TcpStream::connect(self.address).unwrap();
         let mut text = format!("{request} HTTP/1.1\r\n");
         for (name, value) in headers {
-            text += &format!("{name}: {value}\r\n");
+            write!(text, "{name}: {value}\r\n").unwrap();
         }
-        text += &format!("Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+        let length = body.len();
+        write!(text, "Content-Length: {length}\r\nConnection: close\r\n\r\n{body}").unwrap();
         let _ = stream.write_all(text.as_bytes());
         let mut answer = Vec::new();
         // Whoever sends too much may be cut off.

@@ -147,6 +147,28 @@ fn nobody_but_those_who_are_named_speaks_for_machines() {
     });
 }
 
+/// GATE-13: where it is tried stands with the gates, and goes with them.
+#[test]
+fn where_it_is_tried_stands_with_the_gates() {
+    suite::with_helm("chart-proof", |helm| {
+        let gates = "changeGates.enabled=true";
+        check_value(helm, &[], "StatefulSet/kind", "absent");
+        check_value(helm, &[gates], "StatefulSet/metadata/namespace", r#""tidegate-probe""#);
+        check_value(
+            helm,
+            &[gates, "changeGates.proof.namespace=tries"],
+            "Namespace/metadata/name",
+            r#""tries""#,
+        );
+        check_value(
+            helm,
+            &[gates, "changeGates.proof.enabled=false"],
+            "StatefulSet/kind",
+            "absent",
+        );
+    });
+}
+
 #[test]
 fn values_reach_what_they_name() {
     let image = "Deployment/spec/template/spec/containers/0/image";
@@ -224,22 +246,6 @@ fn values_reach_what_they_name() {
             &[quiet, &["changeGates.enabled=true"]].concat(),
             "ValidatingAdmissionPolicyBinding/spec/paramRef/parameterNotFoundAction",
             r#""Allow""#,
-        );
-        // GATE-13: where it is tried stands with the gates, and goes with them.
-        let gates = "changeGates.enabled=true";
-        check_value(helm, &[], "StatefulSet/kind", "absent");
-        check_value(helm, &[gates], "StatefulSet/metadata/namespace", r#""tidegate-probe""#);
-        check_value(
-            helm,
-            &[gates, "changeGates.proof.namespace=tries"],
-            "Namespace/metadata/name",
-            r#""tries""#,
-        );
-        check_value(
-            helm,
-            &[gates, "changeGates.proof.enabled=false"],
-            "StatefulSet/kind",
-            "absent",
         );
         check_value(helm, &[], "PrometheusRule/kind", "absent");
         check_value(

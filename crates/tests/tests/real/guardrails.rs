@@ -200,7 +200,7 @@ impl World {
             match found {
                 Ok(_) => assert_eq!(refusal, "", "{more}"),
                 Err(said) => {
-                    assert!(!refusal.is_empty() && said.contains(refusal), "{more}: {said}")
+                    assert!(!refusal.is_empty() && said.contains(refusal), "{more}: {said}");
                 }
             }
         }

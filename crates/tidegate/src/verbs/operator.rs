@@ -97,6 +97,7 @@ struct Arguments {
 
 /// What it does beside telling.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 struct Duties {
     /// Also roll out machine configurations to nodes: only where no machine-config-operator runs
     #[arg(long)]

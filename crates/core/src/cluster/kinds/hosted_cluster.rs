@@ -19,7 +19,8 @@ pub static HOSTED_CLUSTER: Row = Row::gated(
         pending: |document| pending(&SeenPlane::hosted(document)),
         began: |document| began(document, &SeenPlane::hosted(document)),
         own: |document| {
-            let (plane, global) = (SeenPlane::hosted(document), hash::global(document));
+            let plane = SeenPlane::hosted(document);
+            let global = hash::global(document);
             Own::Hosted(Box::new(Hosted::Cluster { plane, global }))
         },
         ..Gated::PLAIN

@@ -24,14 +24,9 @@ use crate::{
 /// What somebody asks for is a request; a mark lets it begin; what is desired by the status has been accepted. What stands in the way of a
 /// wish is told where somebody has seen and pinned it: elsewhere its owner judges it.
 pub(super) fn pending(plane: &SeenPlane) -> Pending {
-    let begun = match plane.open_mark() {
-        Some(mark) => Some(mark.release.version.as_str()),
-        None => {
-            let partial =
-                plane.history.first().is_some_and(|one| one.progress == Progress::Partial);
-            partial.then(|| plane.accepted.name())
-        }
-    };
+    let is_partial = plane.history.first().is_some_and(|one| one.progress == Progress::Partial);
+    let marked = plane.open_mark().map(|mark| mark.release.version.as_str());
+    let begun = marked.or_else(|| is_partial.then(|| plane.accepted.name()));
     let begun =
         begun.map(|release| UnderWay { change: ChangeId::release(release), machines: None });
     let begun = begun.into_iter().collect();

@@ -88,18 +88,13 @@ impl Snapshot {
                 },
                 _ => None,
             };
-            match text {
-                Some(text) => texts.push(text),
-                None => {
-                    let detail = format!("{key} is not there, or has no key config");
-                    problem(
-                        "spec.config",
-                        Code::NotAllowed,
-                        detail,
-                        "make it, or take it out of spec.config",
-                    );
-                }
+            if let Some(text) = text {
+                texts.push(text);
+                continue;
             }
+            let detail = format!("{key} is not there, or has no key config");
+            let hint = "make it, or take it out of spec.config";
+            problem("spec.config", Code::NotAllowed, detail, hint);
         }
         let mut release = own.release.clone();
         if release.version.is_empty() {
@@ -131,7 +126,7 @@ impl Snapshot {
         let whole = texts.len() == own.configs.len();
         let parts = Parts { release: &release.image, own: &own.own, global, configs: &texts };
         let config = hash::hash(&parts);
-        let target = whole.then_some(Target { config, release });
+        let target = whole.then_some(Target { release, config });
         Wanted { target, unmet }
     }
 

@@ -1,6 +1,6 @@
 use super::*;
 
-fn deployed(replicas: i64, surge: Value, missing: Value, version: &str) -> Value {
+fn deployed(replicas: i64, surge: &Value, missing: &Value, version: &str) -> Value {
     json!({"metadata": {"name": "md", "namespace": "n", "uid": "u", "generation": 1},
         "spec": {"replicas": replicas, "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": missing}},
             "template": {"spec": {"version": version}}}})
@@ -40,8 +40,8 @@ fn a_rollout_grows_the_new_set_and_shrinks_the_old_within_its_limits() {
         let deeds = super::deployment(Seen { deployment, sets, machines: &[] });
         assert_eq!(told(&deeds), expected, "{sets:?}");
     };
-    let three = deployed(3, json!(1), json!(0), "b");
-    check(&deployed(3, json!(1), json!(0), "a"), &[], &["md-1 is made with 3"]);
+    let three = deployed(3, &json!(1), &json!(0), "b");
+    check(&deployed(3, &json!(1), &json!(0), "a"), &[], &["md-1 is made with 3"]);
     check(&three, &[had(1, "a", (3, 3, 3), 3)], &["md-2 is made with 1"]);
     // Nothing before the new machine is there, then one by one.
     check(&three, &[had(1, "a", (3, 3, 3), 3), had(2, "b", (1, 1, 0), 3)], &[]);
@@ -50,12 +50,12 @@ fn a_rollout_grows_the_new_set_and_shrinks_the_old_within_its_limits() {
     check(&three, &[had(1, "a", (0, 0, 0), 3), had(2, "b", (3, 3, 3), 3)], &[]);
     // Shares: surge rounds up, missing rounds down, and neither would never move.
     check(
-        &deployed(10, json!("25%"), json!("25%"), "b"),
+        &deployed(10, &json!("25%"), &json!("25%"), "b"),
         &[had(1, "a", (10, 10, 10), 10)],
         &["md-2 is made with 3"],
     );
     check(
-        &deployed(1, json!(0), json!(0), "b"),
+        &deployed(1, &json!(0), &json!(0), "b"),
         &[had(1, "a", (1, 1, 1), 1)],
         &["md-2 is made with 0"],
     );
@@ -79,7 +79,7 @@ fn a_rollout_grows_the_new_set_and_shrinks_the_old_within_its_limits() {
 /// HOST-4: a person's deletion is the consent.
 #[test]
 fn with_on_delete_only_holes_are_filled() {
-    let mut deployment = deployed(3, json!(1), json!(0), "b");
+    let mut deployment = deployed(3, &json!(1), &json!(0), "b");
     deployment["spec"]["strategy"] = json!({"type": "OnDelete"});
     let noted = |mut set: Value| {
         set["metadata"]["annotations"][MOST] = json!("3");

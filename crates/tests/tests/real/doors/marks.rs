@@ -303,8 +303,8 @@ async fn ended_marks_are_withdrawn(client: &Client, bearer: Bearer) {
     ];
     for (until, who, after, expected) in rows {
         let before = mark(until);
-        let set = json!({"metadata": {"annotations": {bearer.mark: before.to_string()}}});
-        by_hand.merge(&object, &set).await.unwrap();
+        let planted = json!({"metadata": {"annotations": {bearer.mark: before.to_string()}}});
+        by_hand.merge(&object, &planted).await.unwrap();
         let answer = sent(who, after.clone()).await;
         assert_eq!(answer.is_ok(), expected, "{who:?} writes {after} over {before}: {answer:?}");
     }

@@ -1,6 +1,6 @@
 //! Is a stock OpenShift held, whose definitions prune our stanza and whose operators never heard of us? (RCH-3, RCH-12, CV-5, CV-6, GATE-10)
 //!
-//! Nothing of ours runs here but the policies. The machine-config-controller, the daemon of a node, kubelets, `oc` and GitOps controllers are played
+//! Nothing of ours runs here but the policies. The machine-config-controller, the daemon of a node, kubelets, `oc` and controllers that follow Git are played
 //! by their own writes. The definitions of `ClusterVersion` and `MachineConfigPool` are those that OpenShift ships.
 
 use api::{
@@ -230,7 +230,7 @@ async fn pools_are_chosen_by_name(world: &World) {
     settles(world, "").await;
 }
 
-/// CV-5: what decides about an update waits, and nothing else of ClusterVersion does.
+/// CV-5: what decides about an update waits, and nothing else of `ClusterVersion` does.
 async fn updates_wait(world: &World, definitions: Definitions) {
     let asks = async || asked(&world.writer, "4.20.7").await;
     passes(asks().await);

@@ -56,8 +56,11 @@ struct Stanza {
     object: Key,
     form: Form,
     policy: Option<Key>,
-    pool: Option<(Pause, Option<Pin>, Option<Limit>, Option<String>)>,
+    pool: Option<Course>,
 }
+
+/// What decides when a pool goes where: whether people stopped it, what they pinned, how many may go at once, and what it is to get.
+type Course = (Pause, Option<Pin>, Option<Limit>, Option<String>);
 
 impl Kept {
     /// Makes a forecast of the update that waits.
