@@ -63,7 +63,7 @@ ChangeManagementPolicy/weekend                  held, opens in 2h
 
 kubectl --kubeconfig k get mcp
 http://127.0.0.1:6080/metrics
-space stop/go   + - speed   m h d step a minute, an hour, a day   n to the next edge   q end";
+space stop/go   + - speed   m h d step a minute, an hour, a day   n to the next edge   c console   q end";
     let drawn: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
     assert_eq!(drawn.join("\n"), expected);
     assert_eq!(frame().next_edge(), Instant::parse("2026-11-21T00:00:00Z").ok());
