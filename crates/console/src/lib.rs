@@ -1,6 +1,6 @@
 //! What does somebody see who opens a browser, and what can they do there?
 //!
-//! Pages are pure functions of a [`view::View`], the instant in it and what was asked; every sentence about a gate is made in `core` and
+//! Pages are pure functions of a `view::View`, the instant in it and what was asked; every sentence about a gate is made in `core` and
 //! `views`, so that a page says what `tidegate status` and `tidegate explain` say. The shell around them reads a cluster by the watches of
 //! `runtime`, lets in whoever has the code, and sends what people decide with their own rights.
 //!
