@@ -50,10 +50,11 @@ pub(crate) fn without_status(mut document: Value) -> Option<Value> {
     Some(document)
 }
 
-/// Nobody asks whether nodes are frozen.
+/// Nobody asks whether nodes are frozen: neither what holds the operator's own marks, nor what holds those of a stock machine-config-operator.
 pub(crate) fn without_freezes(document: Value) -> Option<Value> {
     let name = document["metadata"]["name"].as_str().unwrap_or_default();
-    let is_of_freezes = name.ends_with("-cluster-freeze-nodes");
+    let keeps = ["-cluster-freeze-nodes", "-cluster-freeze-machine-config-pools"];
+    let is_of_freezes = keeps.iter().any(|keeps| name.ends_with(keeps));
     (!is_of_freezes).then_some(document)
 }
 

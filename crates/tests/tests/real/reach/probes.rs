@@ -42,6 +42,7 @@ pub(super) async fn meet_every_policy(world: &World) {
     world.cluster_freeze("probe", json!({"reason": "probe", "holds": wide})).await;
     all_refuse(world, "cluster-freeze", Scope::Cluster).await;
     world.thaw_cluster("probe").await;
+    stock::without_node(world, "probe").await;
 }
 
 async fn all_refuse(world: &World, kind: &str, scope: Scope) {

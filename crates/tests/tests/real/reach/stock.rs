@@ -41,6 +41,11 @@ pub(super) async fn node(world: &World, name: &str, config: &str) {
     world.initiator.create(NODES, &node).await;
 }
 
+/// Takes a node away: sets of pods that run on each would wait for it.
+pub(super) async fn without_node(world: &World, name: &str) {
+    world.admin.send("DELETE", &format!("{NODES}/{name}"), "", &Value::Null).await.unwrap();
+}
+
 /// A control plane that rests at a release.
 pub(super) async fn control_plane(world: &World) {
     let version = json!({"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion", "metadata": {"name": "version"},
