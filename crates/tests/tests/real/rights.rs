@@ -46,9 +46,12 @@ const PATIENCE: Duration = Duration::from_mins(2);
 #[test]
 fn real_operator_uses_its_rights_and_no_others_and_serves_every_metric() {
     suite::on_real("rights", Controllers::Absent, async |cluster| {
-        for folder in
-            [MANIFESTS, "deploy/crds/upstream", "deploy/manifests/change-gates/0-crds.yaml"]
-        {
+        for folder in [
+            MANIFESTS,
+            "deploy/crds/upstream",
+            "deploy/manifests/change-gates/0-crds.yaml",
+            "deploy/manifests/guardrails/0-crds.yaml",
+        ] {
             kubectl(cluster, &["apply", "--server-side", "-f", &folder_of(folder)]);
         }
         kubectl(cluster, &["wait", "--for=condition=Established", "crd", "--all"]);
