@@ -40,8 +40,8 @@ impl Checker {
     /// An operator sent a pod away.
     pub(crate) fn evicted(&mut self, (at, sent): (i64, i64), pod: &str) {
         let node = pod.trim_start_matches("on-");
-        // It was sent while the node was still on its way.
-        let just = self.arrived.get(node).is_some_and(|arrived| sent <= *arrived);
+        // It was sent while the node was still on its way, or before anybody could know that a kubelet had registered it anew.
+        let just = self.arrived.get(node).is_some_and(|arrived| sent - self.slack <= *arrived);
         let gone = self.get(Kind::Node, node).is_none();
         if !self.begun.contains_key(node) && !just && !gone {
             let what = format!("{pod} was sent away from {node}, and no change was begun there");

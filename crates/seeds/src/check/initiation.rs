@@ -77,12 +77,12 @@ impl Checker {
         if !despite {
             self.stops((at, step), sender, (&pool, &config), name);
         }
-        // Consent and a bypass speak for nobody else (GATE-10). Where a reading of the gate is shut, nobody can tell whether the gate let a
-        // node go or the bypass did, and then the change that was under way may go on too.
-        if pool == "master" && open && may_not_be && !consent {
+        // Consent and a bypass speak for nobody else (GATE-10); an open gate does, also where a node has consent. Where a reading of the
+        // gate is shut, nobody can tell which of them let a node go, and then the change that was under way may go on too.
+        if pool == "master" && open && may_not_be {
             let readings = self.readings((&pool, &config), (at, sent));
             let shut = may_be_frozen || readings.into_iter().any(|open| !open);
-            if !(bypass && shut) {
+            if !((bypass || consent) && shut) {
                 self.ends_others(at);
             }
             self.begins(&config);

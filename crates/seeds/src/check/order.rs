@@ -45,7 +45,7 @@ impl Checker {
         let reserved = after.iter().filter(|(node, config)| before.get(*node) != Some(config));
         let changed = |node: &str| self.objects[&(Kind::Node, node.to_owned())].changed();
         let mut wrong = Vec::new();
-        for (node, _) in reserved {
+        for (node, config) in reserved {
             let Some(chosen) = self.get(Kind::Node, node) else { continue };
             // One that takes no workloads costs no room and may go first; and whether it does may not be known yet.
             if is_unavailable(chosen) || changed(node) >= sent - self.slack {
@@ -57,7 +57,9 @@ impl Checker {
                     && is_done(waiting)
                     && is_healthy(waiting)
                     && !is_cordoned(waiting)
+                    // Masters finish what they began, whatever is newest by now: who is there does not wait (CV-2).
                     && told(waiting) != target(new)
+                    && told(waiting) != config
                     && self.rank(other, waiting) < self.rank(node, chosen)
             });
             if let Some((other, _)) = passed_over {
