@@ -14,10 +14,12 @@ use serde_json::Value;
 
 use crate::{call::Call, meta, server::Server, status::Refusal};
 
+mod bound;
 mod matching;
 pub(crate) mod policy;
 mod question;
 
+pub(crate) use bound::Cache;
 pub(crate) use matching::Rules;
 pub use question::{Known, Question, Write};
 

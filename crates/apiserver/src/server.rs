@@ -85,7 +85,7 @@ pub(crate) struct State {
     pub(crate) registry: Registry,
     pub(crate) ids: Ids,
     pub(crate) hooks: Hooks,
-    pub(crate) policies: crate::admission::policy::Cache,
+    pub(crate) policies: crate::admission::Cache,
     pub(crate) faults: Faults,
     pub(crate) trace: Trace,
     pub(crate) concerns: VecDeque<Concern>,
@@ -114,7 +114,7 @@ impl Server {
             registry: Registry::built_in(settings.workloads),
             ids: Ids::seeded(settings.seed),
             hooks: Hooks::default(),
-            policies: crate::admission::policy::Cache::default(),
+            policies: crate::admission::Cache::default(),
             faults: Faults::none(settings.seed),
             trace: Trace::default(),
             concerns: VecDeque::new(),
@@ -162,7 +162,7 @@ impl Server {
         let mut state = self.inner.lock();
         state.store.rewind(backup);
         // Versions count on from the backup: the same number may stand for something else now.
-        state.policies = crate::admission::policy::Cache::default();
+        state.policies = crate::admission::Cache::default();
         state.reload_definitions();
     }
 

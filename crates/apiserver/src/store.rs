@@ -79,6 +79,8 @@ fn names_owners(bytes: &[u8]) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     pub(crate) objects: BTreeMap<Key, Stored>,
+    /// The version of the last commit on it.
+    pub(crate) changed: u64,
     history: VecDeque<Event>,
     /// Events at or below this version are gone.
     floor: u64,
@@ -235,6 +237,7 @@ impl Store {
         let limit = self.history_limit;
         let version = self.version;
         let shelf = self.shelf_mut(shelf);
+        shelf.changed = version;
         if happening == Happening::Deleted {
             shelf.objects.remove(&key);
         } else {

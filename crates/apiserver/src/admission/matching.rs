@@ -3,7 +3,12 @@
 use serde_json::Value;
 
 use super::{HookRule, Verb};
-use crate::{call::Call, meta, registry::Nature, selector::Labels};
+use crate::{
+    call::Call,
+    meta,
+    registry::{Nature, ResourceType},
+    selector::Labels,
+};
 
 /// Reads the rules of `matchConstraints` and `matchResources`.
 pub(crate) struct Rules<'a>(pub(crate) Option<&'a Value>);
@@ -61,6 +66,23 @@ impl Rules<'_> {
     }
 }
 
+impl Rules<'_> {
+    /// Whether the rules name writes of this sort at all, whatever is written.
+    pub(crate) fn may_choose(&self, ty: &ResourceType, verb: Verb) -> bool {
+        let rules = self.0.and_then(|rules| rules.get("resourceRules")).and_then(Value::as_array);
+        rules.is_none_or(|rules| {
+            rules.is_empty() || rules.iter().any(|rule| of_sort(rule, ty, verb))
+        })
+    }
+}
+
+/// Versions are not compared: the same object in another version is equivalent, and conversion changes nothing.
+fn of_sort(rule: &Value, ty: &ResourceType, verb: Verb) -> bool {
+    has(&strings(rule, "apiGroups"), &ty.group)
+        && names(&strings(rule, "resources"), &ty.plural, verb.subresource())
+        && has(&strings(rule, "operations"), verb.operation())
+}
+
 fn one(rule: &Value, call: &Call<'_>, verb: Verb, subject: Option<&Value>) -> bool {
     let ty = &call.kind.ty;
     let scope = match rule.get("scope").and_then(Value::as_str) {
@@ -70,12 +92,7 @@ fn one(rule: &Value, call: &Call<'_>, verb: Verb, subject: Option<&Value>) -> bo
     };
     let wanted = strings(rule, "resourceNames");
     let name = call.path.name.as_deref().or(subject.map(meta::name)).unwrap_or_default();
-    // Versions are not compared: the same object in another version is equivalent, and conversion changes nothing.
-    has(&strings(rule, "apiGroups"), &ty.group)
-        && names(&strings(rule, "resources"), &ty.plural, verb.subresource())
-        && has(&strings(rule, "operations"), verb.operation())
-        && scope
-        && (wanted.is_empty() || wanted.contains(&name))
+    of_sort(rule, ty, verb) && scope && (wanted.is_empty() || wanted.contains(&name))
 }
 
 fn is_empty(selector: &Value) -> bool {

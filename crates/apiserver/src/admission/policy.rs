@@ -8,22 +8,23 @@ use std::{
 use kube_cel::cel::{Context, ExecutionError, Program, Value as Cel};
 use serde_json::{Value, json};
 
-use super::{Rules, Verb};
+use super::{
+    Verb,
+    bound::{Bound, bound},
+};
 use crate::{
     call::Call,
     meta,
     registry::Nature,
     schema::cel::{Compiled as Expression, compile, explain, object_to_cel, to_cel, with_scope},
     selector::Labels,
-    server::State,
     status::{Cause, Refusal},
-    store::Stored,
 };
 
 /// A policy with its expressions compiled; kept as long as the policy does not change.
-pub(crate) struct Compiled {
-    version: u64,
-    policy: Value,
+pub(super) struct Compiled {
+    pub(super) version: u64,
+    pub(super) policy: Value,
     conditions: Vec<(String, Expression)>,
     variables: Vec<Variable>,
     validations: Vec<Validation>,
@@ -43,37 +44,6 @@ struct Validation {
     message: Option<String>,
     message_program: Option<Arc<Program>>,
     reason: String,
-}
-
-/// What every write asks for and hardly anybody changes: bindings as they were read, and policies as they were compiled, by name.
-#[derive(Default)]
-pub(crate) struct Cache {
-    bindings: BTreeMap<String, (u64, Arc<Value>)>,
-    policies: BTreeMap<String, Arc<Compiled>>,
-}
-
-impl Cache {
-    fn binding(&mut self, name: &str, stored: &Stored) -> Arc<Value> {
-        match self.bindings.get(name) {
-            Some((version, known)) if *version == stored.version => Arc::clone(known),
-            _ => {
-                let fresh = Arc::new(stored.value());
-                self.bindings.insert(name.to_owned(), (stored.version, Arc::clone(&fresh)));
-                fresh
-            }
-        }
-    }
-
-    fn policy(&mut self, name: &str, stored: &Stored) -> Arc<Compiled> {
-        match self.policies.get(name) {
-            Some(known) if known.version == stored.version => Arc::clone(known),
-            _ => {
-                let fresh = Arc::new(Compiled::read(stored.value(), stored.version));
-                self.policies.insert(name.to_owned(), Arc::clone(&fresh));
-                fresh
-            }
-        }
-    }
 }
 
 fn list<'a>(object: &'a Value, path: &[&str]) -> impl Iterator<Item = &'a Value> {
@@ -133,7 +103,7 @@ impl Variable {
 }
 
 impl Compiled {
-    fn read(policy: Value, version: u64) -> Self {
+    pub(super) fn read(policy: Value, version: u64) -> Self {
         let named = |part: &str| -> Vec<(String, Expression)> {
             list(&policy, &["spec", part])
                 .map(|item| (text(item, "name").to_owned(), compile(text(item, "expression"))))
@@ -188,40 +158,6 @@ pub(crate) fn admit(
         }
     }
     Ok(())
-}
-
-/// A policy that looks at a write, and the binding that makes it look.
-struct Bound {
-    compiled: Arc<Compiled>,
-    binding: Arc<Value>,
-}
-
-/// Every binding that a write concerns, in order of name.
-fn bound(
-    call: &mut Call<'_>,
-    verb: Verb,
-    object: Option<&Value>,
-    old: Option<&Value>,
-) -> Vec<Bound> {
-    let State { store, policies, .. } = &mut *call.state;
-    let bindings = store.shelf("validatingadmissionpolicybindings");
-    let mut bound = Vec::new();
-    for ((_, name), stored) in bindings.into_iter().flat_map(|shelf| &shelf.objects) {
-        let binding = policies.binding(name, stored);
-        let policy = meta::text_at(&binding, &["spec", "policyName"]).to_owned();
-        let Some(stored) =
-            store.get("validatingadmissionpolicies", &(String::new(), policy.clone()))
-        else {
-            continue;
-        };
-        bound.push(Bound { compiled: policies.policy(&policy, stored), binding });
-    }
-    bound.retain(|Bound { compiled, binding }| {
-        let constraints = Rules(meta::at(&compiled.policy, &["spec", "matchConstraints"]));
-        let narrowed = Rules(meta::at(binding, &["spec", "matchResources"]));
-        constraints.choose(call, verb, object, old) && narrowed.choose(call, verb, object, old)
-    });
-    bound
 }
 
 fn enforce(
