@@ -287,12 +287,11 @@ fn judge<'a>(call: &Call<'_>, asked: &'a [Bound], shown: &Shown) -> Vec<(&'a Bou
         scope.add_variable_from_value("object", shown.object.clone());
         scope.add_variable_from_value("oldObject", shown.old.clone());
         scope.add_variable_from_value("request", shown.request.clone());
-        scope.add_variable_from_value("namespaceObject", shown.namespace.clone());
-        asked.iter().map(|bound| (bound, denials(call, bound, &scope))).collect()
+        asked.iter().map(|bound| (bound, denials(call, bound, &scope, &shown.namespace))).collect()
     })
 }
 
-fn denials(call: &Call<'_>, bound: &Bound, scope: &Context<'_>) -> Vec<Denial> {
+fn denials(call: &Call<'_>, bound: &Bound, scope: &Context<'_>, namespace: &Cel) -> Vec<Denial> {
     let Bound { compiled, binding } = bound;
     let parameters = match parameters(call, &compiled.policy, binding) {
         Ok(found) => found,
@@ -302,13 +301,15 @@ fn denials(call: &Call<'_>, bound: &Bound, scope: &Context<'_>) -> Vec<Denial> {
     let each = parameters.iter().flat_map(|parameter| {
         let mut scope = scope.new_inner_scope();
         scope.add_variable_from_value("params", to_cel(None, parameter));
-        evaluate(compiled, scope)
+        evaluate(compiled, scope, namespace)
     });
     each.collect()
 }
 
-fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
+fn evaluate(compiled: &Compiled, mut scope: Context<'_>, namespace: &Cel) -> Vec<Denial> {
     let failed = |message: String| Denial { message, reason: String::new() };
+    // Conditions of a match do not see the namespace: a real server has none for them, whatever is written.
+    scope.add_variable_from_value("namespaceObject", Cel::Null);
     for (name, condition) in &compiled.conditions {
         match run(condition, &scope) {
             Ok(Cel::Bool(true)) => {}
@@ -321,6 +322,7 @@ fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
             }
         }
     }
+    scope.add_variable_from_value("namespaceObject", namespace.clone());
     let Computed { known, broken } = computed(&compiled.variables, &mut scope);
     scope.add_variable_from_value("variables", Cel::from(known));
     let mut denials = Vec::new();
