@@ -102,6 +102,13 @@ impl Settings {
         Self { controllers, updates: Updates::Started, ..self }
     }
 
+    /// The same, with updates started too that were queued on a stock cluster (CV-6).
+    #[must_use]
+    pub fn starting_queued_updates(self) -> Self {
+        let controllers = kinds::starting_queued_updates(self.controllers);
+        Self { controllers, updates: Updates::Queued, ..self }
+    }
+
     /// The same, with changes of hosted clusters started too.
     #[must_use]
     pub fn starting_hosted(self) -> Self {

@@ -20,6 +20,7 @@ pub mod holding;
 mod marks;
 pub mod nudge;
 pub mod outside;
+pub mod stock;
 pub mod updates;
 mod writes;
 
