@@ -255,7 +255,7 @@ fn manifests_have_no_drift() {
         // On a stock OpenShift: without pools of ours.
         (
             "queued-updates/queued-updates.yaml",
-            &["rbac", "deployment"],
+            &["rbac", "deployment", "stockrecords"],
             &["changeGates.enabled=true", "manageUpdates=true"],
         ),
         (

@@ -12,6 +12,7 @@ use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
 
 pub mod ahead;
+mod begun;
 pub mod disruption;
 mod gates;
 mod guardrails;

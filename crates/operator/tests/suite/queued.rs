@@ -4,14 +4,17 @@
 
 use std::time::Duration;
 
-use api::names::{WANTED_IMAGE, WANTED_RELEASE};
+use api::{
+    machine::names::{BEGUN_RELEASE, CURRENT_CONFIG, DESIRED_CONFIG, STATE},
+    names::{WANTED_IMAGE, WANTED_RELEASE},
+};
 use apiserver::{Fault, RequestMatch, Scripted};
 use operator::Settings;
 use serde_json::{Value, json};
 
 use super::{
     budget::install,
-    common::{POLICIES, Running, World, by_policy, condition, pass, settle, weekend},
+    common::{POLICIES, POOLS, Running, World, by_policy, condition, pass, settle, weekend},
 };
 
 const VERSIONS: &str = "/apis/config.openshift.io/v1/clusterversions";
@@ -257,4 +260,129 @@ async fn an_operator_without_this_duty_leaves_what_was_queued_alone() {
     pass(Duration::from_hours(3)).await;
     assert_eq!((told(&world), noted(&world, WANTED_IMAGE)), (None, Value::Null));
     assert_eq!(noted(&world, WANTED_RELEASE), WISH);
+}
+
+const NODES: &str = "/api/v1/nodes";
+
+fn node(name: &str, role: &str) -> Value {
+    let config = format!("rendered-{role}-1");
+    json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name,
+        "labels": {format!("node-role.kubernetes.io/{role}"): ""},
+        "annotations": {CURRENT_CONFIG: config, DESIRED_CONFIG: config, STATE: "Done"}}})
+}
+
+/// Two masters and a worker, with their pools.
+fn with_nodes(world: &World) {
+    for role in ["master", "worker"] {
+        let label = json!({format!("node-role.kubernetes.io/{role}"): ""});
+        let pool = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+            "metadata": {"name": role}, "spec": {"nodeSelector": {"matchLabels": label},
+                "configuration": {"name": format!("rendered-{role}-1")}}});
+        world.create(POOLS, &pool);
+    }
+    for (name, role) in [("m1", "master"), ("m2", "master"), ("w1", "worker")] {
+        world.create(NODES, &node(name, role));
+    }
+}
+
+/// Which release each node carries the record of.
+fn carried(world: &World) -> String {
+    let of = |name: &str| {
+        let node = world.get(&format!("{NODES}/{name}"));
+        let noted = node["metadata"]["annotations"][BEGUN_RELEASE].as_str().unwrap_or("-");
+        format!("{name} {noted}")
+    };
+    ["m1", "m2", "w1"].map(of).join(", ")
+}
+
+/// What the cluster version operator tells of a release.
+fn installing(world: &World, state: &str) {
+    let entry = |version: &str, digit, state: &str, started: &str| json!({"state": state, "version": version, "image": image(digit), "startedTime": started});
+    let history = json!([
+        entry("4.20.7", '7', state, "2026-11-13T23:10:00Z"),
+        entry("4.20.6", '6', "Completed", "2026-01-01T00:00:00Z"),
+    ]);
+    let status = json!({"desired": {"version": "4.20.7", "image": image('7')}, "history": history});
+    world.merge(&format!("{VERSION}/status"), &json!({"status": status}));
+}
+
+/// GATE-10: what began is noted once on those who have to finish it, and goes when they have it. Nothing else of nodes is written.
+#[tokio::test(start_paused = true)]
+async fn what_has_begun_is_noted_on_the_masters_until_they_have_converged() {
+    let world = stock();
+    with_nodes(&world);
+    let operator = start(&world, "one");
+    pass(Duration::from_mins(5)).await;
+    assert_eq!(carried(&world), "m1 -, m2 -, w1 -");
+    world.writes();
+    installing(&world, "Partial");
+    pass(Duration::from_secs(5)).await;
+    assert_eq!(carried(&world), "m1 4.20.7, m2 4.20.7, w1 -");
+    let record = noted(&world, BEGUN_RELEASE);
+    assert!(record.as_str().is_some_and(|text| text.contains(r#""release":"4.20.7""#)), "{record}");
+    assert_eq!(events(&world, "ReleaseBegan"), 1);
+    let patched = world.writes().into_iter().filter(|line| line.starts_with("PATCH "));
+    let patched: Vec<String> = patched.filter(|line| !line.contains("/status")).collect();
+    assert_eq!(patched.len(), 3, "{patched:?}");
+    pass(Duration::from_mins(20)).await;
+    assert_eq!(world.writes(), [""; 0], "nothing is written while nothing happens");
+    // The release brings a configuration, and one master after the other gets it.
+    world.merge(
+        &format!("{POOLS}/master"),
+        &json!({"spec": {"configuration": {"name": "rendered-master-2"}}}),
+    );
+    let goes = |name: &str, key: &str| {
+        let noted = json!({"metadata": {"annotations": {key: "rendered-master-2"}}});
+        world.merge(&format!("{NODES}/{name}"), &noted);
+    };
+    goes("m1", DESIRED_CONFIG);
+    goes("m1", CURRENT_CONFIG);
+    installing(&world, "Completed");
+    goes("m2", DESIRED_CONFIG);
+    pass(Duration::from_mins(5)).await;
+    assert_eq!(carried(&world), "m1 4.20.7, m2 4.20.7, w1 -", "one is on its way");
+    goes("m2", CURRENT_CONFIG);
+    pass(Duration::from_secs(5)).await;
+    assert_eq!(carried(&world), "m1 -, m2 -, w1 -");
+    assert_eq!((noted(&world, BEGUN_RELEASE), events(&world, "ReleaseFinished")), (Value::Null, 1));
+    pass(Duration::from_mins(10)).await;
+    assert_eq!(carried(&world), "m1 -, m2 -, w1 -", "and is not copied again");
+    operator.view.ready().unwrap();
+}
+
+/// Nodes that others roll out need no proof of ours: what was queued begins beside them.
+#[tokio::test(start_paused = true)]
+async fn nodes_that_others_roll_out_keep_nothing_from_beginning() {
+    let world = asked();
+    with_nodes(&world);
+    let operator = start(&world, "one");
+    pass(Duration::from_mins(61)).await;
+    assert_eq!(told(&world).as_deref(), Some("4.20.7"));
+    operator.view.ready().unwrap();
+}
+
+/// LIVE-3, EXEC-4: an operator that is killed in between is carried on by the next.
+#[tokio::test(start_paused = true)]
+async fn a_record_that_was_half_written_is_finished_by_the_next() {
+    let world = stock();
+    with_nodes(&world);
+    installing(&world, "Partial");
+    for name in ["one", "two", "three"] {
+        strike_nodes(&world, Fault::LoseAnswer);
+        let operator = start(&world, name);
+        pass(Duration::from_millis(300)).await;
+        drop(operator);
+    }
+    let _operator = start(&world, "four");
+    pass(Duration::from_mins(2)).await;
+    assert_eq!(carried(&world), "m1 4.20.7, m2 4.20.7, w1 -");
+}
+
+fn strike_nodes(world: &World, fault: Fault) {
+    let matching = RequestMatch {
+        verb: Some("patch".into()),
+        resource: Some("nodes".into()),
+        ..RequestMatch::default()
+    };
+    world.server.script_fault(Scripted { matching, nth: 1, fault });
 }

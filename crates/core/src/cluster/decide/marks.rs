@@ -35,7 +35,7 @@ pub(super) struct Mark<'a> {
 /// The one write that lets it begin.
 pub(super) fn mark(mark: Mark<'_>, permit: Permit) -> Action {
     let Mark { object, annotation, text, beside, change, said, reason } = mark;
-    let mut annotations = permitted(text.clone(), &permit);
+    let mut annotations = permitted(&text, &permit);
     // An apply has no words for what is not there.
     annotations.retain(|_, value| !value.is_null());
     annotations.insert(annotation.to_owned(), text.into());
@@ -45,7 +45,7 @@ pub(super) fn mark(mark: Mark<'_>, permit: Permit) -> Action {
 }
 
 /// The permit and the record of a change, as annotations of the object that it begins with (GATE-10); null of what the permit does not say.
-pub(super) fn permitted(change: String, permit: &Permit) -> Map<String, Value> {
+pub(super) fn permitted(change: &str, permit: &Permit) -> Map<String, Value> {
     let opened = permit.opened().map(|opened| opened.to_string());
     let noted = [
         (PERMIT_CHANGE, json!(change)),

@@ -5,6 +5,8 @@
 //! judged, and held or begun like any other. It begins by one write with a permit (GATE-7) that takes the wish away as well, so nothing that
 //! is sent twice begins twice; the server judges that write by the gates which hold the room, as it judges everybody's.
 //!
+//! What has begun is recorded where those look who hold its nodes ([`begun`]).
+//!
 //! Nothing is told in the status of `ClusterVersion`: definitions that do not know our fields would drop them. The status of each gate tells
 //! what waits and what stands in its way, and events of the control plane tell what became of a wish.
 
@@ -12,7 +14,7 @@ use api::names::{WANTED_IMAGE, WANTED_RELEASE};
 use schedule::Instant;
 use serde_json::{Value, json};
 
-use super::{marks, updates};
+use super::{begun, marks, updates};
 use crate::{
     cluster::{seen::SeenGated, surroundings::Surroundings},
     document::problem::problem_text,
@@ -35,6 +37,27 @@ use crate::{
 /// What is to be done about a stock control plane.
 pub fn decided(version: &SeenGated, gate: &Gate, around: &Surroundings<'_>, now: Instant) -> Plan {
     let Some(plane) = version.plane() else { return Plan::default() };
+    let begun::Kept { version: record, nodes } = begun::kept(version, around.snapshot);
+    let mut plan = match record {
+        // Another write to the same object would only conflict.
+        Some((record, note)) => {
+            Plan { actions: vec![record], notes: vec![note], ..Plan::default() }
+        }
+        None => wished(version, plane, gate, around, now),
+    };
+    // What has begun comes first: its nodes wait for it.
+    plan.actions.splice(0..0, nodes);
+    plan
+}
+
+/// What is to be done about what somebody wants.
+fn wished(
+    version: &SeenGated,
+    plane: &SeenPlane,
+    gate: &Gate,
+    around: &Surroundings<'_>,
+    now: Instant,
+) -> Plan {
     let edges = gate.set().next_change(now).into_iter().chain(gate.next_edge_above(now));
     let rests = Plan { wake: edges.min(), ..Plan::default() };
     let judged = plane.waiting().map(|wish| judge(plane, wish));
@@ -165,7 +188,7 @@ fn begin(
         until: None,
         checks: wish.checks,
     };
-    let mut annotations = marks::permitted(record.text(&identity.uid), &permit);
+    let mut annotations = marks::permitted(&record.text(&identity.uid), &permit);
     annotations.insert(WANTED_RELEASE.to_owned(), Value::Null);
     annotations.insert(WANTED_IMAGE.to_owned(), Value::Null);
     // The image says all that an architecture could, and definitions take only one of them.

@@ -48,6 +48,9 @@ pub static STOCK_CLUSTER_VERSION: Row = Row::gated(
             &CLUSTER_CHANGE_FREEZE,
             &CLUSTER_CHANGE_GATE,
             &CLUSTER_CHANGE_OVERRIDE,
+            // GATE-10: its nodes carry the record of what has begun.
+            &MACHINE_CONFIG_POOL,
+            &NODE,
         ],
         rests_on: |seen, snapshot| snapshot.rests_on(seen),
         ..Duty::to(queued)

@@ -151,8 +151,8 @@ impl Snapshot {
         let overrides = self.overrides_of(gated).map(|one| one.key.clone());
         // What the server holds by itself has to be open too; one that is not known yet has no name to be read by (CV-6).
         let is_stock = gated.plane().is_some_and(|plane| plane.of == Of::Stock);
-        let gates = is_stock.then(|| Key::all(&kinds::CLUSTER_CHANGE_GATE));
-        let all = [own].into_iter().chain(version).chain(policy).chain(freezes).chain(gates);
+        let beside = is_stock.then(|| Key::all(&kinds::CLUSTER_CHANGE_GATE));
+        let all = [own].into_iter().chain(version).chain(policy).chain(freezes).chain(beside);
         all.chain(overrides).collect()
     }
 

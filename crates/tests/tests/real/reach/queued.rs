@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use api::names::{WANTED_IMAGE, WANTED_RELEASE};
+use api::{
+    machine::names::{BEGUN_RELEASE, CURRENT_CONFIG, DESIRED_CONFIG, STATE},
+    names::{WANTED_IMAGE, WANTED_RELEASE},
+};
 use operator::{Operator, Settings};
 use runtime::{clock::SystemClock, tempo::Tempo};
 use serde_json::{Value, json};
@@ -99,7 +102,59 @@ pub(super) async fn begins(world: &World) {
         (&now["metadata"]["generation"], &now["spec"]["desiredUpdate"]),
         (&generation, &update)
     );
+    is_noted_on_masters(world).await;
     running.abort();
     assert!(running.await.unwrap_err().is_cancelled(), "the operator ended by itself");
     world.remove_cluster_gate("plane").await;
+}
+
+/// GATE-10: what the cluster version operator began is noted on its nodes, which nobody else can do, and they pass what holds their pool.
+async fn is_noted_on_masters(world: &World) {
+    for (collection, document) in
+        permits::admission("deploy/manifests/queued-updates/queued-updates.yaml")
+    {
+        world.admin.create(collection, &document).await;
+    }
+    let label = json!({"node-role.kubernetes.io/master": ""});
+    let pool = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
+        "metadata": {"name": "master"}, "spec": {"nodeSelector": {"matchLabels": label}, "configuration": {"name": "rendered-master-1"}}});
+    world
+        .admin
+        .create("/apis/machineconfiguration.openshift.io/v1/machineconfigpools", &pool)
+        .await;
+    let config = "rendered-master-1";
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "queued-master", "labels": label,
+        "annotations": {CURRENT_CONFIG: config, DESIRED_CONFIG: config, STATE: "Done"}}});
+    world.initiator.create("/api/v1/nodes", &node).await;
+    let node = "/api/v1/nodes/queued-master";
+    let carried =
+        async || world.admin.get(node).await["metadata"]["annotations"][BEGUN_RELEASE].clone();
+    let forged = json!({"metadata": {"annotations": {BEGUN_RELEASE: "4.20.9"}}});
+    until("nobody else writes it", async || {
+        let answer = world.writer.merge(&format!("{node}?dryRun=All"), &forged).await;
+        answer.is_err_and(|said| said.contains("only the operator writes what it recorded"))
+    })
+    .await;
+    let entry = |version: &str, digit, state: &str, started: &str| {
+        // Definitions demand one; the state says whether it counts.
+        let ended = "2026-11-01T01:00:00Z";
+        json!({"state": state, "version": version, "image": image(digit), "startedTime": started,
+            "completionTime": ended, "verified": true})
+    };
+    let tells = async |state: &str| {
+        let history = json!([
+            entry("4.20.7", '7', state, "2026-11-01T00:00:00Z"),
+            entry("4.20.6", '6', "Completed", "2026-10-01T00:00:00Z")
+        ]);
+        let status =
+            json!({"desired": {"version": "4.20.7", "image": image('7')}, "history": history});
+        let path = format!("{CLUSTER_VERSIONS}/version/status");
+        world.admin.merge(&path, &json!({"status": status})).await.unwrap();
+    };
+    tells("Partial").await;
+    until("it is noted", async || carried().await == "4.20.7").await;
+    tells("Completed").await;
+    until("it goes", async || carried().await.is_null()).await;
+    let version = world.admin.get(&format!("{CLUSTER_VERSIONS}/version")).await;
+    assert_eq!(version["metadata"]["annotations"][BEGUN_RELEASE], Value::Null);
 }

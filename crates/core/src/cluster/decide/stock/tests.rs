@@ -19,6 +19,7 @@ use crate::{
         action::{Reserved, Right},
         refusal::{Refusal, Refusals},
     },
+    policy::verdict::Verdict,
     release::tests::{cluster, image},
 };
 
@@ -40,6 +41,7 @@ struct World {
 }
 
 /// A gate on updates, with what the server reads of it.
+#[expect(clippy::needless_pass_by_value, reason = "rows are written without borrows")]
 fn gate(name: &str, hold: Value, windows: Value) -> (&'static Row, Value) {
     let gate = json!({"apiVersion": names::API_VERSION, "kind": names::CLUSTER_CHANGE_GATE,
         "metadata": {"name": name, "generation": 2, "uid": name, "resourceVersion": "3"},
@@ -118,7 +120,7 @@ impl World {
     /// Does what is upkeep, and gives what is left to do, with what was told by the way.
     fn settled(&mut self, now: &str) -> (Plan, Vec<String>) {
         let mut told = Vec::new();
-        for _ in 0..3 {
+        for _ in 0..4 {
             let plan = self.plan(now);
             told.extend(plan.notes.iter().map(|note| format!("{}: {}", note.reason, note.message)));
             let [Action { write: Write::MergePatch(change), right: Right::Upkeep, .. }] =
@@ -444,7 +446,6 @@ fn reasons_name_the_gate_that_holds() {
         let reason = snapshot.explain(version, at(now));
         (reason.verdict, reason.until, reason.because.len())
     };
-    use crate::policy::verdict::Verdict;
     assert_eq!(explained(&world, WEDNESDAY), (Verdict::Held, Some(at(OPENS)), 2));
     assert_eq!(explained(&world, SATURDAY), (Verdict::Permitted, Some(at(CLOSES)), 2));
     let mut unknown = World::asked(r#"{"version":"4.20.7"}"#);
