@@ -78,7 +78,9 @@ impl Trials {
             // Where no gate can be there is nothing to try.
             let gates = self.caches.store().listed(&kinds::CHANGE_GATE);
             if gates != cluster::kinds::Listed::Known {
-                sleep(self.tempo.absent).await;
+                // Who has just started has not listed them yet.
+                let is_early = gates == cluster::kinds::Listed::Unknown;
+                sleep(if is_early { MOMENT } else { self.tempo.absent }).await;
                 continue;
             }
             let standing = self.look().await;
