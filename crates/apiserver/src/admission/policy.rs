@@ -1,16 +1,14 @@
 //! `ValidatingAdmissionPolicy`: rules in CEL that the server itself enforces.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, HashMap};
 
-use kube_cel::cel::{Context, ExecutionError, Program, Value as Cel};
+use kube_cel::cel::{Context, ExecutionError, Value as Cel};
 use serde_json::{Value, json};
 
 use super::{
     Verb,
     bound::{Bound, bound},
+    compiled::{Compiled, Variable, list, text},
 };
 use crate::{
     call::Call,
@@ -20,39 +18,6 @@ use crate::{
     selector::Labels,
     status::{Cause, Refusal},
 };
-
-/// A policy with its expressions compiled; kept as long as the policy does not change.
-pub(super) struct Compiled {
-    pub(super) version: u64,
-    pub(super) policy: Value,
-    conditions: Vec<(String, Expression)>,
-    variables: Vec<Variable>,
-    validations: Vec<Validation>,
-    fails_open: bool,
-}
-
-pub(super) struct Variable {
-    name: String,
-    program: Expression,
-    /// Whether it is made of others.
-    composed: bool,
-}
-
-struct Validation {
-    expression: String,
-    program: Expression,
-    message: Option<String>,
-    message_program: Option<Arc<Program>>,
-    reason: String,
-}
-
-fn list<'a>(object: &'a Value, path: &[&str]) -> impl Iterator<Item = &'a Value> {
-    meta::at(object, path).and_then(Value::as_array).into_iter().flatten()
-}
-
-fn text<'a>(object: &'a Value, key: &str) -> &'a str {
-    object.get(key).and_then(Value::as_str).unwrap_or_default()
-}
 
 /// What is wrong with a policy.
 pub(crate) fn problems(policy: &Value) -> Vec<Cause> {
@@ -87,48 +52,6 @@ pub(crate) fn problems(policy: &Value) -> Vec<Cause> {
         }
     }
     causes
-}
-
-impl Variable {
-    pub(super) fn new(name: &str, expression: &str) -> Self {
-        let program = compile(expression);
-        let asks = |program: &Arc<Program>| program.references().has_variable("variables");
-        Self { composed: program.as_ref().is_ok_and(asks), name: name.to_owned(), program }
-    }
-
-    /// Why it cannot be evaluated, if it cannot.
-    pub(super) fn fault(&self) -> Option<&str> {
-        self.program.as_ref().err().map(String::as_str)
-    }
-}
-
-impl Compiled {
-    pub(super) fn read(policy: Value, version: u64) -> Self {
-        let named = |part: &str| -> Vec<(String, Expression)> {
-            list(&policy, &["spec", part])
-                .map(|item| (text(item, "name").to_owned(), compile(text(item, "expression"))))
-                .collect()
-        };
-        let variables = list(&policy, &["spec", "variables"])
-            .map(|item| Variable::new(text(item, "name"), text(item, "expression")));
-        let validations = list(&policy, &["spec", "validations"]).map(|item| Validation {
-            expression: text(item, "expression").to_owned(),
-            program: compile(text(item, "expression")),
-            message: item.get("message").and_then(Value::as_str).map(str::to_owned),
-            message_program: Some(text(item, "messageExpression"))
-                .filter(|e| !e.is_empty())
-                .and_then(|e| compile(e).ok()),
-            reason: text(item, "reason").to_owned(),
-        });
-        Self {
-            version,
-            conditions: named("matchConditions"),
-            variables: variables.collect(),
-            validations: validations.collect(),
-            fails_open: meta::text_at(&policy, &["spec", "failurePolicy"]) == "Ignore",
-            policy,
-        }
-    }
 }
 
 /// A refusal by one expression.
