@@ -112,6 +112,9 @@ pub const INVALID_STANZA: &str = "InvalidStanza";
 /// Reason of [`CHANGES_PAUSED`] when the named policy does not exist (GATE-2).
 pub const POLICY_NOT_FOUND: &str = "PolicyNotFound";
 
+/// Reason of a hold when the windows of a gate on what others own are not known (RCH-2).
+pub const GATE_NOT_READY: &str = "GateNotReady";
+
 /// Reason of [`CHANGES_PAUSED`] while a freeze is in force (OVR-1).
 pub const FROZEN: &str = "Frozen";
 

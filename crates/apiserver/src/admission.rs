@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::{call::Call, meta, server::Server, status::Refusal};
 
 mod bound;
+mod compiled;
 mod matching;
 pub(crate) mod policy;
 mod question;

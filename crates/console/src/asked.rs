@@ -130,8 +130,8 @@ pub(crate) fn back(wanted: Option<&str>) -> String {
     let own = wanted.filter(|path| {
         path.starts_with('/')
             && !path.starts_with("//")
-            && !path.contains(['\\', '\r', '\n'])
-            && path.is_ascii()
+            // Browsers leave tabs and line ends out of an address, and what is left may lead elsewhere.
+            && !path.contains(|sign: char| sign == '\\' || !matches!(sign, ' '..='~'))
     });
     own.unwrap_or("/").to_owned()
 }
@@ -160,6 +160,8 @@ mod tests {
             (Some("https://elsewhere.example"), "/"),
             (Some("/\\elsewhere.example"), "/"),
             (Some("/a\r\nSet-Cookie: b"), "/"),
+            (Some("/\t/elsewhere.example"), "/"),
+            (Some("/ä"), "/"),
             (None, "/"),
         ] {
             assert_eq!(back(wanted), expected);

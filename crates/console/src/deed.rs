@@ -73,7 +73,11 @@ pub(crate) async fn form(desk: &Desk, session: &Session, what: What, asked: &Ask
                     Right::Given => None,
                     Right::Missing(why) => Some(why.as_str()),
                 };
-                let kept = [("object", object)];
+                let uid = match &writing.deed {
+                    Deed::Deleted { uid } => uid.clone(),
+                    Deed::Made => String::new(),
+                };
+                let kept = [("object", object), ("uid", uid)];
                 reply(desk, session, asked, |view| {
                     deeds::proposal(view, kind, &writing, None, refused, &kept)
                 })
@@ -102,6 +106,10 @@ pub(crate) async fn act(desk: &Desk, session: &Session, what: What, form: &Field
     let meant = form.get("stage") == Some("do");
     if kind == Kind::End {
         let done = match ending(desk, form.get("object").unwrap_or_default()).await {
+            Ok(writing) if !is_looked_at(&writing, form.get("uid")) => {
+                let why = format!("{} is not the one that you looked at", writing.object);
+                Err((why, true))
+            }
             Ok(writing) => send(desk, &writing).await.map(|()| writing),
             Err(why) => Err((why, false)),
         };
@@ -265,6 +273,11 @@ async fn ending(desk: &Desk, object: &str) -> Result<Writing, String> {
         .await
         .map_err(|error| format!("cannot read {key}: {}", error.told()))?;
     Ok(if freezes { freezing::thaw(key, &found) } else { opening::ended(key, &found) })
+}
+
+/// Whether what would be taken away is the very object that was shown: another of the same name may hold for another reason.
+fn is_looked_at(writing: &Writing, shown: Option<&str>) -> bool {
+    matches!(&writing.deed, Deed::Deleted { uid } if shown == Some(uid.as_str()))
 }
 
 /// Whether the person may do something, as the API server says.

@@ -42,7 +42,7 @@ mod what_if;
 pub mod words;
 
 pub(crate) use layers::TeamFreezes;
-use layers::{Frozen, Opening};
+use layers::{Frozen, Opening, Within};
 pub(crate) use permit::Proof;
 pub use permit::{Basis, Hold, Permit};
 pub use what_if::{Real, Supposed, WhatIf};
@@ -91,6 +91,7 @@ pub struct Gate<R = Real> {
     origin: Option<Origin>,
     freezes: Vec<Frozen>,
     openings: Vec<Opening>,
+    within: Vec<Within>,
     team_freezes: TeamFreezes,
     right: PhantomData<R>,
 }
@@ -199,6 +200,7 @@ impl Gate {
             origin: None,
             freezes: Vec::new(),
             openings: Vec::new(),
+            within: Vec::new(),
             team_freezes: TeamFreezes::Kept,
             right: PhantomData,
         }
@@ -296,7 +298,8 @@ impl<R> Gate<R> {
     /// Why the verdict at an instant rests on doubt, if it does. Where nobody can tell what comes after a freeze, its end is not promised.
     pub fn doubt_at(&self, at: Instant) -> Option<&Doubt> {
         let mut unclear = self.frozen_at(at).filter_map(|(_, doubt)| doubt);
-        unclear.next().or_else(|| self.own_doubt_at(at))
+        let beside = || self.within.iter().find_map(|within| within.doubt.as_ref());
+        unclear.next().or_else(beside).or_else(|| self.own_doubt_at(at))
     }
 
     /// The same without freezes. An override that opens it leaves no doubt.
@@ -336,6 +339,9 @@ impl<R> Gate<R> {
         }
         if self.freeze_at(at).is_some() {
             return names::FROZEN;
+        }
+        if self.shut_by(at).is_some() {
+            return names::GATE_SHUT;
         }
         if self.override_at(at).is_some() {
             return names::OVERRIDDEN;

@@ -1,9 +1,10 @@
 //! Which release does somebody want of the control plane, which was let begin, and what stands in the way? (CV-1, CV-4)
 //!
-//! A *wish* is what somebody wrote: `spec.desiredUpdate`, or `spec.release.image` of a hosted cluster (HOST-1). It is pinned when it is first seen, because what a version stands for is looked up
+//! A *wish* is what somebody wrote: `spec.desiredUpdate`, the annotation `wanted-release` where that is the mark itself, or `spec.release.image` of a hosted cluster (HOST-1). It is pinned when it is first seen, because what a version stands for is looked up
 //! in a graph that forgets. A *mark* is the one write that starts it, and whoever installs releases follows marks alone. Between the two
 //! stand preconditions, which are told before the window opens and not in it, and the gate.
 
+use api::machine::names::PERMIT_CHANGE;
 use serde_json::Value;
 
 pub mod judge;
@@ -110,6 +111,36 @@ impl SeenPlane {
     /// Reads a `ClusterVersion`.
     pub fn new(document: &Value) -> Self {
         Self::read(Of::Cluster, document)
+    }
+
+    /// Reads a `ClusterVersion` whose operator acts on `spec.desiredUpdate` at once (CV-4).
+    pub fn stock(document: &Value) -> Self {
+        let mut plane = Self::read(Of::Stock, document);
+        plane.mark = plane.written_mark(document);
+        plane.marked = None;
+        plane
+    }
+
+    /// The mark of a stock cluster: what `spec.desiredUpdate` names, whoever wrote that; with when the gate was asked, if the record beside it is of
+    /// the same release. It is open for as long as nothing has begun that it names.
+    fn written_mark(&self, document: &Value) -> Option<Mark> {
+        let update = document.pointer("/spec/desiredUpdate").and_then(Wish::read)?;
+        let noted =
+            document.pointer("/metadata/annotations").and_then(|all| all.get(PERMIT_CHANGE));
+        let noted = noted.and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
+        let uid = document.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
+        let recorded = noted.and_then(|noted: Value| Mark::read(&noted, uid));
+        let newest = self.history.first().map(|newest| newest.started.clone());
+        recorded.filter(|mark| mark.release.is_same(&update.release)).or_else(|| {
+            Some(Mark {
+                release: update.release,
+                after: newest.unwrap_or_default(),
+                before: mark::Before::Unmarked,
+                at: None,
+                until: None,
+                checks: update.checks,
+            })
+        })
     }
 
     /// Reads a `HostedCluster`.

@@ -24,7 +24,7 @@ use runtime::{
 };
 use serde_json::{Value, json};
 use tidegate_core::{
-    cluster::kinds::{HostedClusters, Updates},
+    cluster::kinds::{HostedClusters, Pools, Updates},
     document::key::Key,
     gate::enforced::Enforcement,
 };
@@ -44,9 +44,11 @@ const GOOD_FOR: i64 = 120;
 /// So many tries in a row without an answer, and what was seen before counts for nothing.
 const PATIENCE: u32 = 3;
 
-/// What is started beside rollouts to nodes: each has a policy of its own.
+/// What is started: each has a policy of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Duties {
+    /// Whether nodes are told to change here.
+    pub pools: Pools,
     /// Whether updates of the control plane are.
     pub updates: Updates,
     /// Whether changes of hosted clusters are.
@@ -69,7 +71,10 @@ impl Subjects {
     fn known(caches: &Caches, duties: Duties) -> Option<Self> {
         let store = caches.store();
         let first = |kind| store.snapshot().of_kind(kind).next().map(|(key, _)| key.clone());
-        let machine = first(&kinds::NODE);
+        let machine = match duties.pools {
+            Pools::Managed => first(&kinds::NODE),
+            Pools::Watched => None,
+        };
         let version = (machine.is_some() && duties.updates == Updates::Started)
             .then(|| Key::new(&kinds::CLUSTER_VERSION, None, api::names::THE_CLUSTER));
         let hosted = match duties.hosted {

@@ -102,6 +102,13 @@ impl Settings {
         Self { controllers, updates: Updates::Started, ..self }
     }
 
+    /// The same, with updates started too that were queued on a stock cluster (CV-6).
+    #[must_use]
+    pub fn starting_queued_updates(self) -> Self {
+        let controllers = kinds::starting_queued_updates(self.controllers);
+        Self { controllers, updates: Updates::Queued, ..self }
+    }
+
     /// The same, with changes of hosted clusters started too.
     #[must_use]
     pub fn starting_hosted(self) -> Self {
@@ -256,6 +263,7 @@ impl Operator {
                 tempo,
                 leadership: view.leadership.clone(),
                 namespace,
+                pools: view.pools(),
             };
             parts.spawn(async move {
                 trials.run().await;
@@ -304,7 +312,7 @@ impl Operator {
         }
         let begins = view.rolls_out() || hosted == HostedClusters::Started;
         if begins && proof == Proof::Required {
-            let duties = proof::Duties { updates, hosted };
+            let duties = proof::Duties { pools: view.pools(), updates, hosted };
             let trying = proof::run(cluster.clone(), Arc::clone(&view.caches), tempo, duties);
             parts.spawn(async move {
                 trying.await;
@@ -339,9 +347,14 @@ fn observed(controllers: &[Controller]) -> Vec<&'static Row> {
 }
 
 impl View {
-    /// Whether it rolls configurations out to nodes: only then it looks at them.
+    /// Whether it rolls configurations out to nodes: only then it looks at what they are made of. Whoever only records what has begun looks at
+    /// nodes too.
     pub(crate) fn rolls_out(&self) -> bool {
-        self.caches.observed().iter().any(|row| row.kind == kinds::NODE.kind)
+        self.caches.observed().iter().any(|row| row.kind == kinds::MACHINE_CONFIG.kind)
+    }
+
+    fn pools(&self) -> Pools {
+        if self.rolls_out() { Pools::Managed } else { Pools::Watched }
     }
 
     /// Whether it starts updates of the control plane: only then it foresees anything of them (CV-3).
@@ -373,10 +386,11 @@ impl View {
     pub fn ready(&self) -> Result<(), String> {
         self.knows()?;
         let store = self.caches.store();
-        // Only where pools are managed are nodes known.
         let hosted = store.snapshot().gated().any(|gated| gated.hosted.is_some());
         let hosted = hosted && self.hosted == HostedClusters::Started;
-        let nothing = store.snapshot().machines().next().is_none() && !hosted;
+        // Nodes that others roll out start nothing here.
+        let nodes = self.rolls_out() && store.snapshot().machines().next().is_some();
+        let nothing = !nodes && !hosted;
         match store.enforcement() {
             Enforcement::Proven => Ok(()),
             _ if nothing || self.proof == Proof::Waived => Ok(()),

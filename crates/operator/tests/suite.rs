@@ -20,6 +20,7 @@ mod suite {
     mod overrides;
     mod poison;
     mod proof;
+    mod queued;
     mod rollout;
     mod scrape;
     mod silence;

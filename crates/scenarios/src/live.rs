@@ -150,6 +150,7 @@ impl Live {
         let settings = match self.updates {
             Updates::Watched => settings,
             Updates::Started => settings.starting_updates(),
+            Updates::Queued => settings.starting_queued_updates(),
         };
         let client = self.wire.between(self.plain.clone(), self.clock.clone());
         let operator = Operator::new(client, Arc::new(self.clock.clone()), settings);
@@ -473,6 +474,7 @@ impl Live {
         match self.updates {
             Updates::Watched => controllers,
             Updates::Started => kinds::starting_updates(controllers),
+            Updates::Queued => kinds::starting_queued_updates(controllers),
         }
     }
 

@@ -242,6 +242,7 @@ impl Make {
         match self.updates {
             Updates::Watched => controllers,
             Updates::Started => kinds::starting_updates(controllers),
+            Updates::Queued => kinds::starting_queued_updates(controllers),
         }
     }
 

@@ -1,5 +1,5 @@
 //! What does a cluster look like that somebody could have? Three masters, twelve workers in three zones, two pools of their own, a
-//! release, workloads, budgets, and stanzas that hold something.
+//! release, workloads, budgets, stanzas that hold something, and a gate on what somebody else rolls out.
 //!
 //! One budget allows nothing: that of the ledger, whose only pod runs on a node of the pool `batch`, and so that pool cannot finish
 //! until somebody deals with it. All other pools roll.
@@ -25,6 +25,15 @@ pub fn objects(at: Instant, policies: &[String]) -> Vec<Item> {
         .chain(pools::configs())
         .chain(nodes::nodes())
         .chain(workloads::workloads());
+    installed_at(installed, all)
+}
+
+/// What its pods belong to, and a gate on the rollouts of the shop, behind which one waits: for [`crate::Settings::with_workloads`].
+pub fn owners(at: Instant, policies: &[String]) -> Vec<Item> {
+    installed_at(at.saturating_add(-AGE), workloads::owners(policies).into_iter())
+}
+
+fn installed_at(installed: Instant, all: impl Iterator<Item = Value>) -> Vec<Item> {
     let origin = || "the example".to_owned();
     all.enumerate()
         .map(|(number, mut object)| {

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use apiserver::Server;
+use apiserver::{Server, Workloads};
 use http::Method;
 use kube::Client;
 use operator::Operator;
@@ -58,7 +58,7 @@ impl Hosting {
                 }));
             }
         }
-        shipped::install(&server).map_err(StartError::Definition)?;
+        shipped::install(&server, Workloads::Absent).map_err(StartError::Definition)?;
         let parts = run(&server, &clock, Arc::new(lengths));
         Ok(Self { server, clock, parts, operator: None })
     }

@@ -2,18 +2,21 @@
 //!
 //! Evicted pods take their time to end, those of workloads are made anew elsewhere and become ready after a while, so that budgets free
 //! themselves. It wakes when a pod or a node changes and when something is due by the clock, and never looks in between.
+//! Where the server knows the kinds of `apps/v1`, pods of a `ReplicaSet` are made by [`crate::deployments`], and others come back for as long as
+//! their set is there.
 
 mod plan;
 
 use std::sync::Arc;
 
+use apiserver::Workloads;
 use runtime::{
     call::{CallError, Cluster, Patch},
-    path::{self, POD},
+    path::{self, POD, Resource},
 };
 use serde_json::{Value, json};
 
-use self::plan::{Deed, Memory, plan};
+use self::plan::{Deed, Memory, controller, plan};
 use crate::{
     lengths::Lengths,
     mirror::{Mirror, text},
@@ -26,6 +29,7 @@ pub(crate) struct Nursery {
     pub(crate) lengths: Arc<Lengths>,
     pub(crate) pods: Mirror,
     pub(crate) nodes: Mirror,
+    pub(crate) workloads: Workloads,
 }
 
 impl Nursery {
@@ -79,10 +83,29 @@ impl Nursery {
                 self.cluster.delete(&path, &body).await
             }
             Deed::Replace(another) => {
+                if self.workloads == Workloads::Served && !self.is_wanted(another).await? {
+                    return Ok(());
+                }
                 self.cluster.create(&POD.collection(namespace), another).await
             }
         };
         done.map(drop)
+    }
+
+    /// Whether it is up to this loop to make another pod of a workload, and the workload is still there.
+    async fn is_wanted(&self, another: &Value) -> Result<bool, CallError> {
+        let Some(owner) = controller(another).filter(|owner| text(owner, "/kind") != "ReplicaSet")
+        else {
+            return Ok(false);
+        };
+        let kind = Resource::new(text(owner, "/apiVersion"), text(owner, "/kind"));
+        let path = kind.object(Some(text(another, "/metadata/namespace")), text(owner, "/name"));
+        match self.cluster.get::<Value>(&path).await {
+            Ok(found) => Ok(text(&found, "/metadata/uid") == text(owner, "/uid")
+                && found.pointer("/metadata/deletionTimestamp").is_none()),
+            Err(error) if error.is_not_found() => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Says that a pod runs, ready or not.

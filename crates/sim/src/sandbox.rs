@@ -5,10 +5,10 @@
 use std::{sync::Arc, time::Duration};
 
 use api::{
-    crds, kinds, machine,
+    crds, kinds, machine, names,
     schema::{FREEZES, GATED, GUARDRAILS, KINDS, OVERRIDES},
 };
-use apiserver::Server;
+use apiserver::{Server, Workloads};
 use kube::Client;
 use operator::{Operator, Pools, View};
 use runtime::{
@@ -29,6 +29,7 @@ use tokio::{task::JoinSet, time::timeout};
 
 use crate::{
     control_plane::{self, Installer},
+    deployments::{self, Controller},
     dial::{self, Dial},
     lengths::Lengths,
     machines::Site,
@@ -64,6 +65,13 @@ impl Settings {
             server: apiserver::Settings::default(),
             tempo: runtime::tempo::Tempo::default(),
         }
+    }
+
+    /// The same, and the server knows the kinds of `apps/v1`, which somebody rolls out.
+    #[must_use]
+    pub fn with_workloads(self) -> Self {
+        let server = apiserver::Settings { workloads: Workloads::Served, ..self.server };
+        Self { server, ..self }
     }
 }
 
@@ -130,13 +138,15 @@ impl Sandbox {
     /// Starts a cluster with these objects in it; its nodes have joined when this returns, and then the clock starts.
     pub async fn start(settings: Settings, items: Vec<Item>) -> Result<Self, StartError> {
         let Settings { at, speed, lengths, server, tempo } = settings;
+        let workloads = server.workloads;
         let (server, clock) = Self::server(at, server)?;
         let stocked = stock::stock(&server, &clock, items).map_err(StartError::Refused)?;
         // After the objects, which stand for what has happened before the product was installed.
-        shipped::install(&server).map_err(StartError::Definition)?;
+        shipped::install(&server, workloads).map_err(StartError::Definition)?;
         let work = Work::default();
         let client = Client::new(work.attend(server.service_as(OPERATOR, ACCOUNTS)), "default");
-        let alone = operator::Settings { tempo, ..operator::Settings::alone("sandbox") };
+        let probes = (workloads == Workloads::Served).then(|| names::PROBE.to_owned());
+        let alone = operator::Settings { tempo, probes, ..operator::Settings::alone("sandbox") };
         let settings = alone.with(Pools::Managed).starting_updates();
         let operator = Operator::new(client, Arc::new(clock.clone()), settings);
         let view = operator.view();
@@ -173,11 +183,28 @@ impl Sandbox {
             }
             "the operator"
         });
+        if workloads == Workloads::Served {
+            let (rolled, sets) = (Mirror::default(), Mirror::default());
+            for (mirror, kind) in [(&rolled, deployments::DEPLOYMENTS), (&sets, deployments::SETS)]
+            {
+                let cluster = site.cluster("tidegate-sandbox", &masters);
+                let keeping = mirror.clone().keep(cluster, Collection::of(kind.collection(None)));
+                parts.spawn(ending(keeping, "a mirror"));
+            }
+            let controller = Controller {
+                cluster: site.cluster(deployments::USER, &masters),
+                deployments: rolled,
+                sets,
+                pods: pods.clone(),
+            };
+            parts.spawn(ending(controller.run(), "whoever rolls Deployments out"));
+        }
         let nursery = Nursery {
             cluster: site.cluster("system:kube-controller-manager", &masters),
             lengths: Arc::clone(&site.lengths),
             pods,
             nodes: site.nodes.clone(),
+            workloads,
         };
         parts.spawn(ending(nursery.run(), "whoever looks after pods"));
         let installer = Installer {

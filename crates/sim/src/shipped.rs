@@ -3,9 +3,10 @@
 //!
 //! GATE-7: so that what people try here is what they get: the server refuses a stranger's order, and so does nobody else.
 
-use apiserver::Server;
+use api::names::PROBE;
+use apiserver::{Server, Workloads};
 use http::Method;
-use runtime::path::{ADMISSION_BINDING, ADMISSION_POLICY};
+use runtime::path::{ADMISSION_BINDING, ADMISSION_POLICY, NAMESPACE, Resource};
 use serde_json::Value;
 
 use crate::{mirror::text, stock::Refused};
@@ -59,9 +60,13 @@ const MANIFESTS: &[(&str, &str)] = &[
     ),
 ];
 
+/// What stands in the namespace in which is tried whether the server refuses what gates hold (GATE-13).
+const PROBED: &[Resource<'_>] =
+    &[NAMESPACE, Resource::new("apps/v1", "StatefulSet"), Resource::new("apps/v1", "DaemonSet")];
+
 /// Lets the server refuse what it refuses where the product was installed. One of the same name that came with somebody's own objects is
 /// replaced: it is of another release, perhaps.
-pub(crate) fn install(server: &Server) -> Result<(), Refused> {
+pub(crate) fn install(server: &Server, workloads: Workloads) -> Result<(), Refused> {
     for (origin, manifest) in MANIFESTS {
         let refused = |object: &str, message: String| Refused {
             origin: (*origin).into(),
@@ -71,17 +76,21 @@ pub(crate) fn install(server: &Server) -> Result<(), Refused> {
         let documents: Vec<Value> = serde_saphyr::from_multiple(manifest)
             .map_err(|error| refused("the manifest", error.to_string()))?;
         for document in documents {
-            let known = [ADMISSION_POLICY, ADMISSION_BINDING];
-            let kind = text(&document, "/kind");
-            let Some(known) = known.into_iter().find(|known| known.kind() == kind) else {
+            let (kind, name) = (text(&document, "/kind"), text(&document, "/metadata/name"));
+            let policies = [ADMISSION_POLICY, ADMISSION_BINDING];
+            // All that is tried is called alike, and so is where that is.
+            let probed = PROBED.iter().filter(|_| workloads == Workloads::Served && name == PROBE);
+            let mut known = policies.iter().chain(probed);
+            let Some(known) = known.find(|known| known.kind() == kind) else {
                 continue;
             };
-            let name = text(&document, "/metadata/name");
             // CV-6: here updates begin by marks, and then the chart renders nothing of the room that holds wishes of a stock OpenShift.
             if name.trim_end_matches("-warn").ends_with("-cluster-version") {
                 continue;
             }
-            let path = known.object(None, name);
+            let namespace = text(&document, "/metadata/namespace");
+            let path =
+                known.object(Some(namespace).filter(|namespace| !namespace.is_empty()), name);
             let path = format!("{path}?fieldManager=tidegate-sandbox&force=true");
             let body = document.to_string();
             let content = "application/apply-patch+yaml";

@@ -74,6 +74,8 @@ const ORDER: &[&str] = &[
     "MachineConfigPool",
     "MachineConfig",
     "Node",
+    "Deployment",
+    "ReplicaSet",
 ];
 const LAST: &[&str] = &["Pod", "PodDisruptionBudget"];
 

@@ -252,6 +252,12 @@ fn manifests_have_no_drift() {
             &["rbac", "deployment", "updates"],
             &["managePools=true", "manageUpdates=true"],
         ),
+        // On a stock OpenShift: without pools of ours.
+        (
+            "queued-updates/queued-updates.yaml",
+            &["rbac", "deployment", "stockrecords"],
+            &["changeGates.enabled=true", "manageUpdates=true"],
+        ),
         (
             "update-freezes/update-freezes.yaml",
             &["updatefreezes"],
@@ -359,7 +365,8 @@ fn program_knows_the_arguments_of_the_chart() {
         let all = &["managePools=true", "nodeConfig.enabled=true", "nodeConfig.tlsSecret=cert"];
         let updates = &["managePools=true", "manageUpdates=true"];
         let hosted = &["changeGates.enabled=true", "manageHosted=true"];
-        for (values, count) in [(&[][..], 5), (all, 9), (updates, 7), (hosted, 6)] {
+        let queued = &["changeGates.enabled=true", "manageUpdates=true"];
+        for (values, count) in [(&[][..], 5), (all, 9), (updates, 7), (hosted, 6), (queued, 6)] {
             let objects = documents(&helm.render(&chart(), "t", values).unwrap());
             let deployment = objects.iter().find(|object| object["kind"] == "Deployment").unwrap();
             let arguments = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];

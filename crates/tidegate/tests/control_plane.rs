@@ -61,7 +61,7 @@ fn a_release_is_asked_for_looked_at_and_taken_back() {
         );
     }
     let (text, code) = said(&sandbox, &["update", "--to", "4.20.10"]);
-    assert!(text.contains("starts at 2026-11-16T21:00:00Z (in 9h)"), "{text}");
+    assert!(text.contains("starts at 2026-11-16T21:00:00Z (in "), "{text}");
     assert_eq!((code, wish(&sandbox)), (Some(0), "4.20.8".into()));
     let (text, code) = said(&sandbox, &["update", "--to", "4.22.3", "-o", "json"]);
     let told: Value = serde_json::from_str(&text).unwrap();

@@ -459,12 +459,23 @@ fn tour_leads_through_every_step() {
     let told = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{told}{}", String::from_utf8_lossy(&output.stderr));
     let mut rest = told.as_str();
-    // In this order: it pends, it is told why, some have it, a freeze lets those finish, all have it, and all are back.
+    // In this order: it pends, it is told why, a Deployment waits and is rolled out, some have it, a freeze lets those finish, all have it, and all
+    // are back.
     for line in [
+        "ChangeGate/shop/rollouts  held",
+        "1 of Deployments: cart",
         "0/6  to rendered-worker-",
         "on 6 of 6 nodes",
         "none is open, the next opens at 2026-11-21T00:00:00Z",
         "denied request: only the operator gives a node its desired configuration",
+        "$ kubectl set image deployment/web -n shop web=registry.example.com/shop/web:1.5",
+        "denied request: held by ChangeGate shop/rollouts, which opens at 2026-11-18T21:00:00Z",
+        "Deployment/shop/web: held, opens at 2026-11-18T21:00:00Z",
+        "ChangeGate/shop/rollouts\n    at 2026-11-18T09:0",
+        "Proven: the API server refuses what this gate holds: it was tried",
+        "ChangeGate/shop/rollouts  Deployments  berlin-nights  held",
+        "/nudged-at}'\n  2026-11-18T21:0",
+        "ChangeGate/shop/rollouts  Deployments  berlin-nights  open",
         "open until 2026-11-21T08:00:00Z",
         "held: spec.changeManagement is Restrictive: latency is up",
         "6/6  to rendered-worker-",

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{Rules, Verb, policy::Compiled};
+use super::{Rules, Verb, compiled::Compiled};
 use crate::{
     call::Call,
     meta,

@@ -1,16 +1,14 @@
 //! `ValidatingAdmissionPolicy`: rules in CEL that the server itself enforces.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, HashMap};
 
-use kube_cel::cel::{Context, ExecutionError, Program, Value as Cel};
+use kube_cel::cel::{Context, ExecutionError, Value as Cel};
 use serde_json::{Value, json};
 
 use super::{
     Verb,
     bound::{Bound, bound},
+    compiled::{Compiled, Variable, list, text},
 };
 use crate::{
     call::Call,
@@ -20,39 +18,6 @@ use crate::{
     selector::Labels,
     status::{Cause, Refusal},
 };
-
-/// A policy with its expressions compiled; kept as long as the policy does not change.
-pub(super) struct Compiled {
-    pub(super) version: u64,
-    pub(super) policy: Value,
-    conditions: Vec<(String, Expression)>,
-    variables: Vec<Variable>,
-    validations: Vec<Validation>,
-    fails_open: bool,
-}
-
-pub(super) struct Variable {
-    name: String,
-    program: Expression,
-    /// Whether it is made of others.
-    composed: bool,
-}
-
-struct Validation {
-    expression: String,
-    program: Expression,
-    message: Option<String>,
-    message_program: Option<Arc<Program>>,
-    reason: String,
-}
-
-fn list<'a>(object: &'a Value, path: &[&str]) -> impl Iterator<Item = &'a Value> {
-    meta::at(object, path).and_then(Value::as_array).into_iter().flatten()
-}
-
-fn text<'a>(object: &'a Value, key: &str) -> &'a str {
-    object.get(key).and_then(Value::as_str).unwrap_or_default()
-}
 
 /// What is wrong with a policy.
 pub(crate) fn problems(policy: &Value) -> Vec<Cause> {
@@ -87,48 +52,6 @@ pub(crate) fn problems(policy: &Value) -> Vec<Cause> {
         }
     }
     causes
-}
-
-impl Variable {
-    pub(super) fn new(name: &str, expression: &str) -> Self {
-        let program = compile(expression);
-        let asks = |program: &Arc<Program>| program.references().has_variable("variables");
-        Self { composed: program.as_ref().is_ok_and(asks), name: name.to_owned(), program }
-    }
-
-    /// Why it cannot be evaluated, if it cannot.
-    pub(super) fn fault(&self) -> Option<&str> {
-        self.program.as_ref().err().map(String::as_str)
-    }
-}
-
-impl Compiled {
-    pub(super) fn read(policy: Value, version: u64) -> Self {
-        let named = |part: &str| -> Vec<(String, Expression)> {
-            list(&policy, &["spec", part])
-                .map(|item| (text(item, "name").to_owned(), compile(text(item, "expression"))))
-                .collect()
-        };
-        let variables = list(&policy, &["spec", "variables"])
-            .map(|item| Variable::new(text(item, "name"), text(item, "expression")));
-        let validations = list(&policy, &["spec", "validations"]).map(|item| Validation {
-            expression: text(item, "expression").to_owned(),
-            program: compile(text(item, "expression")),
-            message: item.get("message").and_then(Value::as_str).map(str::to_owned),
-            message_program: Some(text(item, "messageExpression"))
-                .filter(|e| !e.is_empty())
-                .and_then(|e| compile(e).ok()),
-            reason: text(item, "reason").to_owned(),
-        });
-        Self {
-            version,
-            conditions: named("matchConditions"),
-            variables: variables.collect(),
-            validations: validations.collect(),
-            fails_open: meta::text_at(&policy, &["spec", "failurePolicy"]) == "Ignore",
-            policy,
-        }
-    }
 }
 
 /// A refusal by one expression.
@@ -287,12 +210,11 @@ fn judge<'a>(call: &Call<'_>, asked: &'a [Bound], shown: &Shown) -> Vec<(&'a Bou
         scope.add_variable_from_value("object", shown.object.clone());
         scope.add_variable_from_value("oldObject", shown.old.clone());
         scope.add_variable_from_value("request", shown.request.clone());
-        scope.add_variable_from_value("namespaceObject", shown.namespace.clone());
-        asked.iter().map(|bound| (bound, denials(call, bound, &scope))).collect()
+        asked.iter().map(|bound| (bound, denials(call, bound, &scope, &shown.namespace))).collect()
     })
 }
 
-fn denials(call: &Call<'_>, bound: &Bound, scope: &Context<'_>) -> Vec<Denial> {
+fn denials(call: &Call<'_>, bound: &Bound, scope: &Context<'_>, namespace: &Cel) -> Vec<Denial> {
     let Bound { compiled, binding } = bound;
     let parameters = match parameters(call, &compiled.policy, binding) {
         Ok(found) => found,
@@ -302,13 +224,15 @@ fn denials(call: &Call<'_>, bound: &Bound, scope: &Context<'_>) -> Vec<Denial> {
     let each = parameters.iter().flat_map(|parameter| {
         let mut scope = scope.new_inner_scope();
         scope.add_variable_from_value("params", to_cel(None, parameter));
-        evaluate(compiled, scope)
+        evaluate(compiled, scope, namespace)
     });
     each.collect()
 }
 
-fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
+fn evaluate(compiled: &Compiled, mut scope: Context<'_>, namespace: &Cel) -> Vec<Denial> {
     let failed = |message: String| Denial { message, reason: String::new() };
+    // Conditions of a match do not see the namespace: a real server has none for them, whatever is written.
+    scope.add_variable_from_value("namespaceObject", Cel::Null);
     for (name, condition) in &compiled.conditions {
         match run(condition, &scope) {
             Ok(Cel::Bool(true)) => {}
@@ -321,6 +245,7 @@ fn evaluate(compiled: &Compiled, mut scope: Context<'_>) -> Vec<Denial> {
             }
         }
     }
+    scope.add_variable_from_value("namespaceObject", namespace.clone());
     let Computed { known, broken } = computed(&compiled.variables, &mut scope);
     scope.add_variable_from_value("variables", Cel::from(known));
     let mut denials = Vec::new();

@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 use kube_cel::cel::Value as Cel;
 use serde_json::Value;
 
-use super::policy::{Computed, Variable, computed};
+use super::{
+    compiled::Variable,
+    policy::{Computed, computed},
+};
 use crate::schema::cel::{object_to_cel, to_cel, with_scope};
 
 /// Variables of a policy, compiled.

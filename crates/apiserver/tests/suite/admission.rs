@@ -139,6 +139,21 @@ fn parameters_open_and_close_the_gate() {
     );
 }
 
+/// As on a real server: whether a policy looks at a write does not depend on its namespace, and what it says of it may.
+#[test]
+fn conditions_of_a_match_see_no_namespace() {
+    let server = server();
+    policy(
+        &server,
+        &json!({"matchConstraints": rules(&["*"], &["widgets"]),
+                "matchConditions": [{"name": "none", "expression": "namespaceObject == null"}],
+                "validations": [{"expression": "namespaceObject.metadata.name != 'default'", "message": "not here"}]}),
+        &json!({"policyName": "p", "validationActions": ["Deny"]}),
+    );
+    let (code, status) = post(&server, WIDGETS, &widget("a", 1));
+    assert!(code == 422 && status["message"].as_str().unwrap().ends_with("not here"), "{status}");
+}
+
 #[test]
 fn warning_policy_lets_pass_and_main_resources_have_no_subresource() {
     let server = server();

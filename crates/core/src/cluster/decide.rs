@@ -12,6 +12,7 @@ use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
 
 pub mod ahead;
+mod begun;
 pub mod disruption;
 mod gates;
 mod guardrails;
@@ -20,6 +21,7 @@ pub mod holding;
 mod marks;
 pub mod nudge;
 pub mod outside;
+pub mod stock;
 pub mod updates;
 mod writes;
 

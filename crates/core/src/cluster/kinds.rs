@@ -55,7 +55,7 @@ pub use change_override::CHANGE_OVERRIDE;
 pub use cluster_change_freeze::CLUSTER_CHANGE_FREEZE;
 pub use cluster_change_gate::CLUSTER_CHANGE_GATE;
 pub use cluster_change_override::CLUSTER_CHANGE_OVERRIDE;
-pub use cluster_version::CLUSTER_VERSION;
+pub use cluster_version::{CLUSTER_VERSION, STOCK_CLUSTER_VERSION};
 pub use config_map::CONFIG_MAP;
 pub use hosted_change_management_policy::HOSTED_CHANGE_MANAGEMENT_POLICY;
 pub use hosted_cluster::HOSTED_CLUSTER;
@@ -209,6 +209,9 @@ pub enum Updates {
     Watched,
     /// We do: what somebody wants is held, and marked when its gate permits (CV-4).
     Started,
+    /// We do, where definitions and operators are those that OpenShift ships: what was queued is written into `spec.desiredUpdate` when every
+    /// gate on it permits (CV-6).
+    Queued,
 }
 
 /// Who starts changes of hosted clusters.
@@ -238,6 +241,16 @@ pub fn controllers(pools: Pools) -> Vec<Controller> {
 pub fn starting_updates(mut controllers: Vec<Controller>) -> Vec<Controller> {
     let versions = controllers.iter_mut().filter(|one| one.row.kind == CLUSTER_VERSION.kind);
     versions.for_each(|one| one.duty = cluster_version::STARTED);
+    controllers
+}
+
+/// The same, with updates that were queued on a stock cluster started here.
+pub fn starting_queued_updates(mut controllers: Vec<Controller>) -> Vec<Controller> {
+    let versions = controllers.iter_mut().filter(|one| one.row.kind == CLUSTER_VERSION.kind);
+    for one in versions {
+        one.row = &STOCK_CLUSTER_VERSION;
+        one.duty = STOCK_CLUSTER_VERSION.watched.unwrap_or(one.duty);
+    }
     controllers
 }
 

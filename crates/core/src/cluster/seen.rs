@@ -16,7 +16,7 @@ use api::{
     reach::PolicyKind,
     schema::{Kind, Role},
 };
-use schedule::Instant;
+use schedule::{Instant, TimeSet};
 use serde_json::Value;
 
 use crate::{
@@ -372,11 +372,18 @@ impl SeenGated {
     /// The window of a gate on what others own that is open at an instant, by its edges, as the server reads its status; none if it holds
     /// then (RCH-2).
     pub fn window_of_the_server(&self, at: Instant) -> Option<(Option<Instant>, Option<Instant>)> {
-        let known = self.gate.as_deref()?;
+        self.gate.as_deref()?.window(at).filter(|_| self.is_counted_by_the_server())
+    }
+
+    /// Every window of a gate on what others own, as the server reads its status; none if the server knows none, and holds (RCH-2).
+    pub fn windows_of_the_server(&self) -> Option<TimeSet> {
+        self.gate.as_deref()?.windows().filter(|_| self.is_counted_by_the_server())
+    }
+
+    fn is_counted_by_the_server(&self) -> bool {
         let ready = self.conditions.get(api::names::READY).map(|ready| ready.status);
-        let counts = known.observed == Some(self.identity.generation)
-            && ready == Some(ConditionStatus::True);
-        known.window(at).filter(|_| counts)
+        let observed = self.gate.as_deref().and_then(|gate| gate.observed);
+        observed == Some(self.identity.generation) && ready == Some(ConditionStatus::True)
     }
 
     /// What is known of who keeps its gate, given what somebody tried since this program started: until then what was seen before stands,

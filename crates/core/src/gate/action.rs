@@ -35,6 +35,8 @@ pub enum Write {
     JsonPatch(Vec<Value>),
     /// A merge patch.
     MergePatch(Value),
+    /// A merge patch by this owner of its fields: it takes away what others own, which an apply cannot.
+    MergePatchBy(Owner, Value),
     /// A server-side apply of a document, by this owner of its fields.
     Apply(Owner, Value),
     /// The end of the object: of this very one, in the version that it was decided for.

@@ -25,7 +25,8 @@ pub fn explain(own: &Key, gate: &Gate, at: Instant) -> Reason {
     };
     let freezes = gate.frozen_at(at).map(|(freeze, doubt)| freeze_node(freeze, doubt));
     let overrides = gate.named_by(at).map(|(one, idle)| override_node(one, idle, at));
-    let because = freezes.chain(overrides).chain([below]).collect();
+    let beside = gate.beside().map(|(key, windows)| node(resource(key), windows, at, vec![]));
+    let because = freezes.chain(overrides).chain([below]).chain(beside).collect();
     // Where there is doubt, not even the end of it is known (GATE-12).
     Reason { verdict: gate.verdict(at), ..node(resource(own), gate.set(), at, because) }
 }
@@ -100,6 +101,9 @@ pub fn sentence<R>(gate: &Gate<R>, at: Instant) -> String {
     }
     if let Some(freeze) = gate.freeze_at(at) {
         return freeze.sentence();
+    }
+    if let Some(shut) = gate.shut_by(at) {
+        return format!("{shut} holds it");
     }
     if let Some(overriding) = gate.override_at(at) {
         return overriding.sentence();

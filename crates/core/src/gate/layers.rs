@@ -3,6 +3,8 @@
 //! A freeze in force beats every override of its layer and below: one of the platform passes the freezes of teams, and nothing passes a
 //! freeze of the platform. Where the API server itself keeps a team's freezes, for gates on what others own, it lets no override pass, and
 //! what is said here is what it does (OVR-5).
+//!
+//! Beside the stanza of a stock control plane stand the gates that hold its first write: each of them must permit it (GATE-15, CV-6).
 
 use std::sync::Arc;
 
@@ -10,9 +12,12 @@ use api::names;
 use schedule::{Instant, TimeSet};
 
 use super::{ChangeId, Doubt, Form, Gate, problem_text};
-use crate::policy::{
-    freeze::{SeenFreeze, Selects},
-    overrides::{Layer, Only, SeenOverride},
+use crate::{
+    document::key::Key,
+    policy::{
+        freeze::{SeenFreeze, Selects},
+        overrides::{Layer, Only, SeenOverride},
+    },
 };
 
 /// A freeze that shuts a gate.
@@ -29,6 +34,16 @@ pub(super) struct Opening {
     overriding: Arc<SeenOverride>,
     /// Why it opens nothing, if it does not.
     idle: Option<String>,
+}
+
+/// A gate on what others own that has to permit it too.
+#[derive(Clone, Debug)]
+pub(super) struct Within {
+    pub(super) gate: Key,
+    /// When it does, as the API server reads it.
+    pub(super) windows: TimeSet,
+    /// Why nobody can tell, if nobody can.
+    pub(super) doubt: Option<Doubt>,
 }
 
 /// Whether an override of the platform passes the freezes of teams at a gate.
@@ -69,6 +84,20 @@ impl Gate {
             Frozen { freeze, doubt }
         });
         self.freezes = freezes.collect();
+        self.folded()
+    }
+
+    /// The gate while each of these permits it too, by its windows as the API server reads them; none of one whose windows are not known: that
+    /// holds (RCH-2).
+    pub(crate) fn within(mut self, gates: Vec<(Key, Option<TimeSet>)>) -> Self {
+        let within = gates.into_iter().map(|(gate, windows)| {
+            let doubt = windows.is_none().then(|| Doubt {
+                reason: names::GATE_NOT_READY,
+                message: format!("the windows of {gate} are not known, so changes are held"),
+            });
+            Within { gate, windows: windows.unwrap_or_else(TimeSet::never), doubt }
+        });
+        self.within = within.collect();
         self.folded()
     }
 
@@ -128,9 +157,20 @@ impl<R> Gate<R> {
         if self.team_freezes == TeamFreezes::Passed {
             set = set.union(opened(Some(Layer::Platform)));
         }
-        self.set = set.difference(shut(false));
+        let beside = self.within.iter().map(|within| within.windows.clone());
+        self.set = beside.fold(set.difference(shut(false)), TimeSet::intersection);
         self.own = own;
         self
+    }
+
+    /// Every gate on what others own that has to permit it too, with when it does.
+    pub(crate) fn beside(&self) -> impl Iterator<Item = (&Key, &TimeSet)> {
+        self.within.iter().map(|within| (&within.gate, &within.windows))
+    }
+
+    /// The first of these that does not permit it at an instant.
+    pub(crate) fn shut_by(&self, at: Instant) -> Option<&Key> {
+        self.beside().find(|(_, windows)| !windows.contains(at)).map(|(gate, _)| gate)
     }
 
     /// The same gate for somebody who goes to this change and to no other: overrides that are for another are left out.

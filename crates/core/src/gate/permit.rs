@@ -98,6 +98,7 @@ impl<R> Gate<R> {
             return Ok(Permit { basis, issued: at, opened, expires, right: PhantomData });
         }
         let basis = match self.form {
+            _ if self.beside().any(|(_, windows)| !windows.is_always()) => Basis::Window,
             Form::NoStanza => Basis::NoStanza,
             Form::PermissiveUntil(until) if at < until => Basis::Until,
             _ if self.stanza_set().is_always() => Basis::Strategy,

@@ -75,6 +75,7 @@ impl Gate {
             origin,
             freezes,
             openings,
+            within,
             team_freezes,
             right: _,
         } = self.clone();
@@ -88,6 +89,7 @@ impl Gate {
             origin,
             freezes,
             openings,
+            within,
             team_freezes,
             right: PhantomData,
         }

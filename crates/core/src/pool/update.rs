@@ -89,6 +89,15 @@ struct Written {
 impl SeenUpdate {
     /// Reads a `ClusterVersion`.
     pub fn new(document: &Value) -> Self {
+        Self::with(document, SeenPlane::new(document))
+    }
+
+    /// The same of one whose operator acts on `spec.desiredUpdate` at once (CV-4).
+    pub fn stock(document: &Value) -> Self {
+        Self::with(document, SeenPlane::stock(document))
+    }
+
+    fn with(document: &Value, plane: SeenPlane) -> Self {
         let own = |path: &str| text(document, path).filter(|text| !text.is_empty());
         let name = own("/metadata/name").unwrap_or_default().to_owned();
         let partial = own("/status/history/0/state") == Some("Partial");
@@ -101,7 +110,6 @@ impl SeenUpdate {
                 Err(detail) => (None, Some(unreadable(&name, detail))),
             },
         };
-        let plane = SeenPlane::new(document);
         // CV-1: from its mark on it is one change, whether its follower has taken it up or not.
         let marked = plane.open_mark().map(|mark| mark.release.version.clone());
         Self {

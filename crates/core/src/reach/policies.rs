@@ -201,20 +201,34 @@ pub fn template() -> String {
     text
 }
 
-/// What keeps gates that were derived (RCH-8): whoever could write one would open it by an object of theirs.
+/// What keeps gates that were derived (RCH-8): whoever could write one would open it by an object of theirs. Its status is what the server
+/// goes by, an owner that is not there has it collected, and without it nothing holds until it is derived again. With its namespace it may go.
 fn derived() -> String {
     let head = |kind: &str| head(kind, "derived-gates");
     let operator =
         "'system:serviceaccount:{{ .Release.Namespace }}:{{ include \"tidegate.account\" . }}'";
+    let is_derived = |object: &str| {
+        format!("({object} != null && has({object}.spec) && has({object}.spec.derivedFrom))")
+    };
+    let differs = |part: &str| {
+        format!(
+            "(has(object.{part}) ? [object.{part}] : []) != (has(oldObject.{part}) ? [oldObject.{part}] : [])"
+        )
+    };
     format!(
         "{}  failurePolicy: Fail\n  matchConstraints:\n    resourceRules:\n    - apiGroups: [changemanagement.openshift.io]\n      apiVersions: [\"*\"]\n      \
-         operations: [CREATE, UPDATE]\n      resources: [changegates]\n  matchConditions:\n  - name: derived\n    expression: >-\n      \
-         (has(object.spec.derivedFrom) || (oldObject != null && has(oldObject.spec.derivedFrom))) && (oldObject == null || object.spec != oldObject.spec)\n  \
+         operations: [CREATE, UPDATE, DELETE]\n      resources: [changegates, changegates/status]\n  matchConditions:\n  - name: derived\n    expression: >-\n      \
+         {} || {}\n  - name: changes\n    expression: >-\n      object == null || oldObject == null || {} || {} || {}\n  \
          - name: not-by-hand\n    expression: >-\n      {}\n  validations:\n  - expression: >-\n      \
-         request.userInfo.username == {operator}\n    message: >-\n      \
-         spec.derivedFrom: only the operator derives gates, and changes them; hint: edit the object that it was derived from, or make a gate of your own beside it\n    \
+         request.userInfo.username == {operator} || (object == null && namespaceObject != null && has(namespaceObject.metadata.deletionTimestamp))\n    message: >-\n      \
+         spec.derivedFrom: only the operator derives gates, changes and deletes them; hint: edit the object that it was derived from, or make a gate of your own beside it\n    \
          reason: Forbidden\n---\n{}  policyName: {}\n  validationActions: [Deny]\n",
         head("ValidatingAdmissionPolicy"),
+        is_derived("object"),
+        is_derived("oldObject"),
+        differs("spec"),
+        differs("status"),
+        differs("metadata.ownerReferences"),
         not_by_hand(),
         head("ValidatingAdmissionPolicyBinding"),
         called_in_chart("derived-gates"),

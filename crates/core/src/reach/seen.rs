@@ -7,7 +7,7 @@ use api::{
         PendingChange, PolicyKind, Way, What, Window,
     },
 };
-use schedule::Instant;
+use schedule::{Instant, Span, TimeSet};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -131,6 +131,20 @@ impl SeenGate {
         let edges = windows.iter().map(|window| (edge(&window.start_time), edge(&window.end_time)));
         edges.into_iter().find(|(start, end)| {
             start.is_none_or(|start| start <= at) && end.is_none_or(|end| at < end)
+        })
+    }
+
+    /// All its windows as the server reads its status; none if that is not known. What cannot be read opens nothing.
+    pub fn windows(&self) -> Option<TimeSet> {
+        let Ahead { windows, computed_until } = self.ahead.as_ref()?;
+        let edge = |text: &Option<String>| text.as_deref().map(Instant::parse).transpose().ok();
+        let spans = windows.iter().filter_map(|window| {
+            Some(Span { start: edge(&window.start_time)?, end: edge(&window.end_time)? })
+        });
+        let set = TimeSet::ranges(spans);
+        Some(match computed_until {
+            Some(until) => set.intersection(TimeSet::before(*until)),
+            None => set,
         })
     }
 

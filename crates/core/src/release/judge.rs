@@ -12,7 +12,7 @@ use super::{
     version::{self, Version},
     wish::{Checks, Pin, Wish, has_digest},
 };
-use crate::document::problem::{Code, FieldPath, Problem, quoted};
+use crate::document::problem::{Code, Problem, quoted};
 
 /// What is found about a wish.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,10 @@ const SHOWN: usize = 8;
 /// Judges a wish, seen first or seen before.
 pub fn judge(plane: &SeenPlane, wish: &Wish) -> Judged {
     let kept = plane.pin.as_ref().filter(|pin| pin.is_for(wish));
+    if !wish.unreadable.is_empty() {
+        let pin = Pin { wish: wish.clone(), ..Pin::default() };
+        return Judged { pin, unmet: vec![illegible(plane.of, wish)], ..Judged::default() };
+    }
     let found = resolved(plane, wish, kept);
     let pin = Pin { release: found.clone(), wish: wish.clone() };
     let mut judged = Judged { pin, ..Judged::default() };
@@ -79,7 +83,14 @@ fn resolved(plane: &SeenPlane, wish: &Wish, kept: Option<&Pin>) -> Named {
 }
 
 fn problem(of: Of, part: &str, code: Code, detail: String, hint: &str) -> Problem {
-    Problem::new(&FieldPath::of(&of.field(part)), code, detail).hint(hint)
+    Problem::new(&of.path(part), code, detail).hint(hint)
+}
+
+/// A wish that nobody can read.
+fn illegible(of: Of, wish: &Wish) -> Problem {
+    let detail = format!("the wish cannot be read: {}", wish.unreadable);
+    let hint = "write it as in {\"version\":\"4.20.7\"}, with what spec.desiredUpdate would have, or remove it";
+    Problem::new(&of.whole(), Code::BadFormat, detail).hint(hint)
 }
 
 /// What is wrong with the wish itself.

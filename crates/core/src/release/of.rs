@@ -1,11 +1,14 @@
-//! Whose release is it? Where a control plane of the cluster, and a hosted one, keep what somebody wants and what was found (CV-4, HOST-1).
+//! Whose release is it? Where a control plane of the cluster, a stock one, and a hosted one keep what somebody wants and what was found (CV-4,
+//! HOST-1).
 
+use api::names::WANTED_RELEASE;
 use serde_json::Value;
 
 use super::{
     Named, text, version,
     wish::{Checks, Wish},
 };
+use crate::document::problem::FieldPath;
 
 /// Whose release it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +16,9 @@ pub enum Of {
     /// That of the cluster: `ClusterVersion`.
     #[default]
     Cluster,
+    /// That of a cluster whose definitions and operators are those that OpenShift ships: whoever installs releases acts on `spec.desiredUpdate`
+    /// at once, so that field is the mark, and the wish is the annotation `wanted-release`.
+    Stock,
     /// That of a hosted cluster: `HostedCluster`. Its wish is an image, and its status repeats what the `ClusterVersion` inside says.
     Hosted,
 }
@@ -27,7 +33,7 @@ impl Of {
     /// Where what was found about its release stands.
     pub(super) fn found(self) -> &'static str {
         match self {
-            Self::Cluster => "/status",
+            Self::Cluster | Self::Stock => "/status",
             Self::Hosted => "/status/version",
         }
     }
@@ -35,7 +41,7 @@ impl Of {
     /// The condition that says whether it takes a higher minor version, and the one that says how far it is.
     pub(super) fn conditions(self) -> (&'static str, &'static str) {
         match self {
-            Self::Cluster => ("Upgradeable", "Progressing"),
+            Self::Cluster | Self::Stock => ("Upgradeable", "Progressing"),
             Self::Hosted => ("ClusterVersionUpgradeable", "ClusterVersionProgressing"),
         }
     }
@@ -44,6 +50,7 @@ impl Of {
     pub(super) fn wish(self, document: &Value) -> Option<Wish> {
         match self {
             Self::Cluster => document.pointer("/spec/desiredUpdate").and_then(Wish::read),
+            Self::Stock => noted(document).and_then(Wish::noted),
             Self::Hosted => hosted(document),
         }
     }
@@ -51,7 +58,7 @@ impl Of {
     /// A release as its status names it.
     pub(super) fn named(self, release: &Value) -> Named {
         match self {
-            Self::Cluster => Named::of(release),
+            Self::Cluster | Self::Stock => Named::of(release),
             Self::Hosted => {
                 let pulled = pulled(text(release, "image"));
                 let version = text(release, "version");
@@ -63,16 +70,31 @@ impl Of {
 
     /// The field of a part of a wish, as people write it.
     pub fn field(self, part: &str) -> String {
+        self.path(part).to_string()
+    }
+
+    /// The same, as a path.
+    pub fn path(self, part: &str) -> FieldPath {
         match self {
-            Self::Cluster => format!("spec.desiredUpdate.{part}"),
-            Self::Hosted => "spec.release.image".to_owned(),
+            Self::Cluster => FieldPath::of("spec.desiredUpdate").key(part),
+            Self::Stock => self.whole().key(part),
+            Self::Hosted => self.whole(),
+        }
+    }
+
+    /// The field of a wish as a whole.
+    pub(super) fn whole(self) -> FieldPath {
+        match self {
+            Self::Cluster => FieldPath::of("spec.desiredUpdate"),
+            Self::Stock => FieldPath::of("metadata.annotations").key(WANTED_RELEASE),
+            Self::Hosted => FieldPath::of("spec.release.image"),
         }
     }
 
     /// The field that tells the version which it has, as people write it.
     pub(super) fn release_field(self) -> &'static str {
         match self {
-            Self::Cluster => "status.desired.version",
+            Self::Cluster | Self::Stock => "status.desired.version",
             Self::Hosted => "status.version.desired.version",
         }
     }
@@ -81,6 +103,7 @@ impl Of {
     pub(super) fn force(self) -> &'static str {
         match self {
             Self::Cluster => "spec.desiredUpdate.force",
+            Self::Stock => "force in the annotation changemanagement.openshift.io/wanted-release",
             Self::Hosted => "the annotation hypershift.openshift.io/force-upgrade-to",
         }
     }
@@ -88,7 +111,7 @@ impl Of {
     /// How somebody says which version an image is.
     pub(crate) fn how_to_name(self) -> &'static str {
         match self {
-            Self::Cluster => "write the version beside the image",
+            Self::Cluster | Self::Stock => "write the version beside the image",
             Self::Hosted => {
                 "write the version as the tag of the image, before its digest, as in registry/release:4.20.7@sha256:<64 hexadecimal digits>"
             }
@@ -98,12 +121,17 @@ impl Of {
     /// How somebody mends a version that is not that of the image.
     pub(super) fn how_to_rename(self) -> &'static str {
         match self {
-            Self::Cluster => {
+            Self::Cluster | Self::Stock => {
                 "name the release by its version, or by its image, and leave the other out"
             }
             Self::Hosted => "leave the tag of the image out: its digest says what it is",
         }
     }
+}
+
+/// What somebody wants of a stock cluster: the text of an annotation.
+fn noted(document: &Value) -> Option<&str> {
+    document.pointer("/metadata/annotations")?.get(WANTED_RELEASE)?.as_str()
 }
 
 /// What somebody wants of a hosted cluster: `spec.release.image`.

@@ -6,8 +6,9 @@
 use serde_json::{Value, json};
 
 use super::{Named, text};
+use crate::document::problem::quoted;
 
-/// What somebody wants: `spec.desiredUpdate`, or `spec.release.image` of a hosted cluster.
+/// What somebody wants: `spec.desiredUpdate`, the annotation `wanted-release` of a stock cluster, or `spec.release.image` of a hosted one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wish {
     /// The release, as they wrote it.
@@ -16,6 +17,8 @@ pub struct Wish {
     pub architecture: String,
     /// Whether they set failed checks of the release aside. Change management is none of those.
     pub checks: Checks,
+    /// Why nobody can read it; empty if somebody can. Only a text may be so: the annotation of a stock cluster.
+    pub unreadable: String,
 }
 
 /// Whether what speaks against a release counts.
@@ -41,13 +44,47 @@ impl Wish {
             release,
             architecture: text(update, "architecture").into(),
             checks: if force { Checks::SetAside } else { Checks::Count },
+            unreadable: String::new(),
         })
+    }
+
+    /// Reads a wish that is a text with the JSON that somebody would write into `spec.desiredUpdate`; none if it is blank, or wants nothing to
+    /// change. What cannot be read is a wish of which nobody can tell what it is for: it starts nothing, and it is told (CV-4).
+    pub(crate) fn noted(text: &str) -> Option<Self> {
+        if text.trim().is_empty() {
+            return None;
+        }
+        let wish = read_noted(text);
+        wish.unwrap_or_else(|unreadable| Some(Self { unreadable, ..Self::default() }))
     }
 
     /// A wish for a release.
     pub fn of(version: &str, image: &str) -> Self {
         Self { release: Named { version: version.into(), image: image.into() }, ..Self::default() }
     }
+}
+
+/// The wish that a text holds; why it cannot be read, if it cannot.
+fn read_noted(text: &str) -> Result<Option<Wish>, String> {
+    let update: Value =
+        serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
+    let Value::Object(fields) = &update else {
+        return Err("it is not a JSON object".to_owned());
+    };
+    for (field, value) in fields {
+        let (is_right, should) = match field.as_str() {
+            "version" | "image" | "architecture" | "mode" => (value.is_string(), "a text"),
+            "force" => (value.is_boolean(), "true or false"),
+            other => return Err(format!("{} is no field that a wish can have", quoted(other))),
+        };
+        if !is_right {
+            return Err(format!("{field} must be {should}"));
+        }
+    }
+    if Named::of(&update).is_empty() {
+        return Err("it names neither version nor image".to_owned());
+    }
+    Ok(Wish::read(&update))
 }
 
 /// What a wish stands for, as it was written down when it was first seen: the annotation `wanted-image`. What nobody could tell is empty.
@@ -61,7 +98,9 @@ pub struct Pin {
 
 impl Pin {
     pub(crate) fn read(noted: &Value) -> Self {
-        let wish = noted.get("wish").and_then(Wish::read).unwrap_or_default();
+        let wish = noted.get("wish").unwrap_or(&Value::Null);
+        let unreadable = text(wish, "unreadable").to_owned();
+        let wish = Wish { unreadable, ..Wish::read(wish).unwrap_or_default() };
         Self { release: Named::of(noted), wish }
     }
 
@@ -74,6 +113,7 @@ impl Pin {
             ("version", &asked.version),
             ("image", &asked.image),
             ("architecture", &wish.architecture),
+            ("unreadable", &wish.unreadable),
         ];
         noted["wish"] = named(&parts);
         if wish.checks == Checks::SetAside {

@@ -8,6 +8,7 @@ use runtime::{
     tempo::Tempo,
 };
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::time::Instant;
 
 /// How admission policies stand.
@@ -29,7 +30,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// Whether a policy whose name ends so is there and bound.
+    /// Whether a policy whose name ends so is there and bound, for whatever it looks at.
     pub(super) fn binds(&self, policy: &str) -> bool {
         self.bound.iter().any(|name| is_called(name, policy))
     }
@@ -82,7 +83,8 @@ pub(super) async fn look(cluster: &Cluster) -> Listed {
         _ => return Listed::Unseen,
     };
     let bound = policies.iter().map(|policy| &policy.metadata.name);
-    let bound = bound.filter(|name| bindings.iter().any(|one| one.spec.policy_name == **name));
+    let binds = |one: &Entry, name: &str| one.spec.policy_name == name && one.spec.is_whole();
+    let bound = bound.filter(|name| bindings.iter().any(|one| binds(one, name)));
     let mut standing = Standing { bound: bound.cloned().collect(), versions: BTreeMap::new() };
     for (what, entries) in [("policy", &policies), ("binding", &bindings)] {
         for Entry { metadata, .. } in entries {
@@ -112,11 +114,61 @@ pub(super) struct Metadata {
 #[serde(rename_all = "camelCase", default)]
 struct Spec {
     policy_name: String,
+    match_resources: Value,
+    param_ref: Value,
+}
+
+impl Spec {
+    /// Whether a binding leaves nothing out. Where is tried is one namespace, with gates and freezes of one name: a binding for these alone
+    /// would refuse what is tried, and nothing else.
+    fn is_whole(&self) -> bool {
+        let narrows = |part: &Value, fields: &[&str]| {
+            fields.iter().any(|field| part.get(field).is_some_and(|value| !is_empty(value)))
+        };
+        let resources =
+            ["namespaceSelector", "objectSelector", "resourceRules", "excludeResourceRules"];
+        !narrows(&self.match_resources, &resources)
+            && !narrows(&self.param_ref, &["name", "namespace", "selector"])
+    }
+}
+
+/// Whether a value says nothing: an empty selector chooses everything.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Object(fields) => fields.values().all(is_empty),
+        Value::Array(values) => values.is_empty(),
+        Value::String(text) => text.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_binding_that_leaves_something_out_proves_nothing() {
+        use serde_json::json;
+        let check = |spec: Value, expected: bool| {
+            let read = Spec::deserialize(&spec).unwrap();
+            assert_eq!(read.is_whole(), expected, "{spec}");
+        };
+        let here = json!({"matchLabels": {"kubernetes.io/metadata.name": "tidegate-probe"}});
+        check(json!({"policyName": "a"}), true);
+        check(json!({"paramRef": {"selector": {}, "parameterNotFoundAction": "Allow"}}), true);
+        let whole =
+            json!({"namespaceSelector": {}, "objectSelector": {}, "matchPolicy": "Equivalent"});
+        check(json!({"matchResources": whole}), true);
+        check(json!({"matchResources": {"namespaceSelector": here}}), false);
+        check(json!({"matchResources": {"objectSelector": here}}), false);
+        let rule = json!([{"apiGroups": ["apps"], "resources": ["replicasets"]}]);
+        check(json!({"matchResources": {"resourceRules": rule}}), false);
+        check(json!({"matchResources": {"excludeResourceRules": rule}}), false);
+        check(json!({"paramRef": {"name": "tidegate-probe"}}), false);
+        let labelled = json!({"matchLabels": {"app.kubernetes.io/name": "tidegate"}});
+        check(json!({"paramRef": {"selector": labelled}}), false);
+    }
 
     #[test]
     fn policies_of_teams_and_of_the_cluster_are_told_apart() {

@@ -24,7 +24,7 @@ use runtime::{
 };
 use serde_json::{Value, json};
 use tidegate_core::{
-    cluster,
+    cluster::{self, kinds::Pools},
     document::key::Key,
     gate::{enforced::Enforcement, proof::Proofs},
     reach::{
@@ -61,6 +61,8 @@ pub struct Trials {
     pub leadership: watch::Receiver<Leadership>,
     /// The namespace in which is tried.
     pub namespace: String,
+    /// Whether nodes are told to change here.
+    pub pools: Pools,
 }
 
 impl Trials {
@@ -76,7 +78,9 @@ impl Trials {
             // Where no gate can be there is nothing to try.
             let gates = self.caches.store().listed(&kinds::CHANGE_GATE);
             if gates != cluster::kinds::Listed::Known {
-                sleep(self.tempo.absent).await;
+                // Who has just started has not listed them yet.
+                let is_early = gates == cluster::kinds::Listed::Unknown;
+                sleep(if is_early { MOMENT } else { self.tempo.absent }).await;
                 continue;
             }
             let standing = self.look().await;
@@ -179,6 +183,9 @@ impl Trials {
 
     /// The order of a node that no pool would give, where nodes are changed here.
     fn node(&self) -> Option<FirstWrite> {
+        if self.pools == Pools::Watched {
+            return None;
+        }
         let store = self.caches.store();
         let (node, _) = store.snapshot().of_kind(&kinds::NODE).next()?;
         let order =

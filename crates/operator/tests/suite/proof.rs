@@ -92,7 +92,7 @@ fn shipped(world: &World, collection: &str) -> String {
 /// What people do to a policy that refuses too much for their taste, and what is told of it.
 type Weakening = (&'static str, fn(&World), &'static str);
 
-const WEAKENINGS: [Weakening; 5] = [
+const WEAKENINGS: [Weakening; 6] = [
     ("no policy", |world| world.delete(&shipped(world, POLICIES)), "PolicyMissing"),
     ("no binding", |world| world.delete(&shipped(world, BINDINGS)), "PolicyMissing"),
     (
@@ -104,6 +104,19 @@ const WEAKENINGS: [Weakening; 5] = [
         "PolicyMissing",
     ),
     ("it only warns", only_warn, "NotRefused"),
+    // The first of them, which is tried, would still be refused.
+    (
+        "it is bound for one machine",
+        |world| {
+            let one = json!({"spec": {"matchResources": {"objectSelector": {"matchLabels": {"kubernetes.io/hostname": "n1"}}}}});
+            world.merge(
+                "/api/v1/nodes/n1",
+                &json!({"metadata": {"labels": {"kubernetes.io/hostname": "n1"}}}),
+            );
+            world.merge(&shipped(world, BINDINGS), &one);
+        },
+        "PolicyMissing",
+    ),
     (
         "it matches something else",
         |world| {

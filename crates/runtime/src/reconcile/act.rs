@@ -130,6 +130,7 @@ async fn send(cluster: &Cluster, target: &Key, write: &Write) -> Result<Value, C
         }
         Write::JsonPatch(operations) => Patch::json(upkeep, operations),
         Write::MergePatch(change) => Patch::merge(upkeep, change),
+        Write::MergePatchBy(owner, change) => Patch::merge(owner.as_str(), change),
         Write::Apply(Owner::Upkeep, document) => Patch::apply(upkeep, document),
         Write::Apply(Owner::Initiator, document) => {
             Patch::apply_by_force(Owner::Initiator.as_str(), document)

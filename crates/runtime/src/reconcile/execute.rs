@@ -192,7 +192,10 @@ async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
             Write::Create(_) => created = true,
             // The news tells.
             Write::Delete { .. } => {}
-            Write::JsonPatch(_) | Write::MergePatch(_) | Write::Apply(..) => again = Again::Now,
+            Write::JsonPatch(_)
+            | Write::MergePatch(_)
+            | Write::MergePatchBy(..)
+            | Write::Apply(..) => again = Again::Now,
         }
     }
     if starts != Starts::Sent {

@@ -1,8 +1,13 @@
-//! What runs on the nodes? Replicas that move, daemons that stay, a pod that nobody would make anew, and the budgets over them.
+//! What runs on the nodes? Replicas that move, daemons that stay, a pod that nobody would make anew, and the budgets over them; and what these
+//! pods belong to, where the server knows such kinds.
 
 use serde_json::{Value, json};
 
-use super::{nodes::name, role};
+use super::{nodes::name, role, stanza};
+use crate::deployments::plan::{DESIRED, HASH, MOST, REVISION};
+
+/// What runs everywhere, unless somebody wants another.
+const VERSION: &str = "1.4";
 
 /// Replicas: namespace, name, what owns them, how many, and the role of the nodes they run on.
 const REPLICAS: &[(&str, &str, &str, usize, &str)] = &[
@@ -15,6 +20,9 @@ const REPLICAS: &[(&str, &str, &str, usize, &str)] = &[
     ("reports", "crunch", "ReplicaSet", 3, "batch"),
     ("reports", "ledger", "StatefulSet", 1, "batch"),
 ];
+
+/// What somebody wants of a Deployment that has not begun: namespace, name, version.
+const WANTED: &[(&str, &str, &str)] = &[("shop", "cart", "1.5")];
 
 /// Daemons, one on each node.
 const DAEMONS: &[(&str, &str)] =
@@ -46,13 +54,13 @@ pub(super) fn workloads() -> Vec<Value> {
         for number in 0..*count {
             // Not all on the first nodes: each workload begins where its name says.
             let place = (number + workload.len()) % machines;
-            let suffix = match *owner {
-                "StatefulSet" => number.to_string(),
-                _ => format!("{}{number}", letters(workload)),
-            };
             let pod =
                 Pod { namespace, workload, owner: Some(owner), kind, node: name(kind, place) };
-            objects.push(pod.object(&format!("{workload}-{suffix}")));
+            let suffix = match *owner {
+                "StatefulSet" => number.to_string(),
+                _ => format!("{}{number}", letters(&pod.called())),
+            };
+            objects.push(pod.object(&format!("{}-{suffix}", pod.called())));
         }
     }
     for (kind, count) in MACHINES {
@@ -76,6 +84,75 @@ pub(super) fn workloads() -> Vec<Value> {
     objects
 }
 
+/// What the pods belong to, and who holds the rollouts of the shop (RCH-3). A rollout waits from the start.
+pub(super) fn owners(policies: &[String]) -> Vec<Value> {
+    let mut objects = Vec::new();
+    for (namespace, workload, owner, count, kind) in REPLICAS {
+        let node = String::new();
+        let pod = Pod { namespace, workload, owner: Some(owner), kind, node };
+        if *owner == "ReplicaSet" {
+            objects.extend(rolled(&pod, *count));
+        } else {
+            let mut set = pod.owned_by(owner, &pod.called());
+            set["spec"]["replicas"] = json!(count);
+            set["spec"]["serviceName"] = json!(workload);
+            set["status"] = json!({"replicas": count, "readyReplicas": count, "currentReplicas": count,
+                "updatedReplicas": count, "availableReplicas": count, "observedGeneration": 1});
+            objects.push(set);
+        }
+    }
+    let everywhere: usize = MACHINES.iter().map(|row| row.1).sum();
+    for (namespace, workload) in DAEMONS {
+        let node = String::new();
+        let pod = Pod { namespace, workload, owner: Some("DaemonSet"), kind: "", node };
+        let mut set = pod.owned_by("DaemonSet", workload);
+        set["status"] = json!({"currentNumberScheduled": everywhere, "desiredNumberScheduled": everywhere,
+            "numberReady": everywhere, "numberAvailable": everywhere, "numberMisscheduled": 0,
+            "updatedNumberScheduled": everywhere, "observedGeneration": 1});
+        objects.push(set);
+    }
+    let held = stanza("berlin-nights", policies);
+    if !held.is_null() {
+        objects.push(
+            json!({"apiVersion": api::names::API_VERSION, "kind": api::kinds::CHANGE_GATE.name,
+            "metadata": {"namespace": "shop", "name": "rollouts"},
+            "spec": {"changeManagement": held, "holds": [{"what": "Deployments"}]}}),
+        );
+    }
+    objects
+}
+
+/// A Deployment and the set that runs.
+fn rolled(pod: &Pod<'_>, count: usize) -> [Value; 2] {
+    let Pod { namespace, workload, .. } = pod;
+    let mut deployment = pod.owned_by("Deployment", workload);
+    deployment["spec"]["replicas"] = json!(count);
+    deployment["metadata"]["annotations"] = json!({REVISION: "1"});
+    let mut set = pod.owned_by("ReplicaSet", &pod.called());
+    set["spec"]["replicas"] = json!(count);
+    for path in ["/metadata/labels", "/spec/selector/matchLabels", "/spec/template/metadata/labels"]
+    {
+        if let Some(labels) = set.pointer_mut(path) {
+            labels[HASH] = json!(letters(workload));
+        }
+    }
+    set["metadata"]["annotations"] = json!({REVISION: "1", DESIRED: count.to_string(),
+        MOST: (count + count.div_ceil(4)).to_string()});
+    set["metadata"]["ownerReferences"] = json!([{"apiVersion": "apps/v1", "kind": "Deployment",
+        "name": workload, "uid": deployment["metadata"]["uid"], "controller": true,
+        "blockOwnerDeletion": true}]);
+    let wanted = WANTED.iter().find(|row| (row.0, row.1) == (*namespace, *workload));
+    if let Some((_, _, version)) = wanted {
+        deployment["spec"]["template"]["spec"]["containers"][0]["image"] =
+            json!(image(namespace, workload, version));
+    }
+    [deployment, set]
+}
+
+fn image(namespace: &str, workload: &str, version: &str) -> String {
+    format!("registry.example.com/{namespace}/{workload}:{version}")
+}
+
 /// Five letters that look as if they were drawn.
 fn letters(name: &str) -> String {
     const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz";
@@ -97,17 +174,33 @@ struct Pod<'a> {
 }
 
 impl Pod<'_> {
-    fn object(&self, called: &str) -> Value {
-        let Self { namespace, workload, owner, kind, node } = self;
-        let mut metadata =
-            json!({"namespace": namespace, "name": called, "labels": {"app": workload}});
-        if let Some(owner) = owner {
-            metadata["ownerReferences"] = json!([{"apiVersion": "apps/v1", "kind": owner, "name": workload,
-                "uid": format!("{owner}-{namespace}-{workload}").to_lowercase(), "controller": true,
-                "blockOwnerDeletion": true}]);
+    /// The name of what owns it: a set has the hash of its template behind the name.
+    fn called(&self) -> String {
+        let workload = self.workload;
+        match self.owner {
+            Some("ReplicaSet") => format!("{workload}-{}", letters(workload)),
+            _ => workload.to_owned(),
         }
-        let image = format!("registry.example.com/{namespace}/{workload}:1.4");
-        let mut spec = json!({"nodeName": node, "terminationGracePeriodSeconds": 30,
+    }
+
+    /// The identity of what owns it, until the server gives it another.
+    fn identity(&self, owner: &str) -> String {
+        format!("{owner}-{}-{}", self.namespace, self.workload).to_lowercase()
+    }
+
+    /// What has pods like this one.
+    fn owned_by(&self, kind: &str, name: &str) -> Value {
+        let labels = json!({"app": self.workload});
+        json!({"apiVersion": "apps/v1", "kind": kind,
+            "metadata": {"namespace": self.namespace, "name": name, "uid": self.identity(kind), "labels": labels},
+            "spec": {"selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": self.spec()}}})
+    }
+
+    fn spec(&self) -> Value {
+        let Self { namespace, workload, kind, .. } = self;
+        let image = image(namespace, workload, VERSION);
+        let mut spec = json!({"terminationGracePeriodSeconds": 30,
             "containers": [{"name": workload, "image": image}]});
         if kind.is_empty() {
             spec["tolerations"] = json!([{"operator": "Exists"}]);
@@ -115,6 +208,24 @@ impl Pod<'_> {
             spec["nodeSelector"] = json!({role(kind): ""});
             spec["tolerations"] = json!([{"key": role(kind), "operator": "Exists"}]);
         }
+        spec
+    }
+
+    fn object(&self, called: &str) -> Value {
+        let Self { namespace, workload, owner, node, .. } = self;
+        let mut metadata =
+            json!({"namespace": namespace, "name": called, "labels": {"app": workload}});
+        if let Some(owner) = owner {
+            metadata["ownerReferences"] = json!([{"apiVersion": "apps/v1", "kind": owner,
+                "name": self.called(), "uid": self.identity(owner), "controller": true,
+                "blockOwnerDeletion": true}]);
+        }
+        if *owner == Some("ReplicaSet") {
+            metadata["labels"][HASH] = json!(letters(workload));
+        }
+        let mut spec = self.spec();
+        spec["nodeName"] = json!(node);
+        let image = image(namespace, workload, VERSION);
         let conditions = ["Initialized", "PodScheduled", "ContainersReady", "Ready"]
             .map(|kind| json!({"type": kind, "status": "True"}));
         json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec,

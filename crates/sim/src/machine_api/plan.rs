@@ -9,7 +9,11 @@ use std::{collections::BTreeSet, ops::Range};
 use schedule::Instant;
 use serde_json::{Value, json};
 
-use crate::{lengths::Lengths, mirror::text};
+use crate::{
+    counts::{count, limits},
+    lengths::Lengths,
+    mirror::text,
+};
 
 /// What the controller notes on each set.
 pub const REVISION: &str = "machinedeployment.clusters.x-k8s.io/revision";
@@ -61,33 +65,9 @@ fn template(of: &Value) -> [&Value; 3] {
         .map(|field| of.pointer(&format!("/spec/template/spec/{field}")).unwrap_or(&Value::Null))
 }
 
-fn count(object: &Value, pointer: &str) -> i64 {
-    object.pointer(pointer).and_then(Value::as_i64).unwrap_or_default()
-}
-
-/// A count, or a share of all, rounded up or down.
-fn share(value: Option<&Value>, of: i64, up: bool, otherwise: i64) -> i64 {
-    let percent = value.and_then(Value::as_str).and_then(|text| text.strip_suffix('%'));
-    match percent.and_then(|percent| percent.parse::<i64>().ok()) {
-        Some(percent) if up => (of * percent + 99) / 100,
-        Some(percent) => of * percent / 100,
-        None => value.and_then(Value::as_i64).unwrap_or(otherwise),
-    }
-}
-
 fn revision(set: &Value) -> i64 {
     let noted = set.pointer("/metadata/annotations").and_then(|noted| noted.get(REVISION));
     noted.and_then(Value::as_str).and_then(|text| text.parse().ok()).unwrap_or_default()
-}
-
-/// The limits of a rollout: how many beyond those wanted, and how many may be missing.
-fn limits(deployment: &Value) -> (i64, i64) {
-    let wanted = count(deployment, "/spec/replicas");
-    let limit = |name: &str| deployment.pointer(&format!("/spec/strategy/rollingUpdate/{name}"));
-    let surge = share(limit("maxSurge"), wanted, true, 1);
-    let missing = share(limit("maxUnavailable"), wanted, false, 0);
-    // Neither would never move.
-    if surge == 0 && missing == 0 { (0, 1.min(wanted)) } else { (surge, missing.min(wanted)) }
 }
 
 /// What the controller of deployments does: at most one look at all sets, then again.

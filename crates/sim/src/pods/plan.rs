@@ -215,7 +215,7 @@ fn another(pod: &Value, left: Left, nodes: &Objects) -> Option<Value> {
 }
 
 /// Who looks after a pod.
-fn controller(pod: &Value) -> Option<&Value> {
+pub(super) fn controller(pod: &Value) -> Option<&Value> {
     let owners = pod.pointer("/metadata/ownerReferences").and_then(Value::as_array);
     owners.into_iter().flatten().find(|owner| owner.get("controller") == Some(&Value::Bool(true)))
 }

@@ -187,11 +187,16 @@ fn a_freeze_is_looked_at_then_written_and_ended() {
     assert_eq!(again.code, 409, "{}", again.body);
     let end = stand.visit(&cookie, "/end?object=ccf%2Ffreeze-20261118t090000z");
     assert!(end.body.contains("ends now"), "{}", end.body);
-    let ended = stand.post(
-        &cookie,
-        "/end",
-        &format!("stage=do&object=ccf%2Ffreeze-20261118t090000z&token={token}"),
-    );
+    let (_, uid) = end.body.split_once("name=\"uid\" value=\"").unwrap();
+    let uid = uid.split('"').next().unwrap();
+    let object = format!("stage=do&object=ccf%2Ffreeze-20261118t090000z&token={token}");
+    // Another of the same name, which nobody looked at, stays.
+    for shown in ["", "&uid=", "&uid=c0ffee00-0000-4000-8000-000000000000"] {
+        let another = stand.post(&cookie, "/end", &format!("{object}{shown}"));
+        assert_eq!(another.code, 409, "{shown}: {}", another.body);
+        assert!(another.body.contains("is not the one that you looked at"), "{}", another.body);
+    }
+    let ended = stand.post(&cookie, "/end", &format!("{object}&uid={uid}"));
     assert!(ended.body.contains("is gone."), "{}", ended.body);
     let wrong = stand.post(&cookie, "/freeze", &format!("stage=look&for=4h&token={token}"));
     assert!(wrong.body.contains("spec.reason"), "{}", wrong.body);

@@ -95,6 +95,7 @@ fn bad_values_are_refused_by_name() {
         check(helm, "changeGates.queueUpdates=perhaps", "at '/changeGates/queueUpdates'");
         check(helm, "manageUpdates=yes", "at '/manageUpdates': got string");
         check(helm, "manageUpdates=true", "manageUpdates: set managePools too");
+        check(helm, "manageUpdates=true", "or, on a stock OpenShift, changeGates.enabled");
         check(helm, "manageHosted=yes", "at '/manageHosted': got string");
         check(helm, "manageHosted=true", "manageHosted: set changeGates.enabled too");
         check(
@@ -288,6 +289,12 @@ fn values_for_machines_reach_what_they_name() {
             r#""--manage-hosted""#,
         );
         let queues = &["changeGates.enabled=true", "changeGates.queueUpdates=true"][..];
+        check_value(
+            helm,
+            &[queues, &["manageUpdates=true"]].concat(),
+            "Deployment/spec/template/spec/containers/0/args/4",
+            r#""--manage-updates""#,
+        );
         let path = "MutatingAdmissionPolicy/spec/paramKind/kind";
         check_value(helm, queues, path, r#""ClusterChangeGate""#);
         let never = &["changeGates.enabled=true", "changeGates.queueUpdates=false"];

@@ -3,7 +3,9 @@
 //! Nothing of ours runs here: there are the definitions and the policies as they are shipped, and whoever writes.
 
 use api::{
-    crds, names,
+    crds,
+    machine::names as machine,
+    names,
     schema::{FREEZES, GATES, GUARDRAILS, KINDS, OVERRIDES},
 };
 use jiff::{Timestamp, ToSpan as _};
@@ -16,6 +18,8 @@ use crate::rollout::writers::{self, INITIATORS, RIGHTS, Writer, until};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const GROUP: &str = "/apis/changemanagement.openshift.io/v1alpha1";
+const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+const NODES: &str = "/api/v1/nodes";
 const MANIFEST: &str = "deploy/manifests/guardrails/guardrails.yaml";
 
 #[test]
@@ -53,6 +57,9 @@ impl World {
         for kind in ours.clone() {
             world.admin.create(DEFINITIONS, &crds::definition(kind)).await;
         }
+        world.admin.create(DEFINITIONS, &configurations()).await;
+        until(CONFIGS, async || world.admin.send("GET", CONFIGS, "", &Value::Null).await.is_ok())
+            .await;
         for kind in ours {
             let served = format!("{GROUP}/{}", names::plural(kind.name));
             until(&served, async || {
@@ -68,9 +75,12 @@ impl World {
             world.admin.create(collection, &document).await;
         }
         // They stand once each was seen refusing: a guardrail that nothing of its subject meets.
-        let nothing = json!({"mode": "Enforce", "strategies": ["RestrictiveUntil"], "longestOverride": "1s", "longestFreeze": "1s"});
+        let nothing = json!({"mode": "Enforce", "strategies": ["RestrictiveUntil"], "longestOverride": "1s", "longestFreeze": "1s",
+            "writers": {"bypass": ["nobody"], "consent": ["nobody"]}});
         world.guard("probe", &nothing).await;
         for (path, body) in [
+            (CONFIGS.to_owned(), config(&json!({machine::BYPASS: "yes"}))),
+            (NODES.to_owned(), node(&json!({machine::ALLOWED_CONFIG: "rendered-worker-1"}))),
             (policies(), policy("probe", &json!({"strategy": "Permissive"}))),
             (format!("{GROUP}/namespaces/gold/changegates"), gate("Restrictive")),
             (format!("{GROUP}/namespaces/gold/changeoverrides"), overriding(1, &json!({}))),
@@ -114,6 +124,8 @@ impl World {
     async fn judge(&self) {
         self.strategies_and_exclusions().await;
         self.overrides_and_freezes().await;
+        self.stanzas_that_override().await;
+        self.bypass_and_consent().await;
         self.modes_and_selectors().await;
         self.edits_after_it().await;
         self.the_definition_stays().await;
@@ -206,6 +218,114 @@ impl World {
         }
         self.unguard("who").await;
         self.takes(&self.writer, &overrides, &overriding(1, &json!({}))).await;
+    }
+
+    /// GRD-3: `PermissiveUntil` in a stanza opens as an override does, so it is held to the same.
+    async fn stanzas_that_override(&self) {
+        let gates = format!("{GROUP}/namespaces/gold/changegates");
+        let until_hours = |hours: i64| {
+            let mut gate = gate("PermissiveUntil");
+            let until = json!((now() + hours.hours()).to_string());
+            gate["spec"]["changeManagement"]["permissiveUntil"] = until;
+            gate
+        };
+        self.guard("short", &json!({"mode": "Enforce", "longestOverride": "4h"})).await;
+        let refusal = "spec.changeManagement.permissiveUntil: ChangeGuardrail short allows 4h at most, and this lasts";
+        self.refuses(&gates, &until_hours(6), refusal).await;
+        self.takes(&self.writer, &gates, &until_hours(3)).await;
+        self.takes(&self.writer, &gates, &gate("Restrictive")).await;
+        self.takes(&self.initiator, &gates, &until_hours(6)).await;
+        // By an edit as well, whatever stamps of others are on the object.
+        self.admin.create(&gates, &gate("Restrictive")).await;
+        let at = format!("{gates}/a");
+        let edited = |hours: i64| json!({"spec": until_hours(hours)["spec"]});
+        // Within the second in which the same manager made it, the server has no fresh stamp (RCH-10).
+        let refused = async |change: &Value| {
+            let answer = self.writer.merge(&at, change).await;
+            answer.is_err_and(|said| said.contains(refusal))
+        };
+        until("an edit that opens for long", async || refused(&edited(6)).await).await;
+        let mut forged = edited(6);
+        let late = (now() + 5.hours()).strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        forged["metadata"] = json!({"managedFields": [{"manager": "late", "operation": "Update", "time": late,
+            "apiVersion": names::API_VERSION, "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:mode": {}}}}]});
+        assert!(refused(&forged).await);
+        self.writer.merge(&at, &edited(3)).await.unwrap();
+        self.unguard("short").await;
+        self.guard("approved", &json!({"mode": "Enforce", "approvals": 1})).await;
+        let mut other = until_hours(1);
+        other["metadata"]["name"] = json!("b");
+        self.refuses(&gates, &other, "nobody can approve PermissiveUntil").await;
+        other["spec"]["changeManagement"] = gate("ByPolicy")["spec"]["changeManagement"].clone();
+        self.takes(&self.writer, &gates, &other).await;
+        self.unguard("approved").await;
+        self.admin.send("DELETE", &at, "", &Value::Null).await.unwrap();
+    }
+
+    /// GRD-3: who may bypass and consent, by their groups. Who edits what bypasses already has machines get the edit at once (POOL-5).
+    async fn bypass_and_consent(&self) {
+        let writers = json!({"bypass": ["sre"], "consent": ["sre"]});
+        self.guard("who", &json!({"mode": "Enforce", "writers": writers})).await;
+        let bypass = "metadata.annotations: ChangeGuardrail who lets sre let a configuration bypass change management, and writer is in none of these groups";
+        let urgent = config(&json!({machine::BYPASS: "CVE-2026-1"}));
+        self.refuses(CONFIGS, &urgent, bypass).await;
+        let mut plain = config(&json!({"team": "a"}));
+        plain["metadata"]["name"] = json!("plain");
+        self.writer.send("POST", CONFIGS, JSON, &plain).await.unwrap();
+        self.takes(&self.initiator, CONFIGS, &urgent).await;
+        self.sre.send("POST", CONFIGS, JSON, &urgent).await.unwrap();
+        let at = format!("{CONFIGS}/urgent");
+        let to_plain = json!({"metadata": {"annotations": {machine::BYPASS: ""}}});
+        let mut other = urgent.clone();
+        other["spec"] = json!({"osImageURL": "b"});
+        for (path, change) in [
+            (format!("{CONFIGS}/plain"), to_plain),
+            (at.clone(), json!({"metadata": {"annotations": {machine::BYPASS: "CVE-2026-2"}}})),
+            (at.clone(), json!({"spec": {"osImageURL": "b"}})),
+            (at.clone(), json!({"spec": null})),
+            // The same content, for the machines of another pool.
+            (at.clone(), json!({"metadata": {"labels": {machine::ROLE: "master"}}})),
+            (at.clone(), other),
+        ] {
+            let said = self.writer.merge(&path, &change).await.unwrap_err();
+            assert!(said.contains(bypass), "{change}: {said}");
+        }
+        let applied = self.writer.apply(&at, &urgent_with(&json!({"osImageURL": "b"}))).await;
+        assert!(applied.unwrap_err().contains(bypass));
+        // What bypasses nothing, and what takes a bypass away, is nobody's business.
+        self.writer
+            .merge(&format!("{CONFIGS}/plain"), &json!({"spec": {"osImageURL": "b"}}))
+            .await
+            .unwrap();
+        self.writer.merge(&at, &json!({"metadata": {"annotations": {"team": "a"}}})).await.unwrap();
+        self.writer
+            .merge(&at, &json!({"metadata": {"annotations": {machine::BYPASS: null}}}))
+            .await
+            .unwrap();
+
+        let consent = "metadata.annotations: ChangeGuardrail who lets sre consent to the change of a node, and writer is in none of these groups";
+        let allowed =
+            |value: Value| json!({"metadata": {"annotations": {machine::ALLOWED_CONFIG: value}}});
+        self.refuses(NODES, &node(&json!({machine::ALLOWED_CONFIG: "rendered-worker-1"})), consent)
+            .await;
+        self.writer.send("POST", NODES, JSON, &node(&json!({"team": "a"}))).await.unwrap();
+        let at = format!("{NODES}/guarded");
+        for path in [at.clone(), format!("{at}/status")] {
+            let said = self.writer.merge(&path, &allowed(json!("rendered-worker-1"))).await;
+            assert!(said.as_ref().is_err_and(|said| said.contains(consent)), "{path}: {said:?}");
+        }
+        self.sre.merge(&at, &allowed(json!("rendered-worker-1"))).await.unwrap();
+        let said = self.writer.merge(&at, &allowed(json!("rendered-worker-2"))).await.unwrap_err();
+        assert!(said.contains(consent), "{said}");
+        self.writer.merge(&at, &json!({"metadata": {"labels": {"a": "b"}}})).await.unwrap();
+        self.writer.merge(&at, &allowed(Value::Null)).await.unwrap();
+        self.unguard("who").await;
+        self.takes(
+            &self.writer,
+            CONFIGS,
+            &config_called("later", &json!({machine::BYPASS: "yes"})),
+        )
+        .await;
     }
 
     /// Only what is enforced refuses, and only what is selected.
@@ -322,6 +442,41 @@ fn gate(strategy: &str) -> Value {
     let stanza = json!({"strategy": strategy, "byPolicy": {"name": "a"}});
     json!({"apiVersion": names::API_VERSION, "kind": "ChangeGate", "metadata": {"name": "a"},
         "spec": {"changeManagement": stanza, "holds": [{"what": "Deployments"}]}})
+}
+
+/// `MachineConfig` as loosely as the policies look at it.
+fn configurations() -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "machineconfigs.machineconfiguration.openshift.io"},
+        "spec": {
+            "group": "machineconfiguration.openshift.io",
+            "scope": "Cluster",
+            "names": {"kind": "MachineConfig", "plural": "machineconfigs", "singular": "machineconfig", "listKind": "MachineConfigList"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
+                    "x-kubernetes-preserve-unknown-fields": true}}}}}],
+        },
+    })
+}
+
+fn config_called(name: &str, annotations: &Value) -> Value {
+    json!({"apiVersion": machine::API_VERSION, "kind": machine::MACHINE_CONFIG,
+        "metadata": {"name": name, "labels": {machine::ROLE: "worker"}, "annotations": annotations},
+        "spec": {"osImageURL": "a"}})
+}
+
+fn config(annotations: &Value) -> Value {
+    config_called("urgent", annotations)
+}
+
+fn urgent_with(spec: &Value) -> Value {
+    json!({"apiVersion": machine::API_VERSION, "kind": machine::MACHINE_CONFIG, "metadata": {"name": "urgent"}, "spec": spec})
+}
+
+fn node(annotations: &Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "guarded", "annotations": annotations}})
 }
 
 fn overriding(hours: i64, more: &Value) -> Value {

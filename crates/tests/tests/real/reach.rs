@@ -13,6 +13,7 @@ mod machines;
 mod nudged;
 mod overrides;
 mod probes;
+mod queued;
 mod releases;
 mod rollouts;
 mod rows;
@@ -248,6 +249,18 @@ fn embedded_server_holds_a_stock_openshift_and_nothing_else_of_it() {
             let definitions = stock::definitions(definitions);
             let world = World::install_with(&writers::of_embedded(), definitions).await;
             stock::is_judged(&world, stock::Definitions::OfOpenShift).await;
+        });
+    });
+}
+
+/// CV-4, CV-6
+#[test]
+fn real_operator_begins_what_was_queued_on_a_stock_openshift() {
+    suite::with_openshift("reach-queued", |definitions| {
+        suite::on_real("reach-queued", Controllers::Absent, async |cluster| {
+            let client = writers::of_real(cluster).await;
+            let world = World::install_with(&client, stock::definitions(definitions)).await;
+            queued::begins(&world).await;
         });
     });
 }

@@ -234,6 +234,65 @@ fn real_operator_that_manages_pools_uses_its_rights_and_no_others() {
     });
 }
 
+/// With the rights to start what was queued on a stock cluster: somebody queued a release, and another one has begun, which its master has to
+/// finish.
+#[test]
+fn real_operator_that_starts_queued_updates_uses_its_rights_and_no_others() {
+    suite::on_real("rights-queued", Controllers::Absent, async |cluster| {
+        for folder in [
+            MANIFESTS,
+            "deploy/crds/upstream",
+            "deploy/manifests/change-gates/0-crds.yaml",
+            "deploy/manifests/queued-updates",
+        ] {
+            let folder = folder_of(folder);
+            kubectl(cluster, &["apply", "--server-side", "--force-conflicts", "-f", &folder]);
+        }
+        kubectl(cluster, &["wait", "--for=condition=Established", "crd", "--all"]);
+        let admin = cluster.client(User::Admin).await.unwrap();
+        let before = granted("operator.yaml");
+        let granted: BTreeSet<Right> =
+            granted("queued-updates/queued-updates.yaml").difference(&before).cloned().collect();
+        assert!(granted.len() > 3, "{granted:?}");
+        let mut masters = worker_pool();
+        masters["metadata"]["name"] = "master".into();
+        let label = json!({ "node-role.kubernetes.io/master": "" });
+        masters["spec"]["nodeSelector"] = json!({ "matchLabels": label });
+        send(&admin, Method::POST, &collection(&kinds::MACHINE_CONFIG_POOL, None), &masters).await;
+        let mut node = machine("rendered-master-1");
+        node["metadata"]["labels"] = label;
+        let initiator = crate::rollout::writers::Writer::new(
+            &crate::rollout::writers::of_real(cluster).await,
+            "jane",
+            &[crate::rollout::writers::RIGHTS, crate::rollout::writers::INITIATORS],
+            None,
+        );
+        initiator.create("/api/v1/nodes", &node).await;
+        let versions = collection(&kinds::CLUSTER_VERSION, None);
+        let wish = json!({ api::names::WANTED_RELEASE: r#"{"version":"4.21.4"}"# });
+        let version = json!({ "apiVersion": kinds::CLUSTER_VERSION.api_version, "kind": kinds::CLUSTER_VERSION.name,
+            "metadata": { "name": "version", "annotations": wish },
+            "spec": { "clusterID": "b2b6a1a5-0d4f-4e6e-9a53-3f4f6a5a3c1e" } });
+        send(&admin, Method::POST, &versions, &version).await;
+        let begun = json!({ "status": { "desired": { "version": "4.21.3", "image": "a" }, "history": [{ "state": "Partial",
+            "version": "4.21.3", "image": "a", "startedTime": "2026-01-01T00:00:00Z", "completionTime": null, "verified": true }] } });
+        send(&admin, Method::PATCH, &format!("{versions}/version/status"), &begun).await;
+        let recorder = Recorder::default();
+        let account = cluster.account(NAMESPACE, "tidegate", &recorder).await.unwrap();
+        let settings = Settings::alone("one").starting_queued_updates();
+        // Of what nobody knows the outcome is read back (EXEC-4), and that takes a right of its own.
+        let account = failing_once(account, StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable");
+        let operator = Operator::new(account, Arc::new(SystemClock), settings);
+        let everything_was_used = async {
+            until(Instant::now() + PATIENCE, || granted.is_subset(&recorder.used())).await;
+        };
+        Box::pin(operator.run(everything_was_used)).await.unwrap();
+        let used: BTreeSet<Right> = recorder.used().difference(&before).cloned().collect();
+        let difference = Difference::between(&used, &granted);
+        assert!(difference.is_empty(), "the roles for queued updates do not fit:\n{difference}");
+    });
+}
+
 fn used(recorder: &Recorder, start: &str) -> bool {
     recorder.used().iter().any(|right| right.to_string().starts_with(start))
 }
@@ -331,6 +390,11 @@ async fn send(client: &Client, method: Method, path: &str, body: &Value) {
 
 /// A client that answers the first write to each path by itself, with a conflict. A dry run writes nothing.
 fn refusing_once(client: Client) -> Client {
+    failing_once(client, StatusCode::CONFLICT, "Conflict")
+}
+
+/// The same with any failure.
+fn failing_once(client: Client, code: StatusCode, reason: &'static str) -> Client {
     let refused = Arc::new(Mutex::new(BTreeSet::new()));
     let service = tower::service_fn(move |request: Request<Body>| {
         let path = request.uri().path().to_owned();
@@ -342,8 +406,8 @@ fn refusing_once(client: Client) -> Client {
             if !refuse {
                 return client.send(request).await;
             }
-            let status = json!({ "kind": "Status", "code": 409, "reason": "Conflict" });
-            let answer = Response::builder().status(StatusCode::CONFLICT);
+            let status = json!({ "kind": "Status", "code": code.as_u16(), "reason": reason });
+            let answer = Response::builder().status(code);
             let answer = answer.header("content-type", "application/json");
             Ok(answer.body(Body::from(status.to_string().into_bytes())).unwrap())
         }

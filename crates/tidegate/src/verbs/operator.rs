@@ -34,8 +34,9 @@ pub(crate) fn verb() -> Verb {
         about: "Run the operator: keep the status of policies and gated resources up to date",
         more: "The operator reads policies and gated resources and writes their status, conditions and events. It waits for kinds that the cluster \
                does not have yet. Replicas elect a leader by a lease, and only the leader writes. With --manage-pools the operator also renders the \
-               configurations of pools and rolls them out to nodes within their windows. With --manage-updates it also starts updates of the control plane: it \
-               writes the annotation that a cluster version operator which knows Tidegate waits for. With --manage-hosted it does the same for hosted clusters. With --node-config it serves new nodes their configuration \
+               configurations of pools and rolls them out to nodes within their windows. With --manage-updates it also starts updates of the control plane: beside \
+               --manage-pools it writes the annotation that a cluster version operator which knows Tidegate waits for; without --manage-pools, on a stock OpenShift, it \
+               writes spec.desiredUpdate for the release that was queued in the annotation changemanagement.openshift.io/wanted-release. With --manage-hosted it does the same for hosted clusters. With --node-config it serves new nodes their configuration \
                at /config/POOL, if the API server knows their bearer token and lets them get that path, and each agent that of its own node \
                at /own/CONFIG. SIGTERM and Ctrl-C end the operator; it gives the lease back.\n\n\
                Examples:\n  \
@@ -104,7 +105,7 @@ struct Duties {
     manage_pools: bool,
 
     /// Also start updates of the control plane: hold the release that is asked for, and let it begin within its windows
-    #[arg(long, requires = "manage_pools")]
+    #[arg(long)]
     manage_updates: bool,
 
     /// Also start changes of hosted clusters: hold the release that is asked for, and let it begin within their windows
@@ -160,7 +161,12 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     let probes = args.probe_namespace.clone();
     let settings =
         Settings { election, host, proof, probes, ..Settings::alone(identity) }.with(pools);
-    let settings = if args.duties.manage_updates { settings.starting_updates() } else { settings };
+    let settings = match (args.duties.manage_updates, pools) {
+        (false, _) => settings,
+        (true, Pools::Managed) => settings.starting_updates(),
+        // Where others roll the masters out, nobody would follow a mark: the cluster version operator acts on what is asked for (CV-4).
+        (true, Pools::Watched) => settings.starting_queued_updates(),
+    };
     let settings = if args.duties.manage_hosted { settings.starting_hosted() } else { settings };
     let operator = Operator::new(client, Arc::new(SystemClock), settings);
     let listener = TcpListener::bind(args.listen)

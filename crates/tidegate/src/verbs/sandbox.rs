@@ -61,7 +61,8 @@ pub(crate) fn verb() -> Verb {
     Verb {
         name: "sandbox",
         about: "Run a simulated cluster in this process, with the operator and agents that look after it",
-        more: "Fifteen nodes in four pools run the real agent, on hosts that only record what the agent does to them. The sandbox listens on loopback \
+        more: "Fifteen nodes in four pools run the real agent, on hosts that only record what the agent does to them. Deployments are rolled out as in any \
+               cluster, and in the namespace shop a gate holds that. The sandbox listens on loopback \
                only, for whoever has its kubeconfig, and keeps nothing when it ends. It prints one line to standard output when it is ready; \
                Ctrl-C ends it. You can set its clock from another terminal: tidegate sandbox clock --help.\n\n\
                Examples:\n  \
@@ -98,7 +99,7 @@ struct Arguments {
     #[arg(long, value_name = "PATH")]
     load: Option<PathBuf>,
 
-    /// Lead through the product in five minutes: a window, a change that waits for it, a freeze, an override, and the way back
+    /// Lead through the product in five minutes: a window, a change that waits for it, a Deployment that does, a freeze, an override, and the way back
     #[arg(long, conflicts_with_all = ["empty", "load", "files", "paths", "speed"])]
     tour: bool,
 
@@ -152,7 +153,9 @@ fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
             policy.object.name.clone().filter(|_| policy.object.namespace.is_none())
         };
         let known: Vec<String> = policies.iter().filter_map(named).collect();
-        items.extend(example::objects(begins(args, edge), &known));
+        let at = begins(args, edge);
+        items.extend(example::objects(at, &known));
+        items.extend(example::owners(at, &known));
     }
     if fails {
         return Ok(Output { text: String::new(), talk, exit: Exit::Failure });
@@ -230,6 +233,8 @@ impl Setting {
             lengths: Lengths { seed: args.seed, ..Lengths::default() },
             ..Settings::starting_at(begins(args, edge))
         };
+        // Somebody's own objects may be pods without what they belong to: where the server knew such kinds, it would collect them as garbage.
+        let settings = if args.load.is_some() { settings } else { settings.with_workloads() };
         Ok(Self {
             settings,
             port: args.port,

@@ -118,8 +118,12 @@ fn derived(pool: &SeenGated, own: &SeenNodePool, snapshot: &Snapshot) -> Option<
         }
         Some(_) => return None,
         None if !is_gated || own.change == Change::InPlace => return None,
+        // A gate of this name is asked where the operator tries, and nowhere else (GATE-13).
+        None if *source.name == *names::PROBE => return None,
         None => {
-            // One that cannot be made yet, because there is nothing to hold, is made later.
+            // One that cannot be made yet, because there is nothing to hold, is made later. Without its hosted cluster a pool has no machines
+            // anywhere, and the namespace that its words lead to is somebody else's.
+            snapshot.host_of(pool)?;
             snapshot.namespace(&namespace)?;
             Action::upkeep(key, Write::Create(derived_gate(source, &namespace)))
         }

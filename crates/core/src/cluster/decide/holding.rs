@@ -16,8 +16,12 @@ use crate::{
         seen::SeenGated,
         surroundings::{Listed, Surroundings},
     },
-    document::key::Key,
-    gate::{Gate, pending::Waiting, proof, words},
+    document::{key::Key, problem::problem_text},
+    gate::{
+        Gate,
+        pending::{Course, Stop, Waiting},
+        proof, words,
+    },
     policy::verdict::Verdict,
     reach::{
         held::{Target, held_by, is_chosen},
@@ -26,6 +30,7 @@ use crate::{
         selector::{Labels, Selects},
         target::SeenTarget,
     },
+    release::of::Of,
 };
 
 /// What was found of what a gate holds; nothing while some of it has not been listed, so that a restart writes nothing (STAT-3).
@@ -141,7 +146,20 @@ fn counted_anyway(
     if hold.way != Way::Queue || matches!(known.mode, Mode::Warn | Mode::Audit) {
         return (status, Vec::new());
     }
-    let waits = selected.into_iter().filter(|_| !is_open).filter_map(|seen| {
+    // What would not start if the gate were open is told whatever the gate says: people mend it before the window (CV-4).
+    let unmet = |seen: &SeenGated| match &seen.pending.course {
+        Course::Stopped(Stop::Unmet(problems)) if is_stock(seen) => Some(problem_text(problems)),
+        Course::Gate | Course::Anyway(_) | Course::Stopped(_) => None,
+    };
+    status.message = selected.iter().find_map(|seen| {
+        let refused = around.refusals.get(&seen.identity.key).filter(|_| is_stock(seen));
+        let refused = refused.map(|refused| format!("the API server refuses it: {}", refused.said));
+        let why = unmet(seen).or(refused)?;
+        let said = format!("{} would not start in a window: {why}", seen.identity.key);
+        Some(said.chars().take(1024).collect())
+    });
+    let waits = selected.into_iter().filter(|seen| !is_open || unmet(seen).is_some());
+    let waits = waits.filter_map(|seen| {
         let change = words::joined(&seen.pending.waiting);
         (!seen.pending.waiting.is_empty()).then(|| PendingChange {
             kind: kind.name.to_owned(),
@@ -154,6 +172,11 @@ fn counted_anyway(
     let waits: Vec<PendingChange> = waits.collect();
     status.pending = Some(count(waits.len()));
     (status, waits)
+}
+
+/// Whether it is a control plane whose updates begin by the write that the gate holds.
+fn is_stock(seen: &SeenGated) -> bool {
+    seen.plane().is_some_and(|plane| plane.of == Of::Stock)
 }
 
 /// Why nothing of a kind is counted.

@@ -35,21 +35,35 @@ pub(super) struct Mark<'a> {
 /// The one write that lets it begin.
 pub(super) fn mark(mark: Mark<'_>, permit: Permit) -> Action {
     let Mark { object, annotation, text, beside, change, said, reason } = mark;
-    let identity = &object.identity;
-    let until = permit.write_by();
-    let mut annotations = Map::new();
-    let mut note = |key: &str, value: String| annotations.insert(key.to_owned(), value.into());
-    note(annotation, text.clone());
-    note(PERMIT_CHANGE, text);
-    note(PERMIT_UNTIL, until.to_string());
-    note(PERMIT_BASIS, permit.basis().to_string());
-    if let Some((key, value)) = beside {
-        note(key, value);
-    }
-    if let Some(opened) = permit.opened() {
-        note(PERMIT_FROM, opened.to_string());
-    }
+    let mut annotations = permitted(&text, &permit);
+    // An apply has no words for what is not there.
+    annotations.retain(|_, value| !value.is_null());
+    annotations.insert(annotation.to_owned(), text.into());
+    annotations.extend(beside.map(|(key, value)| (key.to_owned(), value.into())));
     let document = marked(object, &Value::Object(annotations));
+    starting(object, Write::Apply(Owner::Initiator, document), permit, (change, &said, reason))
+}
+
+/// The permit and the record of a change, as annotations of the object that it begins with (GATE-10); null of what the permit does not say.
+pub(super) fn permitted(change: &str, permit: &Permit) -> Map<String, Value> {
+    let opened = permit.opened().map(|opened| opened.to_string());
+    let noted = [
+        (PERMIT_CHANGE, json!(change)),
+        (PERMIT_UNTIL, json!(permit.write_by().to_string())),
+        (PERMIT_BASIS, json!(permit.basis().to_string())),
+        (PERMIT_FROM, json!(opened)),
+    ];
+    noted.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// A write that starts a change of a whole object.
+pub(super) fn starting(
+    object: &SeenGated,
+    write: Write,
+    permit: Permit,
+    (change, said, reason): (ChangeId, &str, &'static str),
+) -> Action {
+    let (identity, until) = (&object.identity, permit.write_by());
     let initiation = Initiation {
         note: Note {
             weight: Weight::Normal,
@@ -70,7 +84,7 @@ pub(super) fn mark(mark: Mark<'_>, permit: Permit) -> Action {
     Action {
         right: Right::Initiates(Box::new(initiation)),
         refused: Refused::ConcernsTheTargetAlone,
-        ..Action::upkeep(identity.key.clone(), Write::Apply(Owner::Initiator, document))
+        ..Action::upkeep(identity.key.clone(), write)
     }
 }
 

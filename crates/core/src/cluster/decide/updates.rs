@@ -166,7 +166,7 @@ pub fn stops(snapshot: &Snapshot, version: &SeenGated) -> Vec<Problem> {
         Course::Gate | Course::Anyway(_) | Course::Stopped(_) => Vec::new(),
     };
     let skewed = match version.plane().map(|plane| plane.of) {
-        Some(Of::Cluster) => skewed(snapshot, version).into_iter().collect(),
+        Some(Of::Cluster | Of::Stock) => skewed(snapshot, version).into_iter().collect(),
         Some(Of::Hosted) => left_behind(snapshot, version),
         None => Vec::new(),
     };
@@ -187,7 +187,7 @@ fn left_behind(snapshot: &Snapshot, cluster: &SeenGated) -> Vec<Problem> {
     let apart = pools.filter_map(|(key, pool)| {
         let skew = hosted::skew::between(&wanted, &version::read(&pool.version)?)?;
         let detail = format!("{key} is at {}, {skew} {wanted}", pool.version);
-        let field = FieldPath::of(&Of::Hosted.field("version"));
+        let field = Of::Hosted.path("version");
         Some(Problem::new(&field, Code::NotAllowed, detail).hint(skew.remedy()))
     });
     apart.collect()
@@ -213,7 +213,7 @@ fn skewed(snapshot: &Snapshot, version: &SeenGated) -> Option<Problem> {
     } else {
         format!("let these pools get the release of the cluster first: {}", join(&pools))
     };
-    let field = FieldPath::of("spec.desiredUpdate.version");
+    let field = plane.of.path("version");
     Some(Problem::new(&field, Code::NotAllowed, skew.message).hint(&first))
 }
 

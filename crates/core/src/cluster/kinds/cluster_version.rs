@@ -4,13 +4,16 @@
 use schedule::Instant;
 
 use super::{
-    CHANGE_MANAGEMENT_POLICY, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, Duty, Gated,
-    MACHINE_CONFIG, MACHINE_CONFIG_POOL, NODE, Row, Surroundings, advisory,
+    CHANGE_MANAGEMENT_POLICY, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_GATE, CLUSTER_CHANGE_OVERRIDE,
+    Duty, Gated, MACHINE_CONFIG, MACHINE_CONFIG_POOL, NODE, Row, Surroundings, advisory,
     release::{began, pending},
 };
 use crate::{
     cluster::{
-        decide::updates::{self, Around},
+        decide::{
+            stock,
+            updates::{self, Around},
+        },
         seen::{Own, Seen},
     },
     gate::plan::Plan,
@@ -29,6 +32,36 @@ pub static CLUSTER_VERSION: Row = Row::gated(
     },
     Duty::of_cluster(advisory),
 );
+
+/// The same where its definitions and operators are those that OpenShift ships: what somebody wants is an annotation, and the write that starts it
+/// is `spec.desiredUpdate` (CV-4, CV-6).
+pub static STOCK_CLUSTER_VERSION: Row = Row::gated(
+    api::kinds::CLUSTER_VERSION,
+    Gated {
+        pending: |document| pending(&SeenPlane::stock(document)),
+        own: |document| Own::Update(Box::new(SeenUpdate::stock(document))),
+        ..Gated::PLAIN
+    },
+    Duty {
+        reads: &[
+            &CHANGE_MANAGEMENT_POLICY,
+            &CLUSTER_CHANGE_FREEZE,
+            &CLUSTER_CHANGE_GATE,
+            &CLUSTER_CHANGE_OVERRIDE,
+            // GATE-10: its nodes carry the record of what has begun.
+            &MACHINE_CONFIG_POOL,
+            &NODE,
+        ],
+        rests_on: |seen, snapshot| snapshot.rests_on(seen),
+        ..Duty::to(queued)
+    },
+);
+
+/// What is decided about a stock control plane.
+fn queued(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
+    let Seen::Gated(version) = seen else { return Plan::default() };
+    stock::decided(version, &around.snapshot.gate(version), around, now)
+}
 
 /// What is decided about the control plane where its updates are started here.
 pub(super) static STARTED: Duty = Duty {

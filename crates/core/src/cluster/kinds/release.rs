@@ -33,7 +33,9 @@ pub(super) fn pending(plane: &SeenPlane) -> Pending {
     let Some(wish) = plane.waiting() else { return Pending { begun, ..Pending::default() } };
     let seen = plane.pin.as_ref().is_some_and(|pin| pin.is_for(wish));
     let Judged { pin, unmet, remarks } = if seen { judge(plane, wish) } else { Judged::default() };
-    let to = [pin.release.name(), wish.release.name()].into_iter().find(|name| !name.is_empty());
+    let unread = if wish.unreadable.is_empty() { "" } else { "that nobody can read" };
+    let named = [pin.release.name(), wish.release.name(), unread];
+    let to = named.into_iter().find(|name| !name.is_empty());
     let now = Some(plane.accepted.name()).filter(|name| !name.is_empty()).map(str::to_owned);
     let waiting = Waiting::Release { to: to.unwrap_or_default().to_owned(), now, remarks };
     let course = if unmet.is_empty() { Course::Gate } else { Course::Stopped(Stop::Unmet(unmet)) };

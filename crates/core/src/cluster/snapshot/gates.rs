@@ -14,8 +14,9 @@ use api::{
     machine::names::{ARBITER, MASTER},
     names,
     policy::Behavior,
+    reach::Mode,
 };
-use schedule::Instant;
+use schedule::{Instant, TimeSet};
 use serde_json::{Value, json};
 
 use super::{Snapshot, gated};
@@ -32,6 +33,12 @@ use crate::{
         behavior, explain::Reason, freeze::Selects, overrides::SeenOverride, stanza::StanzaReading,
     },
     pool::{master, seen::SeenPool, update::SeenUpdate},
+    reach::{
+        held::{Place, Target, held_by},
+        rooms,
+        selector::Labels,
+    },
+    release::of::Of,
 };
 
 impl Snapshot {
@@ -64,7 +71,27 @@ impl Snapshot {
         let kept = seen.gate.is_some() && !is_derived;
         let server_keeps = if kept { TeamFreezes::Kept } else { TeamFreezes::Passed };
         let gate = gate.opened(named, change, server_keeps);
-        gate.frozen(selecting.collect(), key.namespace.as_deref())
+        let gate = gate.frozen(selecting.collect(), key.namespace.as_deref());
+        match seen.plane().map(|plane| plane.of) {
+            Some(Of::Stock) => gate.within(self.gates_on_updates(&key.name)),
+            Some(Of::Cluster | Of::Hosted) | None => gate,
+        }
+    }
+
+    /// The gates that hold the first write of an update of a stock control plane, each with its windows as the API server reads them (CV-6). Where
+    /// nobody can tell whether one selects it, it does.
+    fn gates_on_updates(&self, name: &str) -> Vec<(Key, Option<TimeSet>)> {
+        let none = Labels::new();
+        let target = Target { room: rooms::UPDATES, name, labels: &none };
+        let place = Place { namespace: "", labels: None, home: None };
+        let gates = self.of_kind(&kinds::CLUSTER_CHANGE_GATE).filter_map(|(_, seen)| gated(seen));
+        let holding = gates.filter(|gate| {
+            gate.gate.as_deref().is_some_and(|known| {
+                matches!(known.mode, Mode::Enforce | Mode::Unknown)
+                    && held_by(known, None, &target, &place).0 != Selects::No
+            })
+        });
+        holding.map(|gate| (gate.identity.key.clone(), gate.windows_of_the_server())).collect()
     }
 
     /// Every override that names the object whose stanza decides about an object (OVR-2, CV-2).
@@ -122,7 +149,10 @@ impl Snapshot {
         ];
         let freezes = freezes.into_iter().flatten();
         let overrides = self.overrides_of(gated).map(|one| one.key.clone());
-        let all = [own].into_iter().chain(version).chain(policy).chain(freezes);
+        // What the server holds by itself has to be open too; one that is not known yet has no name to be read by (CV-6).
+        let is_stock = gated.plane().is_some_and(|plane| plane.of == Of::Stock);
+        let beside = is_stock.then(|| Key::all(&kinds::CLUSTER_CHANGE_GATE));
+        let all = [own].into_iter().chain(version).chain(policy).chain(freezes).chain(beside);
         all.chain(overrides).collect()
     }
 

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use api::{kinds, machine::names as machine, names, schema::Kind};
 
 use super::{called_in_chart, head, not_by_hand, selects};
+use crate::reach::fresh;
 
 /// What is judged together.
 struct Subject {
@@ -74,6 +75,8 @@ fn stanzas() -> Subject {
         )
     };
     let (new, old) = (stanza("object"), stanza("oldObject"));
+    let until = "object.spec.changeManagement.permissiveUntil";
+    let overrides = "variables.strategy != 'PermissiveUntil'";
     Subject {
         slug: "stanzas",
         looked_at: &[
@@ -83,10 +86,14 @@ fn stanzas() -> Subject {
             (OURS, &["changegates", "clusterchangegates"]),
         ],
         changes: format!("{new} != (oldObject == null ? [] : {old})"),
-        variables: vec![(
+        variables: [(
             "strategy",
-            "has(object.spec.changeManagement) ? (has(object.spec.changeManagement.strategy) ? object.spec.changeManagement.strategy : '') : 'Permissive'".into(),
-        )],
+            "has(object.spec.changeManagement) ? (has(object.spec.changeManagement.strategy) ? object.spec.changeManagement.strategy : '') : 'Permissive'",
+        )]
+        .into_iter()
+        .chain(fresh::VARIABLES)
+        .map(|(name, expression)| (name, expression.to_owned()))
+        .collect(),
         demands: vec![
             (
                 "!has(params.spec.strategies) || variables.strategy in params.spec.strategies".into(),
@@ -96,7 +103,27 @@ fn stanzas() -> Subject {
                 ),
                 "spec.changeManagement.strategy: a ChangeGuardrail does not allow it",
             ),
-            writers("override", "spec.changeManagement", "override", Some("variables.strategy != 'PermissiveUntil'")),
+            // What opens by a stanza must not last longer than what opens by an override: they are two ways to write one thing.
+            (
+                format!(
+                    "{overrides} || !has(params.spec.longestOverride) || (has({until}) && variables.fresh.size() > 0 && \
+                     variables.fresh.all(stamp, timestamp({until}) - stamp <= duration(params.spec.longestOverride)))"
+                ),
+                format!(
+                    "'spec.changeManagement.permissiveUntil: ' + {CALLED} + ' allows ' + params.spec.longestOverride + ' at most' + \
+                     (variables.fresh.size() > 0 && has({until}) ? ', and this lasts ' + string(timestamp({until}) - variables.fresh.min()) : ', and {}')",
+                    fresh::NO_STAMP
+                ),
+                "spec.changeManagement.permissiveUntil: it lasts longer than a ChangeGuardrail allows an override to",
+            ),
+            (
+                format!("{overrides} || !has(params.spec.approvals) || params.spec.approvals == 0"),
+                format!(
+                    "'spec.changeManagement.strategy: ' + {CALLED} + ' demands an approval, and nobody can approve PermissiveUntil; hint: write an override instead, and let somebody else approve it'"
+                ),
+                "spec.changeManagement.strategy: a ChangeGuardrail demands an approval, and nobody can approve PermissiveUntil",
+            ),
+            writers("override", "spec.changeManagement", "override", Some(overrides)),
         ],
     }
 }
@@ -155,12 +182,22 @@ fn freezes() -> Subject {
     }
 }
 
+/// Whoever edits what bypasses already, or has it go to other pools, bypasses too: machines get what it says now (POOL-5).
 fn bypass() -> Subject {
     let key = machine::BYPASS;
+    let part =
+        |object: &str, part: &str| format!("(has({object}.{part}) ? [{object}.{part}] : [])");
+    let differs = |path: &str| format!("{} != {}", part("object", path), part("oldObject", path));
     Subject {
         slug: "bypass",
         looked_at: &[("machineconfiguration.openshift.io", &["machineconfigs"])],
-        changes: annotated(key),
+        changes: format!(
+            "{} && (oldObject == null || {} || {} || {})",
+            annotated(key),
+            is_annotated_otherwise(key),
+            differs("spec"),
+            differs("metadata.labels")
+        ),
         variables: Vec::new(),
         demands: vec![writers(
             "bypass",
@@ -176,7 +213,11 @@ fn consent() -> Subject {
     Subject {
         slug: "consent",
         looked_at: &[("\"\"", &["nodes", "nodes/status"])],
-        changes: annotated(key),
+        changes: format!(
+            "{} && (oldObject == null || {})",
+            annotated(key),
+            is_annotated_otherwise(key)
+        ),
         variables: Vec::new(),
         demands: vec![writers(
             "consent",
@@ -187,19 +228,21 @@ fn consent() -> Subject {
     }
 }
 
-/// Whether an annotation is there that was not, or was another.
-fn annotated(key: &str) -> String {
-    let noted = |object: &str| {
-        format!(
-            "(has({object}.metadata.annotations) && '{key}' in {object}.metadata.annotations ? [{object}.metadata.annotations['{key}']] : [])"
-        )
-    };
+/// What an annotation says, as a list.
+fn noted(object: &str, key: &str) -> String {
     format!(
-        "{}.size() > 0 && {} != (oldObject == null ? [] : {})",
-        noted("object"),
-        noted("object"),
-        noted("oldObject")
+        "(has({object}.metadata.annotations) && '{key}' in {object}.metadata.annotations ? [{object}.metadata.annotations['{key}']] : [])"
     )
+}
+
+/// Whether an annotation is there.
+fn annotated(key: &str) -> String {
+    format!("{}.size() > 0", noted("object", key))
+}
+
+/// Whether an annotation was not there before, or was another.
+fn is_annotated_otherwise(key: &str) -> String {
+    format!("{} != {}", noted("object", key), noted("oldObject", key))
 }
 
 /// Who may write something, unless it is something else.

@@ -115,7 +115,7 @@ pub(super) const ROOM: Room = Room {
     adds: "({queues} ? '; it could not be queued, because this server has no mutating admission policy of Tidegate (Kubernetes 1.36)' : '') + '; send it again then'",
     system: SystemNamespaces::Held,
     nudge: Nudge::None(
-        "nothing is touched: who was refused sends it again, and what was queued waits until somebody asks for it in the window",
+        "nothing is touched: who was refused sends it again, and what was queued is begun by the operator where it may (`manageUpdates`), else by whoever asks again in the window",
     ),
     not_held: &[
         "`channel`, `upstream`, `capabilities`, `overrides`, `mode: Preflight`, and clearing `spec.desiredUpdate`.",

@@ -101,10 +101,11 @@ pub(super) async fn are_judged(world: &World) {
     until("it is open", async || world.post(&format!("{sets}{dry}"), &second).await.is_ok()).await;
     // RCH-10: within the second in which the same manager made the set, the server has no fresh stamp.
     until("a step passes", async || merge(json!({"spec": {"replicas": 2}})).await.is_ok()).await;
-    world.remove_gate("shop", "workers").await;
+    let operator = Writer::new(&world.client, OPERATOR, &["system:masters"], None);
+    operator.send("DELETE", &gate_path("shop", "workers"), "", &Value::Null).await.unwrap();
 }
 
-/// RCH-8: nobody else makes a gate that goes by an object of another namespace, nor changes one.
+/// RCH-8: nobody else makes a gate that goes by an object of another namespace, nor changes, opens or deletes one.
 async fn derived_gates_are_the_operators(world: &World) {
     let gates = "/apis/changemanagement.openshift.io/v1alpha1/namespaces/shop/changegates";
     let gate = |name: &str| {
@@ -128,9 +129,19 @@ async fn derived_gates_are_the_operators(world: &World) {
         json!({"spec": {"derivedFrom": null, "changeManagement": {"strategy": "Permissive"}}}),
         json!({"spec": {"holds": [{"what": "KuredLock"}]}}),
         json!({"spec": {"mode": "Audit"}}),
+        // An owner that is not there would have it collected.
+        json!({"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "gone",
+            "uid": "c0ffee00-0000-4000-8000-000000000001"}]}}),
     ] {
         held(world.admin.merge(&format!("{at}?dryRun=All"), &change).await, refused);
     }
+    // The windows are what the server goes by.
+    let opened = json!({"status": {"observedGeneration": 1, "windows": [{}],
+        "conditions": [{"type": "Ready", "status": "True", "reason": "AsExpected", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}});
+    held(world.admin.merge(&format!("{at}/status?dryRun=All"), &opened).await, refused);
+    held(world.admin.send("DELETE", &format!("{at}?dryRun=All"), "", &Value::Null).await, refused);
+    passes(world.initiator.send("DELETE", &format!("{at}?dryRun=All"), "", &Value::Null).await);
+    goes_with_its_namespace(world, &operator, &gate("workers")).await;
     let own = json!({"apiVersion": "changemanagement.openshift.io/v1alpha1", "kind": "ChangeGate", "metadata": {"name": "own"},
         "spec": {"changeManagement": {"strategy": "Restrictive"}, "holds": [{"what": "KuredLock"}]}});
     world.admin.create(gates, &own).await;
@@ -156,4 +167,20 @@ async fn derived_gates_are_the_operators(world: &World) {
             .await,
     );
     world.remove_gate("shop", "own").await;
+}
+
+/// Whoever empties a namespace that is deleted may be anybody, by the flags of the controllers: a gate that nobody could delete would keep it for ever.
+async fn goes_with_its_namespace(world: &World, operator: &Writer, gate: &Value) {
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "going"}});
+    world.admin.create("/api/v1/namespaces", &namespace).await;
+    let gates = "/apis/changemanagement.openshift.io/v1alpha1/namespaces/going/changegates";
+    operator.create(gates, gate).await;
+    let at = format!("{gates}/workers");
+    let delete = async |path: &str| world.admin.send("DELETE", path, "", &Value::Null).await;
+    held(delete(&at).await, "only the operator derives gates");
+    delete("/api/v1/namespaces/going").await.unwrap();
+    until("it goes with its namespace", async || {
+        delete(&at).await.is_ok() || world.admin.send("GET", &at, "", &Value::Null).await.is_err()
+    })
+    .await;
 }

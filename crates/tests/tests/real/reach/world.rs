@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tidy::{Tree, permits};
 
 use super::{machines, probes, syncs};
-use crate::rollout::writers::{INITIATORS, RIGHTS, Writer, until};
+use crate::rollout::writers::{INITIATORS, OPERATOR, RIGHTS, Writer, until};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 pub(super) const GROUP: &str = "/apis/changemanagement.openshift.io/v1alpha1";
@@ -217,7 +217,8 @@ impl World {
                 status[key] = Value::Null;
             }
         }
-        self.admin.merge(&format!("{path}/status"), &json!({"status": status})).await.unwrap();
+        let operator = Writer::new(&self.client, OPERATOR, &[RIGHTS], None);
+        operator.merge(&format!("{path}/status"), &json!({"status": status})).await.unwrap();
     }
 
     /// What the server has for the present, by a write that nothing holds.

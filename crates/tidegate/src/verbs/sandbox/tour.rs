@@ -15,13 +15,17 @@ use crossterm::{
     terminal,
 };
 use schedule::Instant;
-use serde_json::json;
+use serde_json::{Value, json};
 use sim::dial::Turn;
 use tidegate_core::{
     cluster::{
         overview,
         phase::{self, Phase},
         snapshot::Snapshot,
+    },
+    gate::{
+        enforced::Enforcement,
+        pending::{Pending, Waiting},
     },
     policy::verdict::Verdict,
     pool::seen::SeenPool,
@@ -100,6 +104,16 @@ fn perform(act: &Act, cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow
             writeln!(edge.stdout)?;
             cluster.patch(&object, &change)
         }
+        Act::Image(image) => {
+            type_in(&steps::set_image(image), edge)?;
+            writeln!(edge.stdout)?;
+            cluster.patch(&steps::deployment(), &steps::image(image))
+        }
+        Act::Read(path, read) => {
+            type_in(&steps::get(path), edge)?;
+            let deployment = cluster.read(&steps::deployment())?;
+            Ok(writeln!(edge.stdout, "{}\n", text::indented(2, read(&deployment)))?)
+        }
         Act::Order(machine) => order(machine, cluster, edge),
         Act::Verb(words) => {
             type_in(&format!("tidegate {}", steps::shell(words)), edge)?;
@@ -153,8 +167,14 @@ fn verb(words: &[&str], kubeconfig: &Path, edge: &mut Edge) -> anyhow::Result<St
 fn until(goal: Goal, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
     let deadline = (edge.clock)().saturating_add(PATIENCE);
     let clock = edge.clock;
-    let reached =
-        cluster.until(|snapshot, now| reached(goal, snapshot, now), || clock() < deadline, edge)?;
+    let holds = |snapshot: &Snapshot, now: Instant| match goal {
+        Goal::Proven | Goal::Queued | Goal::RolledOut => {
+            rollout_reached(goal, cluster, snapshot, now)
+        }
+        Goal::Asked | Goal::Begun | Goal::Updated => plane_reached(goal, snapshot),
+        _ => pool_reached(goal, snapshot, now),
+    };
+    let reached = cluster.until(holds, || clock() < deadline, edge)?;
     if !reached {
         bail!(
             "timed out after {PATIENCE} s waiting for this: {}\n  hint: on a busy computer try again; `tidegate sandbox` without --tour shows what happens",
@@ -164,7 +184,7 @@ fn until(goal: Goal, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn reached(goal: Goal, snapshot: &Snapshot, now: Instant) -> bool {
+fn pool_reached(goal: Goal, snapshot: &Snapshot, now: Instant) -> bool {
     let Some(pool) = snapshot.pool(POOL) else { return false };
     let Some(seen) = snapshot.resource(&pool.key()) else { return false };
     let row = overview::resource(snapshot, seen, now);
@@ -179,8 +199,42 @@ fn reached(goal: Goal, snapshot: &Snapshot, now: Instant) -> bool {
         Goal::NobodyMoves => {
             phases.iter().all(|phase| matches!(phase, Phase::Done | Phase::Waiting))
         }
-        Goal::Asked | Goal::Begun | Goal::Updated => plane_reached(goal, snapshot),
+        _ => false,
     }
+}
+
+/// A rollout waits when its gate says so and its controller has been refused.
+fn rollout_reached(goal: Goal, cluster: &Cluster, snapshot: &Snapshot, now: Instant) -> bool {
+    let Ok(deployment) = cluster.read(&steps::deployment()) else { return false };
+    if let Goal::RolledOut = goal {
+        return rolled_out(&deployment);
+    }
+    let Some(seen) = snapshot.resource(&steps::gate()) else { return false };
+    let row = overview::resource(snapshot, seen, now);
+    if let Goal::Proven = goal {
+        return row.enforced == Some(Enforcement::Proven);
+    }
+    row.verdict == Verdict::Held
+        && waits(&row.pending)
+        && steps::refusal(&deployment).contains("held by")
+}
+
+/// Whether the Deployment is among what waits for its gate.
+fn waits(pending: &Pending) -> bool {
+    let name = steps::deployment().name;
+    pending.waiting.iter().any(|waiting| match waiting {
+        Waiting::Reached { names, .. } => names.iter().any(|one| one.ends_with(&*name)),
+        _ => false,
+    })
+}
+
+/// Whether a Deployment has all the pods that it wants, and no others.
+fn rolled_out(deployment: &Value) -> bool {
+    let at = |pointer: &str| deployment.pointer(pointer).and_then(Value::as_i64);
+    let wanted = at("/spec/replicas");
+    let counts = ["replicas", "updatedReplicas", "availableReplicas"];
+    counts.iter().all(|count| at(&format!("/status/{count}")) == wanted)
+        && at("/status/observedGeneration") == at("/metadata/generation")
 }
 
 fn plane_reached(goal: Goal, snapshot: &Snapshot) -> bool {

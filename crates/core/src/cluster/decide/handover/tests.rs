@@ -284,3 +284,25 @@ fn a_pool_that_is_being_created_is_not_held() {
     world.pool["metadata"]["annotations"] = json!({});
     assert_eq!(world.told(WEDNESDAY), "nothing waits");
 }
+
+/// GATE-5, RCH-8: `tenants` with the cluster `shop` and somebody's own namespace `tenants-shop` are one name. Who makes a pool of a hosted
+/// cluster that is not there gets no gate beside what others own.
+#[test]
+fn no_gate_is_derived_into_a_namespace_that_no_hosted_cluster_has() {
+    let mut world = World::wants("4.20.7");
+    world.others.retain(|(row, _)| row.kind != kinds::CHANGE_GATE);
+    let derives = |world: &World| {
+        let snapshot = world.snapshot(WEDNESDAY);
+        let name = world.pool["metadata"]["name"].as_str().unwrap();
+        let key = Key::new(&kinds::NODE_POOL, Some("tenants"), name);
+        let pool = snapshot.resource(&key).unwrap();
+        let action = derived(pool, pool.node_pool().unwrap(), &snapshot);
+        action.is_some_and(|action| matches!(action.write, Write::Create(_)))
+    };
+    assert!(derives(&world));
+    world.pool["metadata"]["name"] = json!(names::PROBE);
+    assert!(!derives(&world), "no server asks a gate of that name there");
+    world.pool["metadata"]["name"] = json!("workers");
+    world.others.retain(|(row, _)| row.kind != kinds::HOSTED_CLUSTER);
+    assert!(!derives(&world));
+}

@@ -1,5 +1,5 @@
-//! What does the tour show? A window, a change that pends, why it waits, Saturday, a freeze, an override, the way back, an update of the
-//! control plane from the wish to the last worker, and what will be in the way of a later one.
+//! What does the tour show? A window, a change that pends, why it waits, a Deployment that somebody else rolls out, Saturday, a freeze, an
+//! override, the way back, an update of the control plane from the wish to the last worker, and what will be in the way of a later one.
 
 use api::{kinds, machine::names as machine, names};
 use serde_json::{Value, json};
@@ -7,6 +7,11 @@ use tidegate_core::document::key::Key;
 
 /// The pool that the tour is about.
 pub(super) const POOL: &str = "worker";
+
+/// The Deployment that the tour is about, the gate that holds its rollouts, and where both are.
+const WEB: &str = "web";
+const GATE: &str = "rollouts";
+const SHOP: &str = "shop";
 
 /// A stop of the tour.
 pub(super) struct TourStop {
@@ -24,6 +29,10 @@ pub(super) enum Act {
     Apply(fn() -> Value),
     /// The pool is changed by a merge patch.
     Patch(fn() -> Value),
+    /// The Deployment gets another image.
+    Image(&'static str),
+    /// What is read of the Deployment: as kubectl is asked for it, and where it stands.
+    Read(&'static str, fn(&Value) -> &str),
     /// Somebody orders a node by hand to the pool's target, and the API server refuses.
     Order(&'static str),
     /// A verb is run.
@@ -51,6 +60,12 @@ pub(super) enum Goal {
     NobodyMoves,
     /// A release is wanted of the control plane, pinned and held.
     Asked,
+    /// The API server was seen refusing what the gate of the Deployment holds.
+    Proven,
+    /// A rollout of the Deployment waits behind its gate.
+    Queued,
+    /// All pods of the Deployment are as it wants them.
+    RolledOut,
     /// An update of the control plane has begun.
     Begun,
     /// It has ended.
@@ -67,6 +82,9 @@ impl Goal {
             Self::AllDone => "all nodes have what the pool goes to".into(),
             Self::NobodyMoves => "no node is on its way any more".into(),
             Self::Asked => "the release that is wanted is pinned and held".into(),
+            Self::Proven => "the API server was seen refusing what the gate holds".into(),
+            Self::Queued => "the rollout of the Deployment waits for its gate".into(),
+            Self::RolledOut => "all pods of the Deployment have the new image".into(),
             Self::Begun => "the update of the control plane has begun".into(),
             Self::Updated => "the control plane has the release".into(),
         }
@@ -79,8 +97,8 @@ const LOOK: Act = Act::Verb(&["worker-nodes", "status", "--pool", POOL]);
 pub(super) const STEPS: &[TourStop] = &[
     TourStop {
         title: "a cluster",
-        text: "Three masters, twelve workers in three zones, four pools. It is Wednesday morning.",
-        acts: &[Act::Verb(&["status"])],
+        text: "Three masters, twelve workers in three zones, four pools, and a gate on the Deployments of a shop. It is Wednesday morning.",
+        acts: &[Act::Until(Goal::Proven), Act::Verb(&["status"])],
     },
     TourStop {
         title: "a window",
@@ -108,6 +126,33 @@ pub(super) const STEPS: &[TourStop] = &[
         text: "Every hold names the object, the field and the instant it ends.\n\
                Nobody gets around it by hand: the server itself refuses.",
         acts: &[Act::Verb(&["explain", "mcp/worker"]), Act::Order("worker-0")],
+    },
+    TourStop {
+        title: "a Deployment",
+        text: "Not only nodes. A ChangeGate in the namespace shop holds rollouts by the policy berlin-nights, and somebody sets a new image by day.\n\
+               The wish is taken. The deployment controller, which never heard of Tidegate, is refused its first write, the new ReplicaSet, and says so\n\
+               in its own words. Nothing is paused, and pods are scaled and healed as before.",
+        acts: &[
+            Act::Image("registry.example.com/shop/web:1.5"),
+            Act::Until(Goal::Queued),
+            Act::Read(REFUSAL, refusal),
+            Act::Verb(&["gate", "why", "deployment/web", "-n", SHOP]),
+            Act::Verb(&["explain", "cg/rollouts", "-n", SHOP]),
+        ],
+    },
+    TourStop {
+        title: "the night",
+        text: "The controller gave up after three minutes, as it does everywhere. At 22:00 in Berlin the window opens: the operator touches what waits by one\n\
+               annotation, the controller looks again, and the rollout happens.",
+        acts: &[
+            Act::Verb(&["gate", "list"]),
+            Act::Set("2026-11-18T21:00:00Z"),
+            Act::Speed(60),
+            Act::Until(Goal::RolledOut),
+            Act::Speed(1),
+            Act::Read(TOUCH, touch),
+            Act::Verb(&["gate", "list"]),
+        ],
     },
     TourStop {
         title: "Saturday",
@@ -206,6 +251,31 @@ pub(super) fn pool() -> Key {
     Key::new(&kinds::MACHINE_CONFIG_POOL, None, POOL)
 }
 
+/// The Deployment as an object.
+pub(super) fn deployment() -> Key {
+    Key::new(&kinds::DEPLOYMENT, Some(SHOP), WEB)
+}
+
+/// The gate that holds its rollouts.
+pub(super) fn gate() -> Key {
+    Key::new(&kinds::CHANGE_GATE, Some(SHOP), GATE)
+}
+
+/// What people type to give it an image.
+pub(super) fn set_image(image: &str) -> String {
+    format!("kubectl set image deployment/{WEB} -n {SHOP} {WEB}={image}")
+}
+
+/// What people type to read something of it.
+pub(super) fn get(path: &str) -> String {
+    format!("kubectl get deployment {WEB} -n {SHOP} -o jsonpath='{path}'")
+}
+
+/// The change that this comes to.
+pub(super) fn image(image: &str) -> Value {
+    json!({"spec": {"template": {"spec": {"containers": [{"name": WEB, "image": image}]}}}})
+}
+
 /// A node as an object.
 pub(super) fn machine(name: &str) -> Key {
     Key::new(&kinds::NODE, None, name)
@@ -217,6 +287,25 @@ pub(super) fn shell(words: &[&str]) -> String {
         if word.contains(' ') { format!("\"{word}\"") } else { (*word).to_owned() }
     };
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// What its controller says about the rollout.
+const REFUSAL: &str = "{.status.conditions[?(@.type==\"Progressing\")].message}";
+
+pub(super) fn refusal(deployment: &Value) -> &str {
+    let conditions = deployment.pointer("/status/conditions").and_then(Value::as_array);
+    let progress =
+        conditions.into_iter().flatten().find(|condition| condition["type"] == "Progressing");
+    progress.and_then(|condition| condition["message"].as_str()).unwrap_or_default()
+}
+
+/// When the operator touched it.
+const TOUCH: &str = "{.metadata.annotations.changemanagement\\.openshift\\.io/nudged-at}";
+
+fn touch(deployment: &Value) -> &str {
+    let noted =
+        deployment.pointer("/metadata/annotations").and_then(|all| all.get(names::NUDGED_AT));
+    noted.and_then(Value::as_str).unwrap_or_default()
 }
 
 fn policy() -> Value {
@@ -275,6 +364,8 @@ mod tests {
                 Act::Set(at) => format!("$ tidegate sandbox clock set {at}\n"),
                 Act::Speed(speed) => format!("$ tidegate sandbox clock speed {speed}\n"),
                 Act::Order(name) => format!("$ kubectl annotate node {name} --overwrite"),
+                Act::Image(wanted) => format!("$ {}\n", set_image(wanted)),
+                Act::Read(path, _) => format!("$ {}\n", get(path)),
                 Act::Apply(_) | Act::Patch(_) | Act::Until(_) => continue,
             };
             assert!(readme.contains(&command), "README.md lacks {command}");
