@@ -5,7 +5,7 @@
 //! judged, and held or begun like any other. It begins by one write with a permit (GATE-7) that takes the wish away as well, so nothing that
 //! is sent twice begins twice; the server judges that write by the gates which hold the room, as it judges everybody's.
 //!
-//! What has begun is recorded where those look who hold its nodes ([`begun`]).
+//! What has begun is recorded where those look who hold its nodes (`begun`).
 //!
 //! Nothing is told in the status of `ClusterVersion`: definitions that do not know our fields would drop them. The status of each gate tells
 //! what waits and what stands in its way, and events of the control plane tell what became of a wish.
