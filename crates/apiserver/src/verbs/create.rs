@@ -54,9 +54,8 @@ pub(crate) fn insert(
     let generated =
         meta::name(&object).is_empty() && !meta::text(&object, "generateName").is_empty();
     if generated {
-        let base: String = meta::text(&object, "generateName").chars().take(58).collect();
-        let suffix = call.state.ids.suffix();
-        meta::set(&mut object, "name", format!("{base}{suffix}"));
+        let name = generate_name(call, &object);
+        meta::set(&mut object, "name", name);
     }
     let name = meta::name(&object).to_owned();
     let uid = call.state.ids.uid();
@@ -99,6 +98,24 @@ pub(crate) fn insert(
         return Ok(dry(&stored_form));
     }
     Ok(call.state.commit(&ty.shelf, Happening::Added, &mut stored_form))
+}
+
+/// How many names the real server makes up before it gives up.
+const GENERATED_NAMES: usize = 8;
+
+/// A name that begins with `generateName`. Five letters repeat sooner than one thinks (after a few thousand objects, one time in two),
+/// so a name that is taken is followed by another.
+fn generate_name(call: &mut Call<'_>, object: &Value) -> String {
+    let base: String = meta::text(object, "generateName").chars().take(58).collect();
+    let shelf = call.kind.ty.shelf.clone();
+    let mut key = (meta::namespace(object).to_owned(), String::new());
+    for _ in 0..GENERATED_NAMES {
+        key.1 = format!("{base}{}", call.state.ids.suffix());
+        if call.state.store.get(&shelf, &key).is_none() {
+            break;
+        }
+    }
+    key.1
 }
 
 /// What would have been stored.

@@ -312,3 +312,19 @@ fn generated_names_follow_the_seed() {
     assert!(name.starts_with("w-") && name.len() == 7, "{name}");
     assert_eq!(name, names());
 }
+
+#[test]
+fn generated_name_that_is_taken_is_followed_by_another() {
+    let second_name = |first: &str| {
+        let server = server();
+        assert_eq!(post(&server, WIDGETS, &widget(first, 1)).0, 201);
+        let mut object = widget("", 1);
+        object["metadata"] = json!({"generateName": "w-"});
+        let (code, made) = post(&server, WIDGETS, &object);
+        assert_eq!(code, 201, "{made}");
+        made["metadata"]["name"].as_str().unwrap().to_owned()
+    };
+    // The seed decides which name comes next: taken once, it must not be an error.
+    let next = second_name("a");
+    assert_ne!(second_name(&next), next);
+}
