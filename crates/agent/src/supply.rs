@@ -110,7 +110,8 @@ fn unusable(error: &CallError) -> Option<SupplyError> {
         | CallError::Lost(_)
         | CallError::Late(_)
         | CallError::Stale { .. }
-        | CallError::Unchanged => return None,
+        | CallError::Unchanged
+        | CallError::Diverted => return None,
     };
     Some(SupplyError::Unusable(why))
 }

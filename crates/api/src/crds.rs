@@ -10,7 +10,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::names;
-use crate::schema::{GATES, Kind, Role, Scope};
+use crate::schema::{GATES, Kind, RECORDS, Role, Scope};
 
 /// Formats that an API server checks. Ours beyond these are said by patterns and rules.
 const SERVED_FORMATS: &[&str] = &["int32", "int64", "date", "date-time"];
@@ -50,9 +50,10 @@ pub fn definition(kind: &Kind) -> Value {
     })
 }
 
-/// Nobody writes a status of a freeze: the server reads what its author says (OVR-5).
+/// Nobody writes a status of a freeze: the server reads what its author says (OVR-5). What happened has none.
 fn subresources(kind: &Kind) -> Value {
     match kind.role {
+        Role::Part if is_record(kind) => json!({}),
         Role::Freeze => json!({}),
         Role::Policy | Role::Gated { .. } | Role::Part | Role::Override | Role::Guardrail => {
             json!({"status": {}})
@@ -64,6 +65,9 @@ fn subresources(kind: &Kind) -> Value {
 fn columns(kind: &Kind) -> Value {
     if is_gate(kind) {
         return gate_columns();
+    }
+    if is_record(kind) {
+        return record_columns();
     }
     if kind.role == Role::Freeze {
         return freeze_columns();
@@ -244,8 +248,23 @@ fn guardrail_columns() -> Value {
     columns.into()
 }
 
+/// From which entry on: what a page holds is read by a verb and not in a column.
+fn record_columns() -> Value {
+    json!([
+        {"name": "From Entry", "type": "integer", "jsonPath": ".spec.entries[0].number",
+         "description": "The number of its first entry"},
+        column("From", ".spec.entries[0].at", "When its first entry happened"),
+        {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp",
+         "description": "When it was created"},
+    ])
+}
+
 fn is_gate(kind: &Kind) -> bool {
     GATES.contains(kind)
+}
+
+fn is_record(kind: &Kind) -> bool {
+    RECORDS.contains(kind)
 }
 
 fn column(name: &str, path: &str, description: &str) -> Value {
@@ -260,11 +279,15 @@ fn keeping_unknown(kind: &Kind) -> Value {
         Role::Policy | Role::Override | Role::Guardrail => "/properties/spec",
         // Nobody judges them there. Whatever is left of a freeze without a mistyped field holds more, or longer, and kubectl names the field.
         Role::Freeze => return schema,
-        Role::Gated { .. } | Role::Part => "/properties/spec/properties/changeManagement",
+        Role::Gated { .. } | Role::Part => {
+            for stanza in ["changeManagement", "versionManagement"] {
+                let judged = format!("/properties/spec/properties/{stanza}");
+                schema.pointer_mut(&judged).into_iter().for_each(keep_unknown);
+            }
+            return schema;
+        }
     };
-    if let Some(part) = schema.pointer_mut(judged) {
-        keep_unknown(part);
-    }
+    schema.pointer_mut(judged).into_iter().for_each(keep_unknown);
     schema
 }
 

@@ -118,10 +118,11 @@ pub struct ClusterChangeFreezeSpec {
 #[schemars(extend("x-tidegate-rules" = part_rules()))]
 pub struct FrozenPart {
     /// What is frozen: `Deployments`, `StatefulSets` or `DaemonSets` (their rollouts), `HelmReleases` (installs, upgrades and rollbacks by
-    /// Helm), `Applications` (syncs by Argo CD), `KuredLock` (the lock that a node takes before kured reboots it), `MachineDeployments` (their rollouts by Cluster API), `MachineConfigPools` (nodes of pools other than the masters) or `ClusterVersion` (the control plane, and with it its
-    /// nodes).
+    /// Helm), `Applications` (syncs by Argo CD), `KuredLock` (the lock that a node takes before kured reboots it), `MachineDeployments`, `KubeadmControlPlanes` or `ClusterTopologies` (their rollouts by Cluster API), `HostedClusters` or `NodePools` (releases of hosted clusters), `InstallPlans` (installs and upgrades by the
+    /// Operator Lifecycle Manager), `UpgradePlans` (nodes that the system-upgrade-controller upgrades), `FluxRevisions` (what Flux fetched), `KarpenterDisruption` (nodes that Karpenter replaces or
+    /// removes), `MachineConfigPools` (nodes of pools other than the masters), `ClusterVersion` (the control plane, and with it its nodes) or `Custom` (what `rooms` of your own hold; of a `ClusterChangeFreeze` alone).
     pub what: Frozen,
-    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the `MachineDeployment`, the pool. What `selector` matches is frozen too; without both,
+    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the `MachineDeployment`, the plan, the source, the pool. What `selector` matches is frozen too; without both,
     /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), inner(length(min = 1, max = 253)))]
@@ -131,6 +132,14 @@ pub struct FrozenPart {
     /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<LabelSelector>,
+    /// Of `Custom`, which rooms of your own, by their names in the values of the chart (`changeGates.custom`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(min = 1, max = 16),
+        inner(length(max = 40), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))
+    )]
+    #[schemars(extend("x-kubernetes-list-type" = "set"))]
+    pub rooms: Option<Vec<String>>,
 }
 
 /// What can be frozen by name: every room, and what carries a stanza of ours in the cluster.
@@ -152,6 +161,24 @@ pub enum Frozen {
     KuredLock,
     /// Rollouts of `MachineDeployments` of Cluster API.
     MachineDeployments,
+    /// Installs and upgrades by the Operator Lifecycle Manager.
+    InstallPlans,
+    /// Nodes that the system-upgrade-controller upgrades.
+    UpgradePlans,
+    /// New revisions that Flux fetched.
+    FluxRevisions,
+    /// Nodes that Karpenter replaces or removes.
+    KarpenterDisruption,
+    /// Rollouts of control planes of Cluster API.
+    KubeadmControlPlanes,
+    /// Rollouts of clusters of Cluster API by their topology.
+    ClusterTopologies,
+    /// Updates of hosted control planes.
+    HostedClusters,
+    /// Rollouts of hosted nodes.
+    NodePools,
+    /// What rooms of somebody's own hold.
+    Custom,
     /// The nodes of pools other than the masters.
     MachineConfigPools,
     /// The control plane, and with it its nodes (CV-2).
@@ -172,30 +199,40 @@ fn ends_after_it_begins() -> Value {
 
 fn team_rules() -> Value {
     json!([ends_after_it_begins(), {
-        "rule": "!has(self.holds) || !self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion'])",
-        "message": "MachineConfigPools and ClusterVersion belong to the cluster: a ClusterChangeFreeze freezes them",
+        "rule": "!has(self.holds) || !self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion', 'KarpenterDisruption'])",
+        "message": "MachineConfigPools, ClusterVersion and KarpenterDisruption belong to the cluster: a ClusterChangeFreeze freezes them",
+        "fieldPath": ".holds",
+    }, {
+        "rule": "!has(self.holds) || !self.holds.exists(hold, hold.what == 'Custom')",
+        "message": "Custom rooms belong to the platform: a ClusterChangeFreeze freezes them by name, and a ChangeFreeze without holds freezes everything",
         "fieldPath": ".holds",
     }])
 }
 
 fn platform_rules() -> Value {
     json!([ends_after_it_begins(), {
-        "rule": "!has(self.namespaceSelector) || !has(self.holds) || !self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion'])",
-        "message": "MachineConfigPools and ClusterVersion are in no namespace: freeze them without namespaceSelector",
+        "rule": "!has(self.namespaceSelector) || !has(self.holds) || !self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion', 'KarpenterDisruption'])",
+        "message": "MachineConfigPools, ClusterVersion and KarpenterDisruption are in no namespace: freeze them without namespaceSelector",
         "fieldPath": ".namespaceSelector",
     }])
 }
 
 fn part_rules() -> Value {
     json!([
+        crate::reach::rules::custom_rule(),
         {
             "rule": "self.what != 'ClusterVersion' || !has(self.names)",
             "message": "there is one ClusterVersion: leave names out",
             "fieldPath": ".names",
         },
         {
-            "rule": "!(self.what in ['MachineConfigPools', 'ClusterVersion']) || !has(self.selector)",
-            "message": "selector is for what runs in namespaces: choose MachineConfigPools by names",
+            "rule": "!(self.what in ['MachineConfigPools', 'ClusterVersion', 'KarpenterDisruption']) || !has(self.selector)",
+            "message": "selector is for what runs in namespaces: choose MachineConfigPools by names, and KarpenterDisruption by those of its NodePools",
+            "fieldPath": ".selector",
+        },
+        {
+            "rule": "!(self.what in ['HostedClusters', 'NodePools']) || !has(self.selector)",
+            "message": "choose hosted clusters and their node pools by names: where they begin by marks, freezes know no labels of theirs",
             "fieldPath": ".selector",
         },
         {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     freeze, gated, guardrail,
     machine::{self, disruption},
-    names, overrides, policy, reach,
+    names, overrides, policy, reach, record,
     schema::{Kind, Role, Scope, System, schema_of},
 };
 
@@ -159,8 +159,29 @@ pub const APPLICATION: Kind = target(8, "Application", "argoproj.io/v1alpha1", "
 pub const MACHINE_DEPLOYMENT: Kind =
     target(9, "MachineDeployment", "cluster.x-k8s.io/v1beta1", "md");
 
+/// What the system-upgrade-controller does to nodes.
+pub const UPGRADE_PLAN: Kind = target(11, "Plan", "upgrade.cattle.io/v1", "plan");
+
+/// A control plane of Cluster API. Of the versions that it is served in, every release since has this one.
+pub const KUBEADM_CONTROL_PLANE: Kind =
+    target(12, "KubeadmControlPlane", "controlplane.cluster.x-k8s.io/v1beta1", "kcp");
+
+/// A cluster of Cluster API. Of the versions that it is served in, every release since has this one.
+pub const CLUSTER: Kind = target(13, "Cluster", "cluster.x-k8s.io/v1beta1", "cl");
+
 /// What holds a configuration of hosted nodes.
 pub const CONFIG_MAP: Kind = target(10, "ConfigMap", "v1", "cm");
+
+/// A page of the history. The operator writes it, and no decision reads it (HIST-1).
+pub const CHANGE_RECORD: Kind = Kind {
+    rank: 11,
+    name: names::CHANGE_RECORD,
+    api_version: names::API_VERSION,
+    scope: Scope::Namespaced,
+    short_name: "crec",
+    role: Role::Part,
+    schema: || &CHANGE_RECORD_SCHEMA,
+};
 
 const APPS: &str = "apps/v1";
 
@@ -286,6 +307,7 @@ static CLUSTER_CHANGE_OVERRIDE_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<overrides::ClusterChangeOverride>);
 static CHANGE_GUARDRAIL_SCHEMA: LazyLock<Value> =
     LazyLock::new(schema_of::<guardrail::ChangeGuardrail>);
+static CHANGE_RECORD_SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<record::ChangeRecord>);
 // Built into every server, which judges it better than anybody else.
 static NODE_SCHEMA: LazyLock<Value> = LazyLock::new(anything);
 static NAMESPACE_SCHEMA: LazyLock<Value> = LazyLock::new(anything);

@@ -16,5 +16,7 @@ pub mod names;
 pub mod overrides;
 pub mod policy;
 pub mod reach;
+pub mod record;
 pub mod schema;
 pub mod stanza;
+pub mod version_management;

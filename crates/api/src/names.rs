@@ -63,6 +63,9 @@ pub const CLUSTER_CHANGE_OVERRIDE: &str = "ClusterChangeOverride";
 /// What the platform demands of what people write about when things change (GRD-1).
 pub const CHANGE_GUARDRAIL: &str = "ChangeGuardrail";
 
+/// A page of the history: what happened, one entry after the other (HIST-1).
+pub const CHANGE_RECORD: &str = "ChangeRecord";
+
 /// Condition of a policy: it meets every guardrail that selects it (GRD-6). It is there while one does.
 pub const GUARDRAILS_MET: &str = "GuardrailsMet";
 
@@ -161,6 +164,8 @@ pub const INITIATED_OUTSIDE_WINDOW: &str = "InitiatedOutsideWindow";
 
 /// Reason of [`INITIATED_OUTSIDE_WINDOW`] when it is so.
 pub const GATE_SHUT: &str = "GateShut";
+/// The reason of `ChangesPaused` where the windows of the cluster that a pool belongs to hold it (D4-1).
+pub const CLUSTER_CONSTRAINT: &str = "ClusterConstraint";
 
 /// Condition of the control plane, and reason of an event: pools will stand in the way of the update that is wished for, because their kubelets
 /// will be too old for it (CV-3). It appears with the first such update; its message begins with the instant at which it would start.
@@ -187,6 +192,10 @@ pub const ACCEPTED_RELEASE: &str = "changemanagement.openshift.io/accepted-relea
 /// Annotation on a `NodePool`: the mark, a JSON object that names the release and the configuration which were let begin (HOST-1, GATE-16).
 /// Whoever hands templates to Cluster API follows it.
 pub const ACCEPTED_CONFIG: &str = "changemanagement.openshift.io/accepted-config";
+
+/// Annotation on the `ClusterVersion` inside a hosted cluster: of which `HostedCluster` it is a projection, and the gates of that and of its `NodePools`,
+/// as a JSON object (HOST-2). Whoever runs hosted clusters writes it; nobody outside ever reads it.
+pub const PROJECTED: &str = "changemanagement.openshift.io/projected";
 
 /// Annotation on what waited for a gate: when the operator last touched it, so that its controller looks again (RCH-4, GATE-16).
 pub const NUDGED_AT: &str = "changemanagement.openshift.io/nudged-at";

@@ -14,12 +14,38 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::meta::{Condition, ObjectMeta};
+
+mod exclusion;
+
+pub use exclusion::{Exclusion, MOST_RECURRING};
 
 /// A duration as Kubernetes writes them, down to milliseconds: a rule can see those, and refuses what is not whole seconds. The number
 /// of digits keeps the sum where it can be computed.
 pub(crate) const DURATION: &str = "^([0-9]{1,8}([.][0-9]{1,3})?(h|m|s)|[0-9]{1,11}ms)+$";
+
+/// How long a window or an exclusion may be (TIME-8). A text that the pattern refuses is not judged further: an interpreter's words about it
+/// would help nobody.
+fn duration_rules() -> Value {
+    json!([
+        {
+            "rule": format!(
+                "!self.matches('{DURATION}') || \
+                 (duration(self) > duration('0s') && duration(self) <= duration('8784h'))"
+            ),
+            "message": "duration must be longer than none and at most 366 days (8784h)",
+        },
+        {
+            "rule": format!(
+                "!self.matches('{DURATION}') || \
+                 (timestamp('1970-01-01T00:00:00Z') + duration(self)).getMilliseconds() == 0"
+            ),
+            "message": "duration must be whole seconds",
+        },
+    ])
+}
 
 /// Says when material changes may be initiated in this cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -86,10 +112,11 @@ pub enum Strategy {
     Unknown,
 }
 
-/// Recurring windows, and the days that are excluded from them.
+/// Recurring windows, and what is excluded from them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
+#[schemars(extend("x-tidegate-rules" = exclusion::schedule_rules()))]
 pub struct MaintenanceSchedule {
     /// The IANA time zone of all dates and times of day here, such as `Europe/Berlin`. UTC if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,7 +130,7 @@ pub struct MaintenanceSchedule {
     /// permitted; if there are no exclusions either, nothing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permit: Option<Permit>,
-    /// Days on which nothing may be initiated, whatever `permit` says.
+    /// Days and times in which nothing may be initiated, whatever `permit` says. Each entry has one form: dates, instants, or a recurrence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1000))]
     pub exclude: Option<Vec<Exclusion>>,
@@ -129,23 +156,7 @@ pub struct Permit {
         "format" = "go-duration",
         "pattern" = DURATION,
         "maxLength" = 64,
-        // A text that the pattern refuses is not judged further: an interpreter's words about it would help nobody.
-        "x-tidegate-rules" = [
-            {
-                "rule": format!(
-                    "!self.matches('{DURATION}') || \
-                     (duration(self) > duration('0s') && duration(self) <= duration('8784h'))"
-                ),
-                "message": "duration must be longer than none and at most 366 days (8784h)",
-            },
-            {
-                "rule": format!(
-                    "!self.matches('{DURATION}') || \
-                     (timestamp('1970-01-01T00:00:00Z') + duration(self)).getMilliseconds() == 0"
-                ),
-                "message": "duration must be whole seconds",
-            },
-        ],
+        "x-tidegate-rules" = duration_rules(),
     ))]
     pub duration: Option<String>,
     /// The time of day at which a window closes, `HH:MM`; on the next day if it is not after `startTime`. Excludes `duration`.
@@ -154,7 +165,7 @@ pub struct Permit {
     pub end_time: Option<String>,
 }
 
-/// The days on which a window opens. `frequency` names the one stanza that is given with it.
+/// The days on which a window opens, or an exclusion begins. `frequency` names the one stanza that is given with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
@@ -394,29 +405,6 @@ pub enum Month {
     #[serde(other)]
     #[schemars(skip)]
     Unknown,
-}
-
-/// Whole days on which nothing may be initiated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-#[schemars(extend("x-tidegate-rules" = [{
-    "rule": "!has(self.untilDate) || self.untilDate > self.fromDate",
-    "message": "untilDate must be after fromDate",
-    "fieldPath": ".untilDate",
-}]))]
-pub struct Exclusion {
-    /// The first excluded day, `YYYY-MM-DD`.
-    #[schemars(extend("format" = "date", "pattern" = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))]
-    pub from_date: String,
-    /// The day on which the exclusion is over, `YYYY-MM-DD`; it is not excluded itself. One day after `fromDate` if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "date", "pattern" = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))]
-    pub until_date: Option<String>,
-    /// Why, for people; shown wherever the exclusion is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 1024))]
-    pub reason: Option<String>,
 }
 
 /// What the controller found.

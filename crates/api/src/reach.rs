@@ -5,25 +5,17 @@
 //!
 //! Which write a room holds stands in the table of rooms of the core; here is what people may write about it.
 
-mod rules;
+pub(crate) mod rules;
+mod status;
+
+pub use status::{GateStatus, HoldStatus, MOST_PENDING, MOST_WINDOWS, PendingChange, Window};
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    meta::{Condition, ObjectMeta},
-    policy::Behavior,
-    stanza::Stanza,
-};
-
-/// How many windows a status holds at most: more would make each look at them dearer, and 64 of a nightly window last two months without
-/// any operator.
-pub const MOST_WINDOWS: usize = 64;
-
-/// How many of the changes that wait a status names; all are counted.
-pub const MOST_PENDING: usize = 20;
+use crate::{meta::ObjectMeta, stanza::Stanza};
 
 /// Holds changes in its namespace until they may be initiated. It only ever restricts: every gate that selects something must permit it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -192,14 +184,16 @@ pub enum PolicyKind {
 pub struct Hold {
     /// What is held: `Deployments`, `StatefulSets` or `DaemonSets` (their rollouts), `HelmReleases` (installs, upgrades and rollbacks by
     /// Helm), `Applications` (syncs by Argo CD), `KuredLock` (the lock that a node takes before kured reboots it), `MachineConfigPools` (nodes
-    /// that the machine-config-operator of OpenShift changes, other than the masters), `ClusterVersion` (updates of the control plane of OpenShift)
-    /// or `MachineDeployments` (their rollouts by Cluster API).
+    /// that the machine-config-operator of OpenShift changes, other than the masters), `ClusterVersion` (updates of the control plane of OpenShift),
+    /// `MachineDeployments`, `KubeadmControlPlanes` or `ClusterTopologies` (their rollouts by Cluster API), `HostedClusters` or `NodePools` (releases of a stock `HyperShift`), `InstallPlans` (installs and upgrades by the Operator Lifecycle
+    /// Manager), `UpgradePlans` (nodes that the system-upgrade-controller upgrades), `FluxRevisions` (what Flux fetched) `KarpenterDisruption` (nodes
+    /// that Karpenter replaces or removes) or `Custom` (what `rooms` of your own hold; of a `ClusterChangeGate` alone).
     pub what: What,
     /// How: `Queue` (everybody may say what they want, and its first act waits) or `Refuse` (who says what they want is refused). What
     /// the room offers first, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<Way>,
-    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the pool, the `MachineDeployment`. What `selector` matches is held too; without both, all.
+    /// Which, by name: of the workload, the release, the `Application`, the `DaemonSet` of kured, the pool (of Karpenter the `NodePool`), the `MachineDeployment`, the plan, the source. What `selector` matches is held too; without both, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64), inner(length(min = 1, max = 253)))]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
@@ -207,11 +201,19 @@ pub struct Hold {
     /// Which, by label: of the pod template of a `Deployment`, else of the object itself. What `names` lists is held too; without both, all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<LabelSelector>,
-    /// What passes although the gate is shut: of `HelmReleases`, `Rollback` and `FirstInstall`.
+    /// What passes although the gate is shut: of `HelmReleases`, `Rollback` and `FirstInstall`; of `FluxRevisions`, `FirstInstall`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 8))]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
     pub allow: Option<Vec<Allow>>,
+    /// Of `Custom`, which rooms of your own, by their names in the values of the chart (`changeGates.custom`). `names` and `selector` choose among what they hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(min = 1, max = 16),
+        inner(length(max = 40), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))
+    )]
+    #[schemars(extend("x-kubernetes-list-type" = "set"))]
+    pub rooms: Option<Vec<String>>,
 }
 
 /// What a room is called.
@@ -237,6 +239,24 @@ pub enum What {
     ClusterVersion,
     /// Rollouts of `MachineDeployments` of Cluster API.
     MachineDeployments,
+    /// Installs and upgrades by the Operator Lifecycle Manager.
+    InstallPlans,
+    /// Nodes that the system-upgrade-controller upgrades.
+    UpgradePlans,
+    /// New revisions that Flux fetched.
+    FluxRevisions,
+    /// Nodes that Karpenter replaces or removes.
+    KarpenterDisruption,
+    /// Rollouts of control planes of Cluster API.
+    KubeadmControlPlanes,
+    /// Rollouts of clusters of Cluster API by their topology.
+    ClusterTopologies,
+    /// Updates of hosted control planes by a stock `HyperShift`.
+    HostedClusters,
+    /// Rollouts of hosted nodes by a stock `HyperShift`.
+    NodePools,
+    /// What rooms of somebody's own hold.
+    Custom,
     /// Written by something newer than this build; lowers to a problem and a closed gate.
     #[serde(other)]
     #[schemars(skip)]
@@ -321,10 +341,41 @@ pub const OFFERS: &[Offer] = &[
         ways: &[QUEUE],
         allows: &[],
     },
+    // What somebody approves is refused; what is approved by itself waits with whoever would create it.
+    Offer { what: What::InstallPlans, name: "InstallPlans", ways: &[REFUSE], allows: &[] },
+    Offer { what: What::UpgradePlans, name: "UpgradePlans", ways: &[QUEUE], allows: &[] },
+    Offer {
+        what: What::FluxRevisions,
+        name: "FluxRevisions",
+        ways: &[QUEUE],
+        allows: &[(Allow::FirstInstall, "FirstInstall")],
+    },
+    Offer {
+        what: What::KarpenterDisruption,
+        name: KARPENTER_DISRUPTION,
+        ways: &[QUEUE],
+        allows: &[],
+    },
+    Offer {
+        what: What::KubeadmControlPlanes,
+        name: "KubeadmControlPlanes",
+        ways: &[REFUSE],
+        allows: &[],
+    },
+    Offer {
+        what: What::ClusterTopologies,
+        name: "ClusterTopologies",
+        ways: &[REFUSE],
+        allows: &[],
+    },
+    Offer { what: What::HostedClusters, name: "HostedClusters", ways: &[REFUSE], allows: &[] },
+    Offer { what: What::NodePools, name: "NodePools", ways: &[REFUSE], allows: &[] },
+    Offer { what: What::Custom, name: "Custom", ways: &[REFUSE], allows: &[] },
 ];
 
 const MACHINE_CONFIG_POOLS: &str = "MachineConfigPools";
 const CLUSTER_VERSION: &str = "ClusterVersion";
+const KARPENTER_DISRUPTION: &str = "KarpenterDisruption";
 
 /// What becomes of a first write that a gate does not permit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -432,111 +483,4 @@ pub enum LabelOperator {
     Exists,
     /// It is not there.
     DoesNotExist,
-}
-
-/// What the controller found, and what the API server reads.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct GateStatus {
-    /// The generation of the specification that this was computed from. While it lags, the gate holds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub observed_generation: Option<i64>,
-    /// Whether changes may be initiated now, and what comes next.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub behavior: Option<Behavior>,
-    /// When the gate is open, in order, from the window that is open or comes next. The API server compares its own clock with these.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = MOST_WINDOWS))]
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub windows: Vec<Window>,
-    /// Until when the windows are known; from then on the gate holds. Absent if they are known for all time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "date-time"))]
-    pub computed_until: Option<String>,
-    /// What was found for each room.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 16))]
-    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["what"]))]
-    pub holds: Vec<HoldStatus>,
-    /// What waits, the first twenty.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = MOST_PENDING))]
-    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub pending: Vec<PendingChange>,
-    /// How much waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pending_count: Option<i64>,
-    /// How much is held, whether or not something of it waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub targets: Option<i64>,
-    /// The conditions `Ready`, `ChangesPaused`, `ChangesPending` and `Enforced`. Unless `Ready` is true, the gate holds.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 32))]
-    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
-    pub conditions: Vec<Condition>,
-}
-
-/// A span of time in which the gate is open.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct Window {
-    /// When it opens; absent if it has always been open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "date-time"))]
-    pub start_time: Option<String>,
-    /// When it closes, which is the first instant at which it is shut; absent if it never does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "date-time"))]
-    pub end_time: Option<String>,
-}
-
-/// What was found for one room.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct HoldStatus {
-    /// The room.
-    #[schemars(length(max = 64))]
-    pub what: String,
-    /// How much of it is held, whether or not something of it waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub targets: Option<i64>,
-    /// How much of it waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pending: Option<i64>,
-    /// Since when the API server has been seen refusing first writes of this room, each time that somebody tried; absent if it was not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "date-time"))]
-    pub proven: Option<String>,
-    /// Why nothing of it is counted, or why nobody touches what waits; absent if nothing is wrong.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 1024))]
-    pub message: Option<String>,
-}
-
-/// A change that waits for the gate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(deny_unknown_fields)]
-pub struct PendingChange {
-    /// The kind of what is to change.
-    #[schemars(length(max = 63))]
-    pub kind: String,
-    /// Its namespace.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 63))]
-    pub namespace: Option<String>,
-    /// Its name.
-    #[schemars(length(max = 253))]
-    pub name: String,
-    /// Since when it waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("format" = "date-time"))]
-    pub since: Option<String>,
-    /// What would change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 1024))]
-    pub change: Option<String>,
 }

@@ -7,7 +7,7 @@ use std::{cmp::Ordering, fmt, sync::LazyLock};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
-use crate::{kinds, stanza};
+use crate::{kinds, stanza, version_management};
 
 /// Whether objects of a kind live in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +166,8 @@ static FOREIGN: LazyLock<Value> = LazyLock::new(kinds::anything);
 
 // Made once and when first asked for.
 static STANZA: LazyLock<Value> = LazyLock::new(schema_of::<stanza::Stanza>);
+static VERSION_MANAGEMENT: LazyLock<Value> =
+    LazyLock::new(schema_of::<version_management::VersionManagement>);
 
 /// Every kind of policy, in the order they are shown.
 pub const KINDS: &[Kind] =
@@ -197,6 +199,9 @@ pub const OVERRIDES: &[Kind] = &[kinds::CHANGE_OVERRIDE, kinds::CLUSTER_CHANGE_O
 /// What the others must be like (GRD-1).
 pub const GUARDRAILS: &[Kind] = &[kinds::CHANGE_GUARDRAIL];
 
+/// What happened, page by page (HIST-1).
+pub const RECORDS: &[Kind] = &[kinds::CHANGE_RECORD];
+
 /// Where what lives in namespaces lives: their labels say which of them a freeze chooses.
 pub const NAMESPACES: &[Kind] = &[kinds::NAMESPACE];
 
@@ -210,6 +215,10 @@ pub const TARGETS: &[Kind] = &[
     kinds::STATEFUL_SET,
     kinds::DAEMON_SET,
     kinds::APPLICATION,
+    kinds::MACHINE_DEPLOYMENT,
+    kinds::UPGRADE_PLAN,
+    kinds::KUBEADM_CONTROL_PLANE,
+    kinds::CLUSTER,
 ];
 
 /// The kind under change management of this name, if there is one.
@@ -240,6 +249,11 @@ pub fn kind_named(name: &str) -> Option<&'static Kind> {
 /// The schema of the stanza, which is the same on every gated kind.
 pub fn stanza() -> &'static Value {
     &STANZA
+}
+
+/// The schema of the stanza as an earlier design writes it (D4-1).
+pub fn version_management() -> &'static Value {
+    &VERSION_MANAGEMENT
 }
 
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {

@@ -145,7 +145,7 @@
   }
 
   // ---- Keys.
-  const go = { n: '/', c: '/calendar', r: '/resources', p: '/policies', w: '/gates' };
+  const go = { n: '/', c: '/calendar', r: '/resources', o: '/pools', p: '/policies', i: '/what-if', w: '/gates', h: '/history' };
   let pressed = '';
   addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -61,3 +61,12 @@ pub(crate) fn see(path: &str) -> Reply {
     response.headers_mut().insert(header::LOCATION, place);
     response
 }
+
+/// A text that is kept as a file and never shown as a page. The name is ours.
+pub(crate) fn download(name: &'static str, text: String) -> Reply {
+    let mut response = reply(StatusCode::OK, "text/plain; charset=utf-8", text);
+    let kept = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
+    let kept = kept.unwrap_or(HeaderValue::from_static("attachment"));
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, kept);
+    response
+}

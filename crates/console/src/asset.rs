@@ -1,5 +1,8 @@
 //! What does every page bring along? One stylesheet and one script, as they stand in `assets/`.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use sha2::{Digest as _, Sha256};
+
 /// The stylesheet.
 pub(crate) const STYLE: &str = include_str!("../assets/console.css");
 
@@ -8,6 +11,12 @@ pub(crate) const SCRIPT: &str = include_str!("../assets/console.js");
 
 /// The sign of the console, for tabs.
 pub(crate) const SIGN: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#0e2029" d="M2 3h4v18H2zM18 3h4v18h-4zM6 8h12v3H6z"/><path fill="#1a93a8" d="M6 15c2-2 4-2 6 0s4 2 6 0v6H6z"/></svg>"##;
+
+/// What a file may do that is mailed: show itself, with the stylesheet that stands in it, and nothing else.
+pub(crate) fn mailed_policy() -> String {
+    let digest = STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
+    format!("default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'")
+}
 
 #[cfg(test)]
 mod tests {

@@ -20,6 +20,7 @@ use tidegate_core::cluster::{
     kinds::{self, Listed, Row},
     snapshot::Snapshot,
 };
+use tokio::sync::Semaphore;
 use views::{now::Now, status::Rows};
 
 use crate::{
@@ -44,6 +45,8 @@ struct Shared {
     dial: Option<Dial>,
     tempo: Tempo,
     kept: Mutex<Kept>,
+    /// Forecasts are made one at a time: each may take a core for seconds.
+    forecasts: Arc<Semaphore>,
 }
 
 /// What was last worked out.
@@ -94,10 +97,7 @@ pub enum Turned {
 impl Desk {
     /// A desk at a cluster whose clock is this one. Nothing is known until [`Desk::watch`] runs.
     pub fn new(cluster: Cluster, clock: Arc<dyn Clock>, place: impl Into<String>) -> Self {
-        // Configurations are large, and no page shows them.
-        let unshown = [&kinds::MACHINE_CONFIG.kind, &kinds::MACHINE_CONFIGURATION.kind];
-        let observed: Vec<&'static Row> =
-            kinds::ALL.iter().copied().filter(|row| !unshown.contains(&&row.kind)).collect();
+        let observed: Vec<&'static Row> = kinds::ALL.to_vec();
         let caches = Arc::new(Caches::of(observed));
         let kept = Mutex::new(Kept { changes: caches.changes(), board: None });
         let shared = Shared {
@@ -109,6 +109,7 @@ impl Desk {
             dial: None,
             tempo: Tempo::default(),
             kept,
+            forecasts: Arc::new(Semaphore::new(1)),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -153,12 +154,19 @@ impl Desk {
     pub async fn settle(&self, at_most: Duration) {
         let mut changes = self.shared.caches.changes();
         let settled = async {
-            while !self.reading(self.now()).unread.is_empty() {
+            while self.is_unheard() {
                 changes.changed().await;
             }
         };
         // What is not read by then is said on every page.
         let _ = tokio::time::timeout(at_most, settled).await;
+    }
+
+    /// Whether there is a kind that the API server has said nothing about.
+    fn is_unheard(&self) -> bool {
+        let store = self.shared.caches.store();
+        let mut observed = self.shared.caches.observed().iter();
+        observed.any(|row| store.listed(row) == Listed::Unknown)
     }
 
     /// Asks the API server what time it is, where that is whose clock counts.
@@ -196,6 +204,16 @@ impl Desk {
     /// The first instant at which something opens, shuts, begins or ends.
     pub(crate) fn next_edge(&self) -> Option<Instant> {
         self.board(self.now()).until
+    }
+
+    /// Whoever makes a forecast takes a place here.
+    pub(crate) fn forecasts(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.shared.forecasts)
+    }
+
+    /// Everything that is known, as it is now: for work that takes longer than the watches should wait.
+    pub(crate) fn cluster_as_seen(&self) -> Snapshot {
+        self.shared.caches.store().snapshot().clone()
     }
 
     /// Shows what is known to somebody.
@@ -237,7 +255,10 @@ impl Desk {
     fn reading(&self, at: Instant) -> Reading {
         let store = self.shared.caches.store();
         let told = self.shared.caches.observed().iter().filter(|row| row.role != Role::Part);
-        let mut reading = Reading::default();
+        let parts = [&kinds::NODE, &kinds::MACHINE_CONFIG].into_iter();
+        let unknown = |row: &&Row| !matches!(store.listed(row), Listed::Known | Listed::Absent);
+        let lacking = parts.filter(unknown).map(|row| row.name).collect();
+        let mut reading = Reading { lacking, ..Reading::default() };
         let mut oldest = Duration::ZERO;
         for row in told {
             match store.listed(row) {

@@ -13,9 +13,12 @@ mod clock;
 mod deed;
 mod desk;
 mod draw;
+mod forecast;
 mod guard;
 mod live;
 mod page;
+mod record;
+mod report;
 mod route;
 mod serve;
 mod session;
@@ -25,6 +28,7 @@ mod view;
 pub use self::{
     clock::TheirClock,
     desk::{Desk, Dial, Turned},
+    report::Report,
     serve::serve,
     session::{Chance, Doors},
 };

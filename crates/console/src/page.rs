@@ -5,11 +5,14 @@ pub(crate) mod deeds;
 pub(crate) mod door;
 pub(crate) mod frame;
 pub(crate) mod gates;
+pub(crate) mod history;
 pub(crate) mod now;
 pub(crate) mod policies;
+pub(crate) mod pool;
 pub(crate) mod resource;
 pub(crate) mod resources;
 mod rows;
+pub(crate) mod what_if;
 
 use http::StatusCode;
 use maud::{Markup, html};
@@ -42,8 +45,11 @@ pub(crate) enum Here {
     Now,
     Calendar,
     Resources,
+    Pools,
     Policies,
+    WhatIf,
     Gates,
+    History,
     Elsewhere,
 }
 

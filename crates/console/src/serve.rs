@@ -14,12 +14,15 @@ use crate::{
     asked::{Asked, Fields, back},
     asset, deed,
     desk::{Desk, Turned},
+    forecast,
     guard::{self, Names, Refusal},
     live::{self, Live},
     page::{self, Page},
+    record::{self, Records},
     route::{self, Route, What, Who},
     session::{Doors, Session},
     shown::{shown, whole},
+    view::View,
 };
 
 /// What a form may be long.
@@ -163,10 +166,38 @@ impl Office {
             What::Freeze | What::Override | What::End => {
                 Ok(deed::form(&self.desk, &session, route.what, asked).await)
             }
+            What::Forecast => {
+                self.desk.ask_the_time().await;
+                let outcome = forecast::ask(&self.desk, asked).await;
+                let page = |view: &View<'_>| page::what_if::page(view, asked, &outcome);
+                Ok(self.desk.look(&session, |view| whole(view, asked, page(view))))
+            }
+            What::History => {
+                self.desk.ask_the_time().await;
+                let records = record::read(self.desk.cluster()).await;
+                let page = |view: &View<'_>| page::history::page(view, asked, &records);
+                Ok(self.desk.look(&session, |view| whole(view, asked, page(view))))
+            }
+            What::Lines => Ok(self.lines(&session, asked).await),
             _ => {
                 self.desk.ask_the_time().await;
                 Ok(self.desk.look(&session, |view| whole(view, asked, shown(view, asked))))
             }
+        }
+    }
+
+    /// The entries of the history that were asked for, as a file.
+    async fn lines(&self, session: &Session, asked: &Asked) -> Reply {
+        let lines = match record::read(self.desk.cluster()).await {
+            Records::Read(record) => {
+                self.desk.look(session, |view| page::history::lines(view, asked, &record))
+            }
+            Records::Off => Err("nothing is recorded: the history is switched off".to_owned()),
+            Records::Unread(why) => Err(why),
+        };
+        match lines {
+            Ok(lines) => answer::download("history.jsonl", lines),
+            Err(why) => self.desk.look(session, |view| whole(view, asked, Page::missing(&why))),
         }
     }
 

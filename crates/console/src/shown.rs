@@ -18,6 +18,7 @@ pub(crate) fn shown(view: &View<'_>, asked: &Asked) -> Page {
         Some(What::Calendar) => page::calendar::page(view, asked),
         Some(What::Resources) => page::resources::page(view, asked),
         Some(What::Resource) => page::resource::page(view, asked),
+        Some(What::Pools) => page::pool::page(view, asked),
         Some(What::Policies) => page::policies::page(view, asked),
         Some(What::Gates) => page::gates::page(view, asked),
         _ => Page::missing("no page is called that"),

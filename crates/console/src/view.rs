@@ -36,6 +36,8 @@ pub(crate) struct Reading {
     pub(crate) unread: Vec<&'static str>,
     /// The kinds that the person may not list.
     pub(crate) refused: Vec<&'static str>,
+    /// The kinds that nodes and their configurations are of, and that are not known: what is said of pools is not true without them.
+    pub(crate) lacking: Vec<&'static str>,
     /// Since when the API server has not confirmed what is known, if that is long.
     pub(crate) stale_since: Option<Instant>,
 }

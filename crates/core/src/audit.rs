@@ -381,7 +381,10 @@ fn group(written: &str) -> &str {
 
 fn is_marked(room: &Room, object: &Value) -> bool {
     let labels = object.pointer("/metadata/labels");
-    room.marked.is_none_or(|(key, value)| labels.is_some_and(|labels| labels[key] == value))
+    room.marked.is_none_or(|(key, value)| {
+        let found = labels.and_then(|labels| labels.get(key));
+        found.is_some_and(|found| value.is_none_or(|value| *found == value))
+    })
 }
 
 fn shown(place: &Place<'_>) -> String {

@@ -7,3 +7,4 @@ pub mod begun;
 pub mod doors;
 pub mod movers;
 pub mod probes;
+pub mod proposal;

@@ -8,4 +8,6 @@ pub mod key;
 pub mod nearest;
 pub mod patch;
 pub mod problem;
+pub(crate) mod sha256;
 pub mod shape;
+pub(crate) mod terms;

@@ -24,11 +24,13 @@ use crate::{
         stanza::{Form, Gating, SeenStanza, StanzaReading, form},
         strategy,
         verdict::Verdict,
+        version::VersionManaged,
     },
 };
 
 pub mod action;
 pub mod change;
+mod constraint;
 pub mod enforced;
 pub mod explain;
 mod layers;
@@ -41,8 +43,9 @@ pub mod refusal;
 mod what_if;
 pub mod words;
 
+use constraint::Constraint;
 pub(crate) use layers::TeamFreezes;
-use layers::{Frozen, Opening, Within};
+use layers::{Frozen, Opening, Share, Within};
 pub(crate) use permit::Proof;
 pub use permit::{Basis, Hold, Permit};
 pub use what_if::{Real, Supposed, WhatIf};
@@ -87,9 +90,16 @@ pub struct Gate<R = Real> {
     stanza: TimeSet,
     form: Form,
     policy: Option<Arc<SeenPolicy>>,
+    /// What the stanza means, if it is spelled as an earlier design does (D4-1).
+    version: Option<Arc<VersionManaged>>,
+    /// The cluster whose windows it lies within (D4-1).
+    constraint: Option<Arc<Constraint>>,
     doubt: Option<Doubt>,
     origin: Option<Origin>,
     freezes: Vec<Frozen>,
+    shares: Vec<Share>,
+    /// When freezes that each hold some of its rooms hold all of them together.
+    together: TimeSet,
     openings: Vec<Opening>,
     within: Vec<Within>,
     team_freezes: TeamFreezes,
@@ -134,6 +144,7 @@ fn made(seen: &SeenStanza, named: Option<&Key>, policy: Option<&Arc<SeenPolicy>>
         StanzaReading::Absent => return Gate::plain(TimeSet::always(), Form::NoStanza),
         StanzaReading::Unusable(problems) => return Gate::unusable(problems),
         StanzaReading::Usable(stanza) => stanza,
+        StanzaReading::Version(read) => return Gate::versioned(Arc::clone(read)),
     };
     let form = match form(stanza, seen.gating) {
         Ok(form) => form,
@@ -150,7 +161,8 @@ fn made(seen: &SeenStanza, named: Option<&Key>, policy: Option<&Arc<SeenPolicy>>
     };
     let set = match form {
         Form::NoStanza | Form::Permissive => TimeSet::always(),
-        Form::Unusable | Form::Restrictive => TimeSet::never(),
+        // Spelled otherwise, and made above.
+        Form::Unusable | Form::Restrictive | Form::Version => TimeSet::never(),
         Form::ByPolicy => named.unwrap_or_else(TimeSet::never),
         Form::PermissiveUntil(until) => {
             TimeSet::before(until).union(named.unwrap_or_else(TimeSet::never))
@@ -196,9 +208,13 @@ impl Gate {
             stanza: set,
             form,
             policy: None,
+            version: None,
+            constraint: None,
             doubt: None,
             origin: None,
             freezes: Vec::new(),
+            shares: Vec::new(),
+            together: TimeSet::never(),
             openings: Vec::new(),
             within: Vec::new(),
             team_freezes: TeamFreezes::Kept,
@@ -286,6 +302,9 @@ impl<R> Gate<R> {
             (None, None) => without,
         };
         match self.form {
+            Form::Version => {
+                self.version.as_ref().map_or(Strategy::Restrictive, |read| read.strategy(at))
+            }
             Form::NoStanza | Form::Permissive => Strategy::Permissive,
             Form::Unusable | Form::Restrictive => Strategy::Restrictive,
             Form::PermissiveUntil(until) if at < until => Strategy::Permissive,
@@ -299,6 +318,7 @@ impl<R> Gate<R> {
     pub fn doubt_at(&self, at: Instant) -> Option<&Doubt> {
         let mut unclear = self.frozen_at(at).filter_map(|(_, doubt)| doubt);
         let beside = || self.within.iter().find_map(|within| within.doubt.as_ref());
+        let beside = || beside().or_else(|| self.constraint_doubt_at(at));
         unclear.next().or_else(beside).or_else(|| self.own_doubt_at(at))
     }
 
@@ -307,13 +327,13 @@ impl<R> Gate<R> {
         if self.own.contains(at) && !self.stanza.contains(at) {
             return None;
         }
-        self.stanza_doubt_at(at)
+        self.stanza_doubt_at(at).or_else(|| self.constraint_doubt_at(at))
     }
 
     /// The same of the stanza, whatever lies above it.
     pub(crate) fn stanza_doubt_at(&self, at: Instant) -> Option<&Doubt> {
         match self.form {
-            Form::NoStanza | Form::Permissive | Form::Restrictive => None,
+            Form::NoStanza | Form::Permissive | Form::Restrictive | Form::Version => None,
             // Permitted until then whatever the policy is.
             Form::PermissiveUntil(until) if at < until => None,
             // Paused now, and nobody knows when that ends.
@@ -343,6 +363,9 @@ impl<R> Gate<R> {
         if self.shut_by(at).is_some() {
             return names::GATE_SHUT;
         }
+        if self.constrained_at(at).is_some() {
+            return names::CLUSTER_CONSTRAINT;
+        }
         if self.override_at(at).is_some() {
             return names::OVERRIDDEN;
         }
@@ -354,6 +377,7 @@ impl<R> Gate<R> {
             | Form::ByPolicy
             | Form::Permissive
             | Form::Restrictive
+            | Form::Version
             | Form::PermissiveUntil(_)
             | Form::RestrictiveUntil(_) => {
                 strategy::row(self.strategy(at)).map_or("Restrictive", |row| row.name)
@@ -364,7 +388,7 @@ impl<R> Gate<R> {
     /// Whether the stanza sets a policy that it names aside at an instant.
     pub fn overrides(&self, at: Instant) -> bool {
         let forced = match self.form {
-            Form::NoStanza | Form::Unusable | Form::ByPolicy => false,
+            Form::NoStanza | Form::Unusable | Form::ByPolicy | Form::Version => false,
             Form::Permissive | Form::Restrictive => true,
             Form::PermissiveUntil(until) | Form::RestrictiveUntil(until) => at < until,
         };

@@ -17,7 +17,7 @@ use crate::{
     policy::{freeze::SeenFreeze, verdict::Verdict},
     reach::{
         policies::{PARAMETERS, Parameter},
-        rooms::{ROOMS, Room},
+        rooms::{Room, known},
         selector::Selects,
         selects::{Asked, names_room, selects},
     },
@@ -93,7 +93,7 @@ fn holder(snapshot: &Snapshot, row: &'static Row, document: &Value) -> Option<Ho
         }
     };
     let holds = document.pointer("/spec/holds").and_then(Value::as_array);
-    let rooms = ROOMS.iter().filter(|room| match (holds, &time) {
+    let rooms = known().filter(|room| match (holds, &time) {
         (None, Time::Freeze(_)) => true,
         (None, Time::Gate(_)) => false,
         (Some(holds), _) => holds.iter().any(|hold| hold["what"] == room.name_of()),

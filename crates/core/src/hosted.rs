@@ -2,6 +2,7 @@
 
 pub mod hash;
 pub mod pool;
+pub mod project;
 pub mod skew;
 
 use pool::SeenNodePool;

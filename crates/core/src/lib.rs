@@ -34,6 +34,7 @@ pub mod document;
 pub mod drain;
 pub mod gate;
 pub mod held;
+pub mod history;
 pub mod hosted;
 pub mod node;
 pub mod policy;

@@ -47,6 +47,7 @@ pub mod membership;
 pub mod merge;
 mod pending;
 pub mod prune;
+pub mod queue;
 mod refusal;
 pub mod render;
 mod report;

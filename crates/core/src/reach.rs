@@ -9,6 +9,7 @@
 //! - GATE-7: the server judges by its own fresh stamps ([`fresh`]), with nothing of ours alive.
 
 pub mod called;
+pub mod custom;
 pub mod fresh;
 pub mod held;
 pub mod policies;

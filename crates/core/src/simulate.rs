@@ -7,7 +7,8 @@
 //! - POOL-1: a node that was begun finishes, whatever the window does, even after the period.
 //! - CV-1: an update of the control plane starts with its gate, goes on to its masters whatever the window does, and workers follow.
 //! - CV-3: pools that will be too far behind for one are told, with the day.
-//! - HOST-1: of hosted nodes only the start is told; nobody here knows how long they take.
+//! - HOST-1: of hosted nodes only the start is told; nobody here knows how long they take. Nodes that a release of their control plane would leave too
+//!   far behind, or that are ahead of it, are told with it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,6 +27,7 @@ use crate::{
 pub mod chance;
 mod clock;
 mod course;
+mod hosted;
 pub mod path;
 mod pool;
 mod start;
@@ -132,6 +134,8 @@ pub struct Single {
     pub starts: Option<Instant>,
     /// Why it does not start at once, or at all; why it may, if it does.
     pub reason: String,
+    /// Whether something else than its gate keeps it from starting (HOST-1).
+    pub is_stopped: bool,
 }
 
 /// What would happen to a cluster.
@@ -146,7 +150,7 @@ pub fn simulate(cluster: &Snapshot, settings: &Settings) -> Forecast {
     let others = cluster
         .gated()
         .filter(|gated| gated.pool.is_none() && !gated.pending.is_empty())
-        .map(|gated| single(gated, &cluster.gate(gated), (updates.as_ref(), settings)));
+        .map(|gated| single((cluster, gated), &cluster.gate(gated), (updates.as_ref(), settings)));
     let begun = cluster.control_plane().and_then(|version| version.pending.begun.first());
     Forecast {
         others: others.collect(),
@@ -157,27 +161,42 @@ pub fn simulate(cluster: &Snapshot, settings: &Settings) -> Forecast {
     }
 }
 
+/// When a gate lets something begin; none if not in the period.
+fn opens(gate: &Gate, settings: &Settings) -> Option<Instant> {
+    let start = settings.range.start;
+    let open = gate.set().state(start);
+    let opens = if open.inside { Some(start) } else { open.until };
+    opens.filter(|opens| *opens < settings.range.end)
+}
+
 fn single(
-    gated: &SeenGated,
+    (cluster, gated): (&Snapshot, &SeenGated),
     gate: &Gate,
     (updates, settings): (Option<&Updates>, &Settings),
 ) -> Single {
     let start = settings.range.start;
-    let open = gate.set().state(start);
     let object = gated.identity.key.object();
     let hop = updates.filter(|updates| updates.object == object).and_then(|all| all.hops.first());
     let starts = match hop {
         // More than its gate is in the way of an update.
-        Some(hop) => hop.started,
-        None if open.inside => Some(start),
-        None => open.until,
+        Some(hop) => hop.started.filter(|started| *started < settings.range.end),
+        None => opens(gate, settings),
     };
-    Single {
-        object,
-        waiting: gate::words::each(&gated.pending.waiting),
-        starts: starts.filter(|starts| *starts < settings.range.end),
-        reason: gate::explain::sentence(gate, start),
-    }
+    let in_the_way = hosted::in_the_way(cluster, gated, settings);
+    let is_stopped = !in_the_way.is_empty();
+    let sentence = gate::explain::sentence(gate, start);
+    let why = in_the_way.join("; ");
+    let reason = match starts {
+        _ if !is_stopped => sentence,
+        Some(due) if due > start => {
+            format!("its gate opens at {due}, and it does not start then: {why}")
+        }
+        Some(_) => format!("its gate is open, and it does not start: {why}"),
+        None => format!("{sentence}; and it would not start if it were open: {why}"),
+    };
+    let starts = starts.filter(|_| !is_stopped);
+    let waiting = gate::words::each(&gated.pending.waiting);
+    Single { object, waiting, starts, reason, is_stopped }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! how it goes: metrics computed when they are asked for, and health that is tied to progress. [`node_config`] answers new nodes.
 
 pub mod draining;
+pub mod history;
 pub mod metrics;
 pub mod node_config;
 pub mod proof;

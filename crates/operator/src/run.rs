@@ -30,6 +30,7 @@ use tokio::{
 
 use crate::{
     draining,
+    history::Recorder,
     node_config::NodeConfig,
     proof::{self, rooms::Trials},
     serve::Scraped,
@@ -57,6 +58,8 @@ pub struct Settings {
     pub probes: Option<String>,
     /// Whether it starts changes of hosted clusters (HOST-1).
     pub hosted: HostedClusters,
+    /// The namespace in which it records what happens to what is in none; none if it records nothing (HIST-1).
+    pub history: Option<String>,
 }
 
 /// Whether an operator stands for election.
@@ -86,6 +89,7 @@ impl Settings {
             updates: Updates::Watched,
             probes: None,
             hosted: HostedClusters::Watched,
+            history: None,
         }
     }
 
@@ -270,6 +274,19 @@ impl Operator {
                 "whoever tries what gates and freezes hold"
             });
         }
+        if let Some(home) = settings.history.clone() {
+            let recorder = Recorder {
+                cluster: cluster.clone(),
+                caches: Arc::clone(&view.caches),
+                leadership: view.leadership.clone(),
+                home,
+                pools: view.pools(),
+            };
+            parts.spawn(async move {
+                recorder.run().await;
+                "whoever records what happens"
+            });
+        }
         let looking = targets::run(cluster.clone(), Arc::clone(&view.caches), tempo);
         parts.spawn(async move {
             looking.await;
@@ -347,10 +364,10 @@ fn observed(controllers: &[Controller]) -> Vec<&'static Row> {
 }
 
 impl View {
-    /// Whether it rolls configurations out to nodes: only then it looks at what they are made of. Whoever only records what has begun looks at
-    /// nodes too.
+    /// Whether it rolls configurations out to nodes: only then it looks at what a change of them disrupts. Whoever only records what has begun looks
+    /// at nodes and their configurations too.
     pub(crate) fn rolls_out(&self) -> bool {
-        self.caches.observed().iter().any(|row| row.kind == kinds::MACHINE_CONFIG.kind)
+        self.caches.observed().iter().any(|row| row.kind == kinds::MACHINE_CONFIGURATION.kind)
     }
 
     fn pools(&self) -> Pools {

@@ -13,6 +13,7 @@ mod suite {
     mod freezes;
     mod gates;
     mod guardrails;
+    mod history;
     mod holds;
     mod hosted;
     mod kinds;
@@ -28,4 +29,5 @@ mod suite {
     mod stop;
     mod unread;
     mod updates;
+    mod version;
 }

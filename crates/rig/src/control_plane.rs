@@ -148,40 +148,49 @@ impl ControlPlane {
         Ok(())
     }
 
-    /// Looks until `ready`, a program ends, or patience does.
     async fn wait_for(
         &mut self,
         awaited: &'static str,
         ready: impl AsyncFn() -> bool,
     ) -> Result<(), StartError> {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if timeout(Duration::from_secs(5), ready()).await.unwrap_or(false) {
-                return Ok(());
-            }
-            let mut failed = None;
-            for (index, program) in self.programs.iter_mut().enumerate() {
-                if let Some(status) = program.ended()? {
-                    failed = Some((index, format!("ended with {status}")));
-                }
-            }
-            if failed.is_none() && Instant::now() >= deadline {
-                let index = self.programs.iter().position(|program| program.name() == awaited);
-                let what = format!("was not ready after {} s", PATIENCE.as_secs());
-                failed = index.map(|index| (index, what));
-            }
-            if let Some((index, what)) = failed {
-                self.folder.disable_cleanup(true);
-                let program = &self.programs[index];
-                return Err(StartError::NotReady {
-                    program: program.name(),
-                    what,
-                    folder: self.folder.path().display().to_string(),
-                    last_lines: program.last_lines(20),
-                });
-            }
-            sleep(BETWEEN_LOOKS).await;
+        wait_for(&mut self.programs, &mut self.folder, awaited, ready).await
+    }
+}
+
+/// Looks until `ready`, a program ends, or patience does.
+pub(crate) async fn wait_for(
+    programs: &mut [Kept],
+    folder: &mut TempDir,
+    awaited: &'static str,
+    ready: impl AsyncFn() -> bool,
+) -> Result<(), StartError> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if timeout(Duration::from_secs(5), ready()).await.unwrap_or(false) {
+            return Ok(());
         }
+        let mut failed = None;
+        for (index, program) in programs.iter_mut().enumerate() {
+            if let Some(status) = program.ended()? {
+                failed = Some((index, format!("ended with {status}")));
+            }
+        }
+        if failed.is_none() && Instant::now() >= deadline {
+            let index = programs.iter().position(|program| program.name() == awaited);
+            let what = format!("was not ready after {} s", PATIENCE.as_secs());
+            failed = index.map(|index| (index, what));
+        }
+        if let Some((index, what)) = failed {
+            folder.disable_cleanup(true);
+            let program = &programs[index];
+            return Err(StartError::NotReady {
+                program: program.name(),
+                what,
+                folder: folder.path().display().to_string(),
+                last_lines: program.last_lines(20),
+            });
+        }
+        sleep(BETWEEN_LOOKS).await;
     }
 }
 
@@ -210,7 +219,7 @@ async fn holds_lease(leases: &Api<Lease>) -> bool {
 }
 
 /// Ports nobody listens on now. All are held until the last is found, so that they differ.
-fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
+pub(crate) fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
     let mut ports = [0; N];
     let mut held = Vec::new();
     for port in &mut ports {

@@ -7,9 +7,11 @@
 mod account;
 pub mod browser;
 mod cluster;
+mod cluster_api;
 mod control_plane;
 mod embedded;
 mod helm;
+pub mod infrastructure;
 mod keep;
 mod lent;
 mod module;
@@ -20,6 +22,7 @@ pub mod suite;
 mod users;
 
 pub use cluster::{ClientError, Cluster, Server};
+pub use cluster_api::{ClusterApi, Running};
 pub use control_plane::{ControlPlane, Controllers, StartError};
 pub use embedded::Embedded;
 pub use helm::{Helm, Refused};

@@ -88,6 +88,42 @@ pub(crate) const OPENSHIFT: Module = Module {
     patience: "a few seconds",
 };
 
+/// The manager of Cluster API: clusters, machines and all that is between them, with the definitions that it serves.
+pub(crate) const CLUSTER_API: Module = Module {
+    name: "cluster-api",
+    instead: "TIDEGATE_CLUSTER_API",
+    go_mod: include_str!("../cluster-api/go.mod"),
+    go_sum: include_str!("../cluster-api/go.sum"),
+    versioned: "sigs.k8s.io/cluster-api",
+    programs: &[("cluster-api", "sigs.k8s.io/cluster-api")],
+    files: &[
+        (
+            "clusterresourcesetbindings.yaml",
+            "config/crd/bases/addons.cluster.x-k8s.io_clusterresourcesetbindings.yaml",
+        ),
+        (
+            "clusterresourcesets.yaml",
+            "config/crd/bases/addons.cluster.x-k8s.io_clusterresourcesets.yaml",
+        ),
+        ("clusterclasses.yaml", "config/crd/bases/cluster.x-k8s.io_clusterclasses.yaml"),
+        ("clusters.yaml", "config/crd/bases/cluster.x-k8s.io_clusters.yaml"),
+        ("machinedeployments.yaml", "config/crd/bases/cluster.x-k8s.io_machinedeployments.yaml"),
+        ("machinedrainrules.yaml", "config/crd/bases/cluster.x-k8s.io_machinedrainrules.yaml"),
+        ("machinehealthchecks.yaml", "config/crd/bases/cluster.x-k8s.io_machinehealthchecks.yaml"),
+        ("machinepools.yaml", "config/crd/bases/cluster.x-k8s.io_machinepools.yaml"),
+        ("machines.yaml", "config/crd/bases/cluster.x-k8s.io_machines.yaml"),
+        ("machinesets.yaml", "config/crd/bases/cluster.x-k8s.io_machinesets.yaml"),
+        ("ipaddressclaims.yaml", "config/crd/bases/ipam.cluster.x-k8s.io_ipaddressclaims.yaml"),
+        ("ipaddresses.yaml", "config/crd/bases/ipam.cluster.x-k8s.io_ipaddresses.yaml"),
+        (
+            "extensionconfigs.yaml",
+            "config/crd/bases/runtime.cluster.x-k8s.io_extensionconfigs.yaml",
+        ),
+    ],
+    stamps: |version| format!(" -X sigs.k8s.io/cluster-api/version.gitVersion={version}"),
+    patience: "five minutes or more",
+};
+
 /// Without these a server built from modules calls itself v0.0.0-master, and kubectl warns of skew.
 fn kubernetes_stamps(version: &str) -> String {
     let mut parts = version.trim_start_matches('v').split('.');
@@ -147,6 +183,11 @@ impl Module {
             self.build_into(&place)?;
         }
         Ok(place.join("bin"))
+    }
+
+    /// The names of the files that are taken out of the module.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.files.iter().map(|(name, _)| *name)
     }
 
     /// Names the programs: the start of the SHA-256 of `go.sum`.
@@ -270,7 +311,7 @@ fn toolchain_runs() -> bool {
 }
 
 /// Progress goes past the test runner's capture: whoever waits five minutes shall see why.
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "rig: {line}");
 }
 
@@ -281,7 +322,10 @@ mod tests {
     #[test]
     fn versions_are_read_from_the_modules() {
         let openshift = (OPENSHIFT, "v0.0.0-20251015095338-264e80a2b6e7");
-        for (module, version) in [(CONTROL_PLANE, "v1.36.3"), (HELM, "v4.3.1"), openshift] {
+        let cluster_api = (CLUSTER_API, "v1.13.4");
+        for (module, version) in
+            [(CONTROL_PLANE, "v1.36.3"), (HELM, "v4.3.1"), openshift, cluster_api]
+        {
             assert_eq!(module.version(), version);
             assert_eq!(module.go_version(), "1.26.0");
             assert_eq!(module.digest().len(), 16);

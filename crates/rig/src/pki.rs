@@ -34,16 +34,7 @@ pub(crate) struct Pki {
 impl Pki {
     /// Makes all keys and writes them into `folder`: `ca.crt`, `server.crt`, `server.key`, `tokens.key`, `tokens.pub`, `users.csv`.
     pub(crate) fn create(folder: &Path) -> Result<Pki, PkiError> {
-        let authority_key = KeyPair::generate()?;
-        let mut authority = CertificateParams::new(Vec::<String>::new())?;
-        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let authority_pem = authority.self_signed(&authority_key)?.pem();
-        let authority = Issuer::new(authority, authority_key);
-
-        let server_key = KeyPair::generate()?;
-        let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
-        let server = CertificateParams::new(names)?.signed_by(&server_key, &authority)?;
-
+        let authority_pem = write_serving(folder, "server.crt", "server.key")?;
         let tokens = User::ALL
             .into_iter()
             .map(|user| Ok((user, random_token()?)))
@@ -57,13 +48,31 @@ impl Pki {
 
         let tokens_key = KeyPair::generate()?;
         fs::write(folder.join("ca.crt"), &authority_pem)?;
-        fs::write(folder.join("server.crt"), server.pem())?;
-        fs::write(folder.join("server.key"), server_key.serialize_pem())?;
         fs::write(folder.join("tokens.key"), tokens_key.serialize_pem())?;
         fs::write(folder.join("tokens.pub"), tokens_key.public_key_pem())?;
         fs::write(folder.join("users.csv"), rows.join("\n"))?;
         Ok(Pki { authority_pem, tokens })
     }
+}
+
+/// Writes a certificate for the loopback address and its key, and gives back the authority that signed it, which nobody keeps.
+pub(crate) fn write_serving(
+    folder: &Path,
+    certificate: &str,
+    key: &str,
+) -> Result<String, PkiError> {
+    let authority_key = KeyPair::generate()?;
+    let mut authority = CertificateParams::new(Vec::<String>::new())?;
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority_pem = authority.self_signed(&authority_key)?.pem();
+    let authority = Issuer::new(authority, authority_key);
+
+    let server_key = KeyPair::generate()?;
+    let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
+    let server = CertificateParams::new(names)?.signed_by(&server_key, &authority)?;
+    fs::write(folder.join(certificate), server.pem())?;
+    fs::write(folder.join(key), server_key.serialize_pem())?;
+    Ok(authority_pem)
 }
 
 fn random_token() -> Result<String, PkiError> {

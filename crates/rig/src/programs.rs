@@ -52,6 +52,14 @@ pub enum Missing {
         /// The variable that would do instead.
         instead: &'static str,
     },
+    /// A program of ours would have to be reached by a server that is not ours.
+    #[error(
+        "no {name} beside a lent cluster, whose API server cannot reach it\nhint: unset TIDEGATE_USE_KUBECONFIG"
+    )]
+    Lent {
+        /// What would be reached.
+        name: &'static str,
+    },
     /// There is no browser.
     #[error(
         "no browser: there is no chromium on the PATH, and TIDEGATE_BROWSER names none\nhint: on Debian: apt install chromium"

@@ -14,6 +14,7 @@ use std::{
 use crate::{
     browser::Browser,
     cluster::Cluster,
+    cluster_api::ClusterApi,
     control_plane::{ControlPlane, Controllers, StartError},
     embedded::Embedded,
     helm::Helm,
@@ -120,6 +121,27 @@ pub fn with_openshift(name: &str, suite: impl FnOnce(&[String])) {
             };
             suite(&["clusterversions.yaml", "machineconfigpools.yaml"].map(text));
         }
+        Err(missing) if may_leave_out() => leave_out(name, &left_out, &missing),
+        Err(missing) => panic!("{name}: {}", chain(&missing)),
+    }
+}
+
+/// Runs `suite` with the pinned Cluster API, or leaves it out where there is none, and where the server is one that somebody lent: it could not
+/// reach the manager.
+///
+/// # Panics
+/// When Cluster API is missing where it must run, or cannot be built.
+#[expect(clippy::panic, reason = "called from tests, whose way to fail is a panic")]
+pub fn with_cluster_api(name: &str, suite: impl FnOnce(&ClusterApi)) {
+    let left_out = left_out_file(name);
+    let _ = fs::remove_file(&left_out);
+    let found = if uses_lent_cluster() {
+        Err(Missing::Lent { name: "cluster-api" })
+    } else {
+        ClusterApi::find(|name| env::var_os(name))
+    };
+    match found {
+        Ok(cluster_api) => suite(&cluster_api),
         Err(missing) if may_leave_out() => leave_out(name, &left_out, &missing),
         Err(missing) => panic!("{name}: {}", chain(&missing)),
     }

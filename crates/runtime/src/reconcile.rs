@@ -52,6 +52,7 @@ mod fresh;
 mod hold;
 mod standing;
 
+pub use act::send;
 use decide::Panicked;
 use ended::{Trouble, digest};
 use execute::{Hands, Phase, Took, Unknown};
@@ -78,6 +79,8 @@ pub struct Reconciler {
     written: BTreeMap<Key, u64>,
     /// Since when plans wait that are carried out a little apart from each other, as the instant at which each is due.
     postponed: BTreeMap<Key, tokio::time::Instant>,
+    /// When plans were last carried out that are kept apart from the last of their kind.
+    counted: BTreeMap<Key, tokio::time::Instant>,
     writing: FuturesUnordered<BoxFuture<'static, Took>>,
     looked: Instant,
     /// What was last seen of whether the server refuses what nobody permitted.
@@ -132,6 +135,7 @@ impl Reconciler {
             standings: BTreeMap::new(),
             written: BTreeMap::new(),
             postponed: BTreeMap::new(),
+            counted: BTreeMap::new(),
             writing: FuturesUnordered::new(),
             looked,
             enforcement: Enforcement::default(),
@@ -232,6 +236,7 @@ impl Reconciler {
                 self.standings.remove(&key);
                 self.written.remove(&key);
                 self.postponed.remove(&key);
+                self.counted.remove(&key);
                 store.snapshot().naming(&key).cloned().for_each(|naming| self.queue.add(naming));
             }
         }
@@ -325,14 +330,15 @@ impl Reconciler {
         }
         let Some((plan, seen)) = self.decide(key) else { return self.queue.release(key) };
         if let Ok(plan) = &plan
-            && let Some(left) = self.left_of_spread(key, plan)
+            && let Some(left) =
+                self.left_of_spread(key, plan).or_else(|| self.left_until_apart(key, plan))
         {
             self.queue.release(key);
             self.queue.delay(key, left);
             return;
         }
         match plan {
-            Ok(Plan { actions, status: None, notes: _, wake, spread: _ }) if actions.is_empty() => {
+            Ok(Plan { actions, status: None, wake, .. }) if actions.is_empty() => {
                 tracing::debug!(object = %key, "up to date");
                 self.telemetry.reconciled(
                     key.kind().name,
@@ -380,6 +386,17 @@ impl Reconciler {
             return None;
         }
         Some(due - now)
+    }
+
+    /// How long a plan still waits that is kept apart from the last of its kind; none if it does not.
+    fn left_until_apart(&mut self, key: &Key, plan: &Plan) -> Option<Duration> {
+        let apart = plan.apart?;
+        let now = tokio::time::Instant::now();
+        let due = self.counted.get(key).map(|last| *last + apart).filter(|due| *due > now);
+        if due.is_none() {
+            self.counted.insert(key.clone(), now);
+        }
+        due.map(|due| due - now)
     }
 
     /// What has to be read before anything else is done about an object. What could not be read before a change, and is none of those that

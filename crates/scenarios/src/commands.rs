@@ -8,7 +8,7 @@ use tidegate_core::{
 };
 
 use super::{
-    control_plane, git,
+    control_plane, git, hosted,
     live::Live,
     machines,
     resources::{capital, resource, stanza_of},
@@ -76,6 +76,9 @@ pub(crate) async fn run(
         }
         ["pod" | "budget" | "ends" | "asks" | "drain" | "pods", ..] => {
             return workloads::run(&words, expected, live).await;
+        }
+        ["manage", "hosted"] | ["hypershift" | "hosted" | "want" | "projected" | "capi", ..] => {
+            return hosted::run(&words, live).await;
         }
         ["manage", "updates"]
         | ["cvo", "runs" | "plays" | "knows" | "says" | "is" | "goes" | "tries", ..]

@@ -13,6 +13,7 @@
 mod commands;
 mod control_plane;
 mod git;
+mod hosted;
 mod letters;
 mod live;
 mod machines;

@@ -1,6 +1,6 @@
 //! What does a script act on? A cluster, a clock, and an operator that can be stopped.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use api::{
     crds,
@@ -11,7 +11,7 @@ use api::{
 use http::Request;
 use kube::Client;
 use operator::{
-    Operator, Pools, Settings, Updates, View,
+    HostedClusters, Operator, Pools, Settings, Updates, View,
     rollout::{self, Given},
 };
 use rig::{Cluster, User};
@@ -38,6 +38,9 @@ pub(crate) const SHOP: &str = "shop";
 
 /// Who acts in a script, unless it says who.
 const WHO: &str = "administrator";
+
+/// What Cluster API was handed, by namespace and name of the pool: machines are counted, and not made.
+pub(crate) type Deployments = BTreeMap<String, Value>;
 
 /// Whether whoever installs releases does anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,9 @@ pub(crate) struct Live {
     cvo: Option<Follows>,
     /// Whether it does anything.
     installing: Installing,
+    /// Whether it lets changes of hosted clusters begin, and what whoever runs those has handed over; none if nobody plays that.
+    hosted: HostedClusters,
+    hypershift: Option<Deployments>,
     /// What scripts call rendered configurations, whose names tell nobody anything.
     letters: Letters,
 }
@@ -95,6 +101,8 @@ impl Live {
             updates: Updates::Watched,
             cvo: None,
             installing: Installing::GoesOn,
+            hosted: HostedClusters::Watched,
+            hypershift: None,
             letters: Letters::default(),
         };
         let ours = KINDS
@@ -152,6 +160,10 @@ impl Live {
             Updates::Started => settings.starting_updates(),
             Updates::Queued => settings.starting_queued_updates(),
         };
+        let settings = match self.hosted {
+            HostedClusters::Watched => settings,
+            HostedClusters::Started => settings.starting_hosted(),
+        };
         let client = self.wire.between(self.plain.clone(), self.clock.clone());
         let operator = Operator::new(client, Arc::new(self.clock.clone()), settings);
         let view = operator.view();
@@ -184,14 +196,18 @@ impl Live {
                 self.gone(&path).await;
             }
         }
-        for namespace in ["default", "clusters"] {
-            let path = format!("/apis/events.k8s.io/v1/namespaces/{namespace}/events");
+        // A hosted cluster has a namespace of its own.
+        let namespaces = self.ask("GET", "/api/v1/namespaces", &Value::Null).await.unwrap();
+        for namespace in namespaces["items"].as_array().into_iter().flatten() {
+            let name = namespace["metadata"]["name"].as_str().unwrap();
+            let path = format!("/apis/events.k8s.io/v1/namespaces/{name}/events");
             self.ask("DELETE", &path, &Value::Null).await.unwrap();
         }
         (self.written, self.counted, self.started) = (0, 0, false);
         (self.pools, self.letters) = (Pools::Watched, Letters::default());
         (self.updates, self.cvo) = (Updates::Watched, None);
         self.installing = Installing::GoesOn;
+        (self.hosted, self.hypershift) = (HostedClusters::Watched, None);
     }
 
     /// Deletes an object at once. Whoever collects garbage may have been faster.
@@ -261,6 +277,16 @@ impl Live {
     /// From here on the operator starts updates of the control plane too.
     pub(crate) fn manage_updates(&mut self) {
         self.updates = Updates::Started;
+    }
+
+    /// From here on the operator lets changes of hosted clusters begin too.
+    pub(crate) fn manage_hosted(&mut self) {
+        self.hosted = HostedClusters::Started;
+    }
+
+    /// Whoever runs hosted clusters.
+    pub(crate) fn hypershift(&mut self) -> &mut Option<Deployments> {
+        &mut self.hypershift
     }
 
     /// From here on somebody installs releases, who follows this.
@@ -471,10 +497,14 @@ impl Live {
     /// Every controller of the operator.
     fn controllers(&self) -> Vec<Controller> {
         let controllers = kinds::controllers(self.pools);
-        match self.updates {
+        let controllers = match self.updates {
             Updates::Watched => controllers,
             Updates::Started => kinds::starting_updates(controllers),
             Updates::Queued => kinds::starting_queued_updates(controllers),
+        };
+        match self.hosted {
+            HostedClusters::Watched => controllers,
+            HostedClusters::Started => kinds::starting_hosted(controllers),
         }
     }
 

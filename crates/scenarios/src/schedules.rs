@@ -2,9 +2,16 @@
 
 use serde_json::{Value, json};
 
+/// A policy of the cluster, or of a namespace: `clusters/weekly`.
 pub(crate) fn policy(name: &str, spec: &Value) -> Value {
-    json!({"apiVersion": api::names::API_VERSION, "kind": api::names::CHANGE_MANAGEMENT_POLICY,
-        "metadata": {"name": name}, "spec": spec})
+    let (kind, metadata) = match name.split_once('/') {
+        None => (api::names::CHANGE_MANAGEMENT_POLICY, json!({"name": name})),
+        Some((namespace, name)) => {
+            let metadata = json!({"namespace": namespace, "name": name});
+            (api::names::HOSTED_CHANGE_MANAGEMENT_POLICY, metadata)
+        }
+    };
+    json!({"apiVersion": api::names::API_VERSION, "kind": kind, "metadata": metadata, "spec": spec})
 }
 
 /// `Saturday,Sunday`, or `Saturday from 20:00 for 8h`, or `daily from 19:00`, or `the First Saturday`; each with `except 2025-03-08` or

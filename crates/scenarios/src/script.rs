@@ -1,6 +1,6 @@
 //! How is a script read and played? Line by line; what a command shows replaces the lines below it that begin with `|`.
 
-use super::{commands, control_plane, live::Live};
+use super::{commands, control_plane, hosted, live::Live};
 
 /// What a script is played for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,7 @@ pub(crate) async fn play(name: &str, written: &str, intent: Intent, live: &mut L
         let shown = commands::run(&said, &block, &expected, live).await;
         let shown = shown.unwrap_or_else(|wrong| panic!("{name}:{}: {line}: {wrong}", number + 1));
         control_plane::turn(live).await;
+        hosted::turn(live).await;
         let shown = live.letters().shorten(&shown);
         for line in shown.lines() {
             played.push_str(format!("| {line}").trim_end());

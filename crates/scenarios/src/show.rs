@@ -53,6 +53,9 @@ pub(crate) fn object(object: &Value) -> String {
             }
         }
     }
+    if let Some(told) = status.get("versionManagement").filter(|told| !told.is_null()) {
+        let _ = writeln!(shown, "versionManagement: {told}");
+    }
     for condition in status["conditions"].as_array().into_iter().flatten() {
         let _ = writeln!(
             shown,

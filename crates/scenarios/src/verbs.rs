@@ -60,6 +60,12 @@ async fn steered(
         Ok(patch) => patch,
         Err(refused) => return Ok(refusal(&refused)),
     };
+    let mut patch = patch;
+    let world = live.snapshot().await;
+    let waits = world.resource(&pool.key()).is_some_and(|seen| seen.stanza.waits_for_a_start());
+    if waits {
+        steer::assisted(&mut patch);
+    }
     live.change(&format!("mcp/{}", pool.name), "", &patch).await?;
     let target = patch.pointer("/spec/machineConfig/name").and_then(Value::as_str);
     Ok(format!("{} {goes} {}, as its gate permits\n", pool.object(), target.unwrap_or("nothing")))
@@ -76,7 +82,9 @@ async fn gated(
     let policy = seen.policy().and_then(|named| world.policy(&named).cloned());
     // As the verb does: a pool that names no policy has nothing to go back to but going on.
     let wanted = match wanted {
-        WantedStanza::Clear if seen.policy().is_none() => WantedStanza::Permissive,
+        WantedStanza::Clear if seen.policy().is_none() && !seen.stanza.is_version_managed() => {
+            WantedStanza::Permissive
+        }
         wanted => wanted,
     };
     let change = overriding::change(seen, policy.as_ref(), wanted, reason, live.now())?;

@@ -12,6 +12,7 @@ use crate::schedule::Schedule;
 use crate::window::{HIGH, LOW, Rhythm};
 
 mod decide;
+mod early;
 mod estimate;
 mod least;
 mod spans;
@@ -62,6 +63,8 @@ enum Kind {
     Complement(TimeSet),
     Union(TimeSet, TimeSet),
     Intersection(TimeSet, TimeSet),
+    /// Each stretch of at least so many seconds ends so many seconds before it did.
+    ClosedEarly(TimeSet, i64),
 }
 
 /// Whether an instant is inside, and until when that holds.
@@ -118,6 +121,8 @@ pub enum Parts<'a> {
     Union(&'a TimeSet, &'a TimeSet),
     /// What is inside both.
     Intersection(&'a TimeSet, &'a TimeSet),
+    /// This one without the end of its stretches.
+    ClosedEarly(&'a TimeSet),
 }
 
 impl TimeSet {
@@ -200,6 +205,7 @@ impl TimeSet {
             Kind::Complement(set) => Parts::Complement(set),
             Kind::Union(a, b) => Parts::Union(a, b),
             Kind::Intersection(a, b) => Parts::Intersection(a, b),
+            Kind::ClosedEarly(set, _) => Parts::ClosedEarly(set),
         }
     }
 
@@ -260,6 +266,7 @@ impl TimeSet {
             Kind::Complement(set) => !set.has(at),
             Kind::Union(a, b) => a.has(at) || b.has(at),
             Kind::Intersection(a, b) => a.has(at) && b.has(at),
+            Kind::ClosedEarly(set, cut) => early::has(set, *cut, at),
         }
     }
 
@@ -292,6 +299,7 @@ impl TimeSet {
             }
             Kind::Union(a, b) => forward_of_two(a, b, at, limit, Prevails::Inside),
             Kind::Intersection(a, b) => forward_of_two(a, b, at, limit, Prevails::Outside),
+            Kind::ClosedEarly(set, cut) => early::forward(set, *cut, at, limit),
         }
     }
 
@@ -328,6 +336,7 @@ impl TimeSet {
             }
             Kind::Union(a, b) => backward_of_two(a, b, at, limit, Prevails::Inside),
             Kind::Intersection(a, b) => backward_of_two(a, b, at, limit, Prevails::Outside),
+            Kind::ClosedEarly(set, cut) => early::backward(set, *cut, at, limit),
         }
     }
 
@@ -348,6 +357,14 @@ impl TimeSet {
             Kind::Schedule(schedule) => schedule.rhythm(),
             Kind::Complement(set) => set.rhythm(),
             Kind::Union(a, b) | Kind::Intersection(a, b) => a.rhythm().with(b.rhythm()),
+            // What is irregular decides about stretches that end after it, or began before it, and are short.
+            Kind::ClosedEarly(set, cut) => {
+                let rhythm = set.rhythm();
+                let widened = |(first, last): (i64, i64)| {
+                    (first.saturating_sub(*cut), last.saturating_add(*cut))
+                };
+                Rhythm { hull: rhythm.hull.map(widened), ..rhythm }
+            }
         }
     }
 }

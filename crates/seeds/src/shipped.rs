@@ -31,9 +31,12 @@ fn read() -> Vec<(&'static str, Value)> {
                 Some("ValidatingAdmissionPolicyBinding") => BINDINGS,
                 _ => continue,
             };
-            // Where updates begin by marks the chart renders nothing of the room that holds wishes of a stock OpenShift (CV-6).
+            // Where updates begin by marks the chart renders nothing of what holds wishes of a stock OpenShift, its nodes, and a stock HyperShift (CV-2, CV-6,
+            // HOST-1).
             let name = document["metadata"]["name"].as_str().unwrap_or_default();
-            if name.trim_end_matches("-warn").ends_with("-cluster-version") {
+            let stock =
+                ["-cluster-version", "-control-plane-nodes", "-hosted-clusters", "-node-pools"];
+            if stock.iter().any(|end| name.trim_end_matches("-warn").ends_with(end)) {
                 continue;
             }
             // A file that repeats what another has ships it once.

@@ -4,6 +4,7 @@
 //! One budget allows nothing: that of the ledger, whose only pod runs on a node of the pool `batch`, and so that pool cannot finish
 //! until somebody deals with it. All other pools roll.
 
+pub mod hosted;
 mod nodes;
 mod pools;
 mod workloads;

@@ -52,6 +52,14 @@ struct Refused {
     until: Instant,
 }
 
+/// What came of a look at a deployment.
+enum Steps {
+    /// Something was written.
+    Made,
+    /// Nothing is to be written, or nothing may be before this instant.
+    Wait(Option<Instant>),
+}
+
 impl Mover {
     /// Moves machines, for ever.
     pub(crate) async fn run(self) {
@@ -99,7 +107,15 @@ impl Mover {
             objects.map(|object| (*object).clone()).collect()
         };
         let (sets, machines) = (below(&self.sets), below(&self.machines));
+        let seen = Seen { deployment, sets: &sets, machines: &machines };
         let mut due = None;
+        if plan::is_on_delete(deployment) {
+            // HOST-4: a deletion is answered before its set makes up for it; where that is refused, the set does.
+            match self.steps(place, seen, refused, now).await {
+                Steps::Made => return Some(now.saturating_add(1)),
+                Steps::Wait(until) => due = until,
+            }
+        }
         for set in &sets {
             let own: Vec<&Value> = machines
                 .iter()
@@ -123,30 +139,46 @@ impl Mover {
                     .unwrap_or_else(|error| tracing::debug!(%error, "a machine is not as it was"));
             }
         }
-        let seen = Seen { deployment, sets: &sets, machines: &machines };
         if let Some(deed) = plan::status(seen) {
             self.tell(place, &deed).await;
         }
-        let version = spec_version(deployment);
+        if !plan::is_on_delete(deployment)
+            && let Steps::Wait(until) = self.steps(place, seen, refused, now).await
+        {
+            due = due.into_iter().chain(until).min();
+        }
+        due
+    }
+
+    /// What the controller of deployments does, unless it waits because it was refused.
+    async fn steps(
+        &self,
+        place: &Place,
+        seen: Seen<'_>,
+        refused: &mut BTreeMap<Place, Refused>,
+        now: Instant,
+    ) -> Steps {
+        let version = spec_version(seen.deployment);
         let waits = refused.get(place).filter(|one| one.version == version && now < one.until);
         if let Some(waits) = waits {
-            return due.into_iter().chain([waits.until]).min();
+            return Steps::Wait(Some(waits.until));
         }
-        for deed in plan::deployment(seen) {
-            if let Err(error) = self.perform(&place.0, &deed).await {
+        let deeds = plan::deployment(seen);
+        for deed in &deeds {
+            if let Err(error) = self.perform(&place.0, deed).await {
                 if error.code() == Some(409) {
                     // Somebody was faster: what is there then is looked at anew.
-                    return Some(now.saturating_add(1));
+                    return Steps::Wait(Some(now.saturating_add(1)));
                 }
                 let before = refused.get(place).filter(|one| one.version == version);
                 let pause = before.map_or(1, |one| (one.pause * 2).min(LONGEST));
                 let until = now.saturating_add(pause);
                 refused.insert(place.clone(), Refused { version, pause, until });
-                return due.into_iter().chain([until]).min();
+                return Steps::Wait(Some(until));
             }
         }
         refused.remove(place);
-        due
+        if deeds.is_empty() { Steps::Wait(None) } else { Steps::Made }
     }
 
     async fn tell(&self, (namespace, name): &Place, deed: &Deed) {

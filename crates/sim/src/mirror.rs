@@ -36,6 +36,11 @@ impl Mirror {
         self.changes.follow()
     }
 
+    /// Another copy, of another collection, that tells where this one does.
+    pub(crate) fn beside(&self) -> Self {
+        Self { objects: Arc::default(), changes: self.changes.clone() }
+    }
+
     /// Keeps the copy true, for ever.
     pub(crate) async fn keep(self, cluster: Cluster, collection: Collection) {
         loop {

@@ -13,7 +13,7 @@ use kube::Client;
 use operator::{Operator, Pools, View};
 use runtime::{
     call::Collection,
-    clock::{Clock as _, SetClock},
+    clock::SetClock,
     path::{CONFIG_MAP, DEFINITION, POD, Resource},
 };
 use schedule::Instant;
@@ -31,11 +31,14 @@ use crate::{
     control_plane::{self, Installer},
     deployments::{self, Controller},
     dial::{self, Dial},
+    guest::Guests,
     lengths::Lengths,
     machines::Site,
+    management,
     mirror::Mirror,
     pace::Work,
     pods::Nursery,
+    server_clock::ServerClock,
     shipped::{self, ACCOUNTS, OPERATOR},
     stock::{self, Item, Refused, Stocked},
 };
@@ -53,6 +56,8 @@ pub struct Settings {
     pub server: apiserver::Settings,
     /// How patient the operator is.
     pub tempo: runtime::tempo::Tempo,
+    /// What is asked of hosted clusters once they are there, as objects that are merged; none if it hosts none.
+    pub hosted: Option<Vec<Value>>,
 }
 
 impl Settings {
@@ -64,6 +69,7 @@ impl Settings {
             lengths: Lengths::default(),
             server: apiserver::Settings::default(),
             tempo: runtime::tempo::Tempo::default(),
+            hosted: None,
         }
     }
 
@@ -72,6 +78,12 @@ impl Settings {
     pub fn with_workloads(self) -> Self {
         let server = apiserver::Settings { workloads: Workloads::Served, ..self.server };
         Self { server, ..self }
+    }
+
+    /// The same, and it hosts other clusters, of which this is asked once they are there.
+    #[must_use]
+    pub fn hosting(self, asked: Vec<Value>) -> Self {
+        Self { hosted: Some(asked), ..self }
     }
 }
 
@@ -96,6 +108,7 @@ pub struct Sandbox {
     dial: Dial,
     view: View,
     stocked: Stocked,
+    guests: Guests,
     parts: JoinSet<&'static str>,
 }
 
@@ -137,10 +150,22 @@ impl Sandbox {
 
     /// Starts a cluster with these objects in it; its nodes have joined when this returns, and then the clock starts.
     pub async fn start(settings: Settings, items: Vec<Item>) -> Result<Self, StartError> {
-        let Settings { at, speed, lengths, server, tempo } = settings;
+        let Settings { at, speed, lengths, server, tempo, hosted } = settings;
         let workloads = server.workloads;
+        let lengths = Arc::new(lengths);
         let (server, clock) = Self::server(at, server)?;
+        if hosted.is_some() {
+            management::define(&server).map_err(StartError::Definition)?;
+        }
         let stocked = stock::stock(&server, &clock, items).map_err(StartError::Refused)?;
+        let mut parts = JoinSet::new();
+        let guests = match &hosted {
+            Some(asked) => {
+                let played = management::run(&server, &clock, &lengths, &mut parts);
+                played.settle(&server, &clock, asked).await.map_err(StartError::Refused)?
+            }
+            None => Guests::default(),
+        };
         // After the objects, which stand for what has happened before the product was installed.
         shipped::install(&server, workloads).map_err(StartError::Definition)?;
         let work = Work::default();
@@ -148,17 +173,17 @@ impl Sandbox {
         let probes = (workloads == Workloads::Served).then(|| names::PROBE.to_owned());
         let alone = operator::Settings { tempo, probes, ..operator::Settings::alone("sandbox") };
         let settings = alone.with(Pools::Managed).starting_updates();
+        let settings = if hosted.is_some() { settings.starting_hosted() } else { settings };
         let operator = Operator::new(client, Arc::new(clock.clone()), settings);
         let view = operator.view();
         let site = Site {
             server: server.clone(),
             clock: Arc::new(clock.clone()),
-            lengths: Arc::new(lengths),
+            lengths,
             nodes: Mirror::default(),
             pools: Mirror::default(),
             operator: view.clone(),
         };
-        let mut parts = JoinSet::new();
         let (pods, maps) = (Mirror::default(), Mirror::default());
         let (versions, configs, operators) =
             (Mirror::default(), Mirror::default(), Mirror::default());
@@ -224,7 +249,7 @@ impl Sandbox {
         let told = dial.tell(&cluster).await.map_err(StartError::Clock)?;
         parts.spawn(ending(dial.clone().follow(cluster, maps, told), "the hand on the clock"));
         parts.spawn(ending(dial.clone().pace(work), "the pace of the clock"));
-        Ok(Self { server, dial, view, stocked, parts })
+        Ok(Self { server, dial, view, stocked, guests, parts })
     }
 
     /// The server.
@@ -255,6 +280,11 @@ impl Sandbox {
     /// What came of the objects it was started with.
     pub fn stocked(&self) -> &Stocked {
         &self.stocked
+    }
+
+    /// The clusters that it hosts.
+    pub fn guests(&self) -> &Guests {
+        &self.guests
     }
 
     /// Waits until a part fails, which none ever should, and names it.
@@ -297,13 +327,4 @@ async fn joined(site: &Site) {
 
 fn collected<T>(mirror: &Mirror, read: fn(&Value) -> T) -> Vec<T> {
     mirror.objects().values().map(|object| read(object)).collect()
-}
-
-/// The sandbox's clock, as the server asks it.
-struct ServerClock(SetClock);
-
-impl apiserver::Clock for ServerClock {
-    fn now(&self) -> jiff::Timestamp {
-        self.0.exact()
-    }
 }

@@ -1,4 +1,4 @@
-//! Does a hosted cluster get what somebody wants within its windows, and go on to scale and heal meanwhile? (HOST-1, HOST-3, GATE-5)
+//! Does a hosted cluster get what somebody wants within its windows, and go on to scale and heal meanwhile? (HOST-1 to HOST-4, GATE-5)
 //!
 //! On the embedded server in virtual time, with the admission policies as they are shipped, the operator, and whoever runs hosted clusters and
 //! moves machines played by `sim`: neither of these is told when anything may happen.
@@ -14,11 +14,18 @@ use sim::{
     Lengths,
     hosting::{Hosting, listed},
 };
+use tidegate_core::{
+    cluster::{kinds, overview, snapshot::Snapshot},
+    document::key::Key,
+    gate::words::joined,
+    policy::{explain::Reason, verdict::Verdict},
+};
 
 /// A Wednesday.
 const WEDNESDAY: &str = "2026-11-18T12:00:00Z";
 const GROUP: &str = "/apis/changemanagement.openshift.io/v1alpha1/namespaces";
 const HYPERSHIFT: &str = "/apis/hypershift.openshift.io/v1beta1/namespaces";
+const VERSION: &str = "/apis/config.openshift.io/v1/clusterversions/version";
 const MACHINES: &str = "/apis/cluster.x-k8s.io/v1beta1/namespaces";
 
 fn image(version: &str) -> String {
@@ -96,6 +103,40 @@ impl World {
     fn release(&self) -> String {
         let host = self.host(&json!({}));
         host["status"]["version"]["desired"]["version"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// What a guest answers.
+    fn inside(&self, namespace: &str, method: &Method, path: &str, body: &Value) -> Value {
+        let guest = self.hosting.guests().get(namespace, "shop").unwrap();
+        let content = "application/merge-patch+json";
+        let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let (code, answer) = guest.ask(method.clone(), path, content, &body);
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert!(code < 300, "{method} {path}: {code} {answer}");
+        answer
+    }
+
+    fn guest(&self) -> Value {
+        self.inside("tenants", &Method::GET, VERSION, &Value::Null)
+    }
+
+    /// What `tidegate status` and `tidegate explain` would say inside.
+    fn told_inside(&self, at: &str) -> (overview::Row, Reason) {
+        let mut snapshot = Snapshot::default();
+        snapshot.add(&kinds::CLUSTER_VERSION, &self.guest());
+        let seen =
+            snapshot.resource(&Key::new(&api::kinds::CLUSTER_VERSION, None, "version")).unwrap();
+        let at = Instant::parse(at).unwrap();
+        (overview::resource(&snapshot, seen, at), snapshot.explain(seen, at))
+    }
+
+    fn nodes(&self) -> Vec<String> {
+        let nodes = self.inside("tenants", &Method::GET, "/api/v1/nodes", &Value::Null);
+        let release = |node: &Value| {
+            let noted = &node["metadata"]["annotations"]["hypershift.openshift.io/release-version"];
+            noted.as_str().unwrap_or_default().to_owned()
+        };
+        nodes["items"].as_array().unwrap().iter().map(release).collect()
     }
 
     fn pending(&self) -> String {
@@ -293,4 +334,101 @@ async fn one_tenant_never_reaches_another() {
     world.leap("2026-11-21T23:59:50Z").await;
     pass(Duration::from_hours(2)).await;
     assert_eq!(world.machines("others"), BTreeMap::from([("4.20.7".to_owned(), (3, 3))]));
+}
+
+/// Scenario 9, HOST-2: whoever is inside sees the release, what waits and both gates, and changes nothing by what they write.
+#[tokio::test(start_paused = true)]
+async fn a_guest_sees_what_waits_and_changes_nothing() {
+    let world = World::new("24h").await;
+    world.tenant("others", "Sunday", "24h");
+    world.wants("4.20.7");
+    pass(Duration::from_mins(5)).await;
+    let guest = world.guest();
+    assert_eq!(guest["status"]["desired"]["version"], "4.20.6");
+    let behavior = &guest["status"]["changeManagement"]["behavior"];
+    assert_eq!(behavior["current"]["endTime"], "2026-11-21T00:00:00Z", "{guest}");
+    let conditions = guest["status"]["conditions"].as_array().unwrap();
+    let pending = conditions.iter().find(|one| one["type"] == "ChangesPending").unwrap();
+    let said = pending["message"].as_str().unwrap();
+    assert!(
+        said.contains("HostedCluster/shop: held until 2026-11-21T00:00:00Z: release 4.20.7"),
+        "{said}"
+    );
+    assert!(said.contains("NodePool/workers: "), "{said}");
+    let (row, reason) = world.told_inside("2026-11-19T00:00:00Z");
+    assert_eq!(row.verdict, Verdict::Held);
+    assert_eq!(
+        joined(&row.pending.waiting),
+        "release 4.20.7 of HostedCluster/shop (now 4.20.6); release 4.20.7 of NodePool/workers (now 4.20.6)"
+    );
+    let gates: Vec<_> =
+        reason.because[0].because.iter().map(|gate| gate.until.unwrap().to_string()).collect();
+    assert_eq!(gates, ["2026-11-21T00:00:00Z", "2026-11-21T00:00:00Z"]);
+    assert_eq!(world.nodes(), ["4.20.6"; 3], "its nodes have joined");
+    // Whatever somebody writes inside is gone a moment later, and nothing outside has moved.
+    let outside = (world.host(&json!({})), world.pool(&json!({})));
+    let edit = json!({"metadata": {"annotations": {"changemanagement.openshift.io/projected": "{}",
+            "changemanagement.openshift.io/accepted-release": "{}"}},
+        "spec": {"desiredUpdate": {"version": "4.20.7"}, "changeManagement": {"strategy": "Permissive"}}});
+    world.inside("tenants", &Method::PATCH, VERSION, &edit);
+    pass(Duration::from_secs(5)).await;
+    let after = world.guest();
+    for field in ["spec", "status"] {
+        assert_eq!(after[field], guest[field]);
+    }
+    assert_eq!(after["metadata"]["annotations"], guest["metadata"]["annotations"]);
+    assert_eq!((world.host(&json!({})), world.pool(&json!({}))), outside);
+    // GATE-5: nothing of another namespace is inside.
+    let other = world.inside("others", &Method::GET, VERSION, &Value::Null);
+    assert!(!other.to_string().contains("tenants"), "{other}");
+    assert!(!world.guest().to_string().contains("others"));
+    // And what happens outside is seen inside.
+    world.leap("2026-11-20T23:59:50Z").await;
+    pass(Duration::from_hours(2)).await;
+    let guest = world.guest();
+    assert_eq!(guest["status"]["desired"]["version"], "4.20.7");
+    assert_eq!(guest["status"]["history"][0]["state"], "Completed");
+    assert_eq!(world.nodes(), ["4.20.7"; 3]);
+    let (row, _) = world.told_inside("2026-11-21T03:00:00Z");
+    assert_eq!((row.verdict, row.pending.waiting.is_empty()), (Verdict::Permitted, true));
+}
+
+/// Scenario 8, HOST-4: a person's deletion is the consent. Outside a window the new machine has the release that is proven, inside the new one.
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_somebody_deletes_comes_back_as_its_window_says() {
+    let world = World::new("2h").await;
+    world.pool(&json!({"spec": {"management": {"upgradeType": "Replace", "replace": {"strategy": "OnDelete"}}}}));
+    world.wants("4.20.7");
+    pass(Duration::from_mins(5)).await;
+    let delete = || {
+        let machines = format!("{MACHINES}/tenants-shop/machines");
+        let all = listed(world.hosting.api_server(), &machines);
+        let old = all.iter().find(|machine| machine["spec"]["version"] == "4.20.6").unwrap();
+        let name = old["metadata"]["name"].as_str().unwrap();
+        world.ask(&Method::DELETE, &format!("{machines}/{name}"), &Value::Null);
+    };
+    delete();
+    pass(Duration::from_mins(15)).await;
+    assert_eq!(world.counts(), of(&[("4.20.6", 3, 3)]), "before it is handed over");
+    world.leap("2026-11-20T23:59:50Z").await;
+    pass(Duration::from_mins(90)).await;
+    assert_eq!(world.release(), "4.20.7");
+    assert_eq!(world.counts(), of(&[("4.20.6", 3, 3)]), "handed over, and nobody has deleted any");
+    delete();
+    pass(Duration::from_mins(15)).await;
+    assert_eq!(world.counts(), of(&[("4.20.6", 2, 2), ("4.20.7", 1, 1)]), "in the window");
+    world.leap("2026-11-21T12:00:00Z").await;
+    delete();
+    pass(Duration::from_mins(15)).await;
+    assert_eq!(world.counts(), of(&[("4.20.6", 2, 2), ("4.20.7", 1, 1)]), "outside");
+    world.leap("2026-11-28T00:00:10Z").await;
+    for left in [1, 0] {
+        delete();
+        pass(Duration::from_mins(15)).await;
+        let old =
+            world.counts().iter().find(|(version, ..)| version == "4.20.6").map_or(0, |one| one.1);
+        assert_eq!(old, left);
+    }
+    assert_eq!(world.counts(), of(&[("4.20.7", 3, 3)]));
+    assert_eq!(world.pending(), "NothingPending");
 }

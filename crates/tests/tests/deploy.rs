@@ -131,6 +131,9 @@ fn check_policies() {
     let hosted = policies::freezes::template_of_hosted();
     check_file("deploy/chart/templates/hostedfreezes.yaml", &hosted);
     check_file("deploy/chart/templates/queueupdates.yaml", &policies::divert::template());
+    check_file("deploy/chart/templates/stockmasters.yaml", &policies::template_of_masters());
+    check_file("deploy/chart/templates/stockhosted.yaml", &policies::template_of_stock_hosted());
+    check_file("deploy/chart/templates/customrooms.yaml", &policies::custom::template());
     let guardrails = policies::guardrails::template();
     check_file("deploy/chart/templates/guardrails.yaml", &guardrails);
 }
@@ -191,94 +194,106 @@ fn chart_passes_the_lint_of_helm() {
     });
 }
 
+/// The file, what it is rendered from, and with which values.
+const FILES: &[(&str, &[&str], &[&str])] = &[
+    ("0-namespace.yaml", &["namespace"], &["namespace.create=true"]),
+    // What Helm would keep or not is no business of kubectl's.
+    ("crds.yaml", &["crds"], &["crds.keep=false"]),
+    // Policies of the server need a newer one than the operator does.
+    ("operator.yaml", &[], &["crds.install=false", "warnOfUnknownFields=false"]),
+    ("fields/fields.yaml", &["fields"], &["warnOfUnknownFields=true"]),
+    (
+        "manage-pools/manage-pools.yaml",
+        &["rbac", "deployment", "permits", "records"],
+        &["managePools=true"],
+    ),
+    ("manage-pools/reports.yaml", &["reports"], &["managePools=true"]),
+    (
+        "node-config/node-config.yaml",
+        &["rbac", "deployment", "networkpolicy", "nodeconfig"],
+        &[
+            "managePools=true",
+            "nodeConfig.enabled=true",
+            "nodeConfig.tlsSecret=tidegate-node-config",
+        ],
+    ),
+    (
+        "agent/agent.yaml",
+        &["namespace", "agent"],
+        &[
+            "managePools=true",
+            "nodeConfig.enabled=true",
+            "nodeConfig.tlsSecret=tidegate-node-config",
+            "agent.enabled=true",
+            "agent.authorityConfigMap=tidegate-node-config-authority",
+            "namespace.create=true",
+        ],
+    ),
+    ("change-gates/0-crds.yaml", &["gatecrds"], &["changeGates.enabled=true"]),
+    (
+        "change-gates/change-gates.yaml",
+        &["gates", "gateroles", "gateproof"],
+        &["changeGates.enabled=true"],
+    ),
+    // Mutating policies need a newer server than the others do.
+    (
+        "queue-updates/queue-updates.yaml",
+        &["queueupdates"],
+        &["changeGates.enabled=true", "changeGates.queueUpdates=true"],
+    ),
+    ("guardrails/0-crds.yaml", &["guardrailcrds"], &["guardrails.enabled=true"]),
+    ("history/0-crds.yaml", &["historycrds"], &["history.enabled=true"]),
+    // The Deployment too: it carries the flag.
+    ("history/history.yaml", &["history", "deployment"], &["history.enabled=true"]),
+    ("guardrails/guardrails.yaml", &["guardrails"], &["guardrails.enabled=true"]),
+    (
+        "node-freezes/node-freezes.yaml",
+        &["nodefreezes"],
+        &["changeGates.enabled=true", "managePools=true"],
+    ),
+    (
+        "manage-updates/manage-updates.yaml",
+        &["rbac", "deployment", "updates"],
+        &["managePools=true", "manageUpdates=true"],
+    ),
+    // On a stock OpenShift: without pools of ours.
+    (
+        "queued-updates/queued-updates.yaml",
+        &["rbac", "deployment", "stockrecords"],
+        &["changeGates.enabled=true", "manageUpdates=true"],
+    ),
+    // They read gates and freezes, so those have to be defined before.
+    (
+        "control-plane-nodes/control-plane-nodes.yaml",
+        &["stockmasters"],
+        &["changeGates.enabled=true", "manageUpdates=true"],
+    ),
+    (
+        "update-freezes/update-freezes.yaml",
+        &["updatefreezes"],
+        &["changeGates.enabled=true", "managePools=true", "manageUpdates=true"],
+    ),
+    (
+        "manage-hosted/manage-hosted.yaml",
+        &["rbac", "deployment", "hosted"],
+        &["changeGates.enabled=true", "manageHosted=true"],
+    ),
+    // On a stock HyperShift: without marks of ours.
+    ("stock-hosted/stock-hosted.yaml", &["stockhosted"], &["changeGates.enabled=true"]),
+    (
+        "hosted-freezes/hosted-freezes.yaml",
+        &["hostedfreezes"],
+        &["changeGates.enabled=true", "manageHosted=true"],
+    ),
+    (
+        "monitoring/monitoring.yaml",
+        &["servicemonitor", "prometheusrule"],
+        &["monitoring.serviceMonitor.enabled=true", "monitoring.alerts.enabled=true"],
+    ),
+];
+
 #[test]
 fn manifests_have_no_drift() {
-    /// The file, what it is rendered from, and with which values.
-    const FILES: &[(&str, &[&str], &[&str])] = &[
-        ("0-namespace.yaml", &["namespace"], &["namespace.create=true"]),
-        // What Helm would keep or not is no business of kubectl's.
-        ("crds.yaml", &["crds"], &["crds.keep=false"]),
-        // Policies of the server need a newer one than the operator does.
-        ("operator.yaml", &[], &["crds.install=false", "warnOfUnknownFields=false"]),
-        ("fields/fields.yaml", &["fields"], &["warnOfUnknownFields=true"]),
-        (
-            "manage-pools/manage-pools.yaml",
-            &["rbac", "deployment", "permits", "records"],
-            &["managePools=true"],
-        ),
-        ("manage-pools/reports.yaml", &["reports"], &["managePools=true"]),
-        (
-            "node-config/node-config.yaml",
-            &["rbac", "deployment", "networkpolicy", "nodeconfig"],
-            &[
-                "managePools=true",
-                "nodeConfig.enabled=true",
-                "nodeConfig.tlsSecret=tidegate-node-config",
-            ],
-        ),
-        (
-            "agent/agent.yaml",
-            &["namespace", "agent"],
-            &[
-                "managePools=true",
-                "nodeConfig.enabled=true",
-                "nodeConfig.tlsSecret=tidegate-node-config",
-                "agent.enabled=true",
-                "agent.authorityConfigMap=tidegate-node-config-authority",
-                "namespace.create=true",
-            ],
-        ),
-        ("change-gates/0-crds.yaml", &["gatecrds"], &["changeGates.enabled=true"]),
-        (
-            "change-gates/change-gates.yaml",
-            &["gates", "gateroles", "gateproof"],
-            &["changeGates.enabled=true"],
-        ),
-        // Mutating policies need a newer server than the others do.
-        (
-            "queue-updates/queue-updates.yaml",
-            &["queueupdates"],
-            &["changeGates.enabled=true", "changeGates.queueUpdates=true"],
-        ),
-        ("guardrails/0-crds.yaml", &["guardrailcrds"], &["guardrails.enabled=true"]),
-        ("guardrails/guardrails.yaml", &["guardrails"], &["guardrails.enabled=true"]),
-        (
-            "node-freezes/node-freezes.yaml",
-            &["nodefreezes"],
-            &["changeGates.enabled=true", "managePools=true"],
-        ),
-        (
-            "manage-updates/manage-updates.yaml",
-            &["rbac", "deployment", "updates"],
-            &["managePools=true", "manageUpdates=true"],
-        ),
-        // On a stock OpenShift: without pools of ours.
-        (
-            "queued-updates/queued-updates.yaml",
-            &["rbac", "deployment", "stockrecords"],
-            &["changeGates.enabled=true", "manageUpdates=true"],
-        ),
-        (
-            "update-freezes/update-freezes.yaml",
-            &["updatefreezes"],
-            &["changeGates.enabled=true", "managePools=true", "manageUpdates=true"],
-        ),
-        (
-            "manage-hosted/manage-hosted.yaml",
-            &["rbac", "deployment", "hosted"],
-            &["changeGates.enabled=true", "manageHosted=true"],
-        ),
-        (
-            "hosted-freezes/hosted-freezes.yaml",
-            &["hostedfreezes"],
-            &["changeGates.enabled=true", "manageHosted=true"],
-        ),
-        (
-            "monitoring/monitoring.yaml",
-            &["servicemonitor", "prometheusrule"],
-            &["monitoring.serviceMonitor.enabled=true", "monitoring.alerts.enabled=true"],
-        ),
-    ];
     // What is rendered follows from the copies, so in one run they are written anew first.
     check_copies();
     check_policies();

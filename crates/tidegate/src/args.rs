@@ -330,6 +330,24 @@ impl ValueEnum for ColourChoice {
     }
 }
 
+/// What becomes of a first write that a gate does not permit.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum GateMode {
+    Enforce,
+    Warn,
+    Audit,
+}
+
+impl From<GateMode> for api::reach::Mode {
+    fn from(mode: GateMode) -> Self {
+        match mode {
+            GateMode::Enforce => Self::Enforce,
+            GateMode::Warn => Self::Warn,
+            GateMode::Audit => Self::Audit,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 //! A kind that the cluster does not have is no error: most clusters have no hosted control planes.
 
 use std::{
+    cell::OnceCell,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -20,10 +21,10 @@ use runtime::{
     client,
     clock::SystemClock,
     key::{collection, path},
-    path::Resource,
+    path::{DEFINITION, Resource, status},
 };
 use schedule::Instant;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tidegate_core::{
     cluster::{
         kinds::{self, Row},
@@ -32,6 +33,7 @@ use tidegate_core::{
     doctor::probes::Probe,
     document::key::Key,
     reach::trial::Write,
+    release::of::Of,
 };
 use views::drawing::Style;
 
@@ -181,9 +183,18 @@ impl Reach {
             let address = config.cluster_url.to_string();
             Ok::<_, client::ConnectError>((reached(client::connect(config)?, PATIENCE), address))
         })?;
-        Ok(Cluster { calls, address, runtime })
+        Ok(Cluster { calls, address, runtime, plane: OnceCell::new() })
     }
 }
+
+/// What is listed beside gates: where movers are found.
+pub(crate) const MOVING: [(Resource<'_>, &str); 5] = [
+    (DEFINITION, "movers that are known by their definitions"),
+    (Resource::new("apps/v1", "Deployment"), "movers that run as Deployments"),
+    (Resource::new("apps/v1", "DaemonSet"), "movers that run as DaemonSets"),
+    (Resource::new("apps/v1", "StatefulSet"), "movers that run as StatefulSets"),
+    (Resource::new("batch/v1", "CronJob"), "jobs by the clock"),
+];
 
 /// A cluster behind a client. Nobody reads what is counted in a command.
 pub(crate) fn reached(client: Client, patience: Duration) -> call::Cluster {
@@ -195,6 +206,8 @@ pub(crate) struct Cluster {
     calls: call::Cluster,
     address: String,
     runtime: tokio::runtime::Runtime,
+    /// Whose control plane it has, once somebody asked.
+    plane: OnceCell<Of>,
 }
 
 impl Cluster {
@@ -226,6 +239,7 @@ impl Cluster {
         let mut documents = Vec::new();
         for row in Extent::Gates.kinds().into_iter().chain([&kinds::NAMESPACE]) {
             let listed = self.runtime.block_on(self.all(row))?;
+            let row = self.runtime.block_on(self.row(row, &listed.items))?;
             documents.extend(listed.items.into_iter().map(|item| (row, item)));
         }
         Ok(documents)
@@ -259,10 +273,49 @@ impl Cluster {
         if kind.role != Role::Part {
             versions.0.extend(version.map(|version| (kind, version)));
         }
+        let row = self.row(kind, &items).await?;
         for item in items {
-            snapshot.add(kind, &item);
+            snapshot.add(row, &item);
         }
         Ok(())
+    }
+
+    /// How these objects of a kind are read: what a control plane wants stands elsewhere where it is a stock one (CV-4).
+    async fn row(&self, kind: &'static Row, items: &[Value]) -> anyhow::Result<&'static Row> {
+        if kind.kind != kinds::CLUSTER_VERSION.kind || items.is_empty() {
+            return Ok(kind);
+        }
+        let of = if let Some(of) = self.plane.get() {
+            *of
+        } else {
+            let of = self.whose_plane(kind).await?;
+            *self.plane.get_or_init(|| of)
+        };
+        Ok(if of == Of::Stock { &kinds::STOCK_CLUSTER_VERSION } else { kind })
+    }
+
+    /// Whose control plane it is, by the definition of `ClusterVersion`: whoever cannot store our stanza never heard of us, and acts on
+    /// `spec.desiredUpdate` at once. The server tells everybody what its kinds look like; a definition itself not everybody may read. Nobody guesses:
+    /// what would be queued on one cluster begins on the other.
+    async fn whose_plane(&self, kind: &Kind) -> anyhow::Result<Of> {
+        let (group, version) = kind.api_version.split_once('/').unwrap_or(("", kind.api_version));
+        let path = format!("/openapi/v3/apis/{group}/{version}");
+        let told = self.calls.get::<Value>(&path).await;
+        let schemas = told.as_ref().ok().and_then(|told| told.pointer("/components/schemas"));
+        let schemas = schemas.and_then(Value::as_object).into_iter().flatten();
+        let wanted = json!([{"group": group, "version": version, "kind": kind.name}]);
+        let found = schemas
+            .map(|(_, schema)| schema)
+            .find(|schema| schema.get("x-kubernetes-group-version-kind") == Some(&wanted));
+        let why = match (&told, found) {
+            (_, Some(schema)) => return Ok(Of::by_definition(schema)),
+            (Err(error), None) => error.told(),
+            (Ok(_), None) => format!("{path} does not tell of {}", kind.name),
+        };
+        bail!(
+            "cannot tell whether {} is that of a stock OpenShift: {why}\n  hint: ask for the right to get {path}",
+            kind.name
+        )
     }
 
     /// Every object of a kind.
@@ -350,6 +403,11 @@ impl Cluster {
         })
     }
 
+    /// Tries whether the server would take an object of another kind.
+    pub(crate) fn try_object(&self, collection: &str, object: &Value) -> Result<(), CallError> {
+        self.runtime.block_on(self.calls.try_create(OWNER, collection, object)).map(drop)
+    }
+
     /// Tries a first write, which the server judges and does not keep.
     pub(crate) fn try_write(&self, probe: &Probe) -> Result<(), CallError> {
         let kind = Resource::new(probe.first.api_version, probe.first.kind);
@@ -362,6 +420,11 @@ impl Cluster {
             Write::Patch(name, change) => {
                 let change = Patch::merge(PROBER, change).as_dry_run();
                 self.runtime.block_on(self.calls.patch(&kind.object(namespace, name), change))
+            }
+            Write::PatchStatus(name, change) => {
+                let change = Patch::merge(PROBER, change).as_dry_run();
+                let path = status(&kind.object(namespace, name));
+                self.runtime.block_on(self.calls.patch(&path, change))
             }
         };
         answer.map(drop)

@@ -17,12 +17,16 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod freezing;
 pub(crate) mod gate;
+pub(crate) mod history;
+pub(crate) mod import;
+pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod next;
 pub(crate) mod node;
 pub(crate) mod operator;
 pub(crate) mod overriding;
 pub(crate) mod prune;
+pub(crate) mod report;
 pub(crate) mod sandbox;
 pub(crate) mod simulate;
 pub(crate) mod status;
@@ -74,10 +78,14 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         node::verb(),
         prune::verb(),
         audit::verb(),
+        history::verb(),
         doctor::verb(),
+        report::verb(),
+        init::verb(),
         validate::verb(),
         diff::verb(),
         convert::verb(),
+        import::verb(),
         console::verb(),
         sandbox::verb(),
         operator::verb(),

@@ -130,3 +130,82 @@ fn a_cluster_without_a_control_plane_is_told_apart() {
     }
     assert_eq!(sandbox.interrupt().0, 0, "and the sandbox ends as it should");
 }
+
+const DEFINITION: &str =
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterversions.config.openshift.io";
+
+/// A server that has `ClusterVersion` as OpenShift ships it, without our stanza, whose updates a gate holds for good.
+fn stock() -> Sandbox {
+    let sandbox = Sandbox::start(&["--empty", "--at", "2026-11-16T12:00:00Z", "--speed", "0"]);
+    let mut definition = sandbox.object("GET", DEFINITION, &Value::Null);
+    // Ours names what we read and keeps the rest; that of OpenShift names all that it keeps.
+    let schema = "/spec/versions/0/schema/openAPIV3Schema";
+    for (place, field) in [
+        ("", "x-kubernetes-preserve-unknown-fields"),
+        ("/properties/spec", "x-kubernetes-preserve-unknown-fields"),
+        ("/properties/spec/properties", "changeManagement"),
+        ("/properties/spec/properties", "versionManagement"),
+        // Our rule is about those two.
+        ("/properties/spec", "x-kubernetes-validations"),
+    ] {
+        let fields = definition.pointer_mut(&format!("{schema}{place}"));
+        let removed = fields.and_then(Value::as_object_mut).unwrap().remove(field);
+        assert!(removed.is_some() || place.is_empty(), "{place}: ours has {field}");
+    }
+    let known = definition.pointer_mut(&format!("{schema}/properties/spec/properties"));
+    known.unwrap()["clusterID"] = serde_json::json!({"type": "string"});
+    sandbox.object("PUT", DEFINITION, &definition);
+    let image = |digit: &str| format!("registry/release@sha256:{}", digit.repeat(64));
+    let version = serde_json::json!({"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion",
+        "metadata": {"name": "version"}, "spec": {"clusterID": "5f9a1d9e-1f2b-4c3d-8e4f-0123456789ab"}});
+    sandbox.object("POST", "/apis/config.openshift.io/v1/clusterversions", &version);
+    let mut version = sandbox.object("GET", VERSION, &Value::Null);
+    version["status"] = serde_json::json!({"desired": {"version": "4.20.6", "image": image("6")}, "observedGeneration": 1,
+        "versionHash": "x", "availableUpdates": [{"version": "4.20.7", "image": image("7")}],
+        "history": [{"state": "Completed", "version": "4.20.6", "image": image("6"), "startedTime": "2026-01-01T00:00:00Z",
+            "completionTime": "2026-01-01T01:00:00Z", "verified": true}]});
+    sandbox.object("PUT", &format!("{VERSION}/status"), &version);
+    let gate = serde_json::json!({"apiVersion": "changemanagement.openshift.io/v1alpha1", "kind": "ClusterChangeGate",
+        "metadata": {"name": "plane"},
+        "spec": {"changeManagement": {"strategy": "Restrictive"}, "holds": [{"what": "ClusterVersion"}]}});
+    sandbox.object("POST", &format!("{OURS}/clusterchangegates"), &gate);
+    sandbox
+}
+
+/// CV-4: where `spec.desiredUpdate` would begin at once, the command writes the annotation, and reads it.
+#[test]
+fn on_a_stock_cluster_a_wish_is_an_annotation() {
+    let sandbox = stock();
+    let noted = || {
+        let version = sandbox.object("GET", VERSION, &Value::Null);
+        assert_eq!(version["spec"].get("desiredUpdate"), None, "that would begin at once");
+        version["metadata"]["annotations"]["changemanagement.openshift.io/wanted-release"].clone()
+    };
+    let (text, _) = said(&sandbox, &["control-plane", "status"]);
+    assert!(text.contains("nothing is wanted"), "{text}");
+    let (text, code) = said(&sandbox, &["control-plane", "withdraw"]);
+    assert!(
+        text.contains("has no annotation changemanagement.openshift.io/wanted-release"),
+        "{text}"
+    );
+    assert_eq!(code, Some(2));
+    let (text, code) = said(&sandbox, &["update", "--to", "4.20.7"]);
+    assert!(text.contains("ClusterChangeGate/plane"), "{text}");
+    assert_ne!(code, Some(0), "{text}");
+    let (text, code) = said(&sandbox, &["control-plane", "wish", "4.20.7"]);
+    assert!(text.contains("release 4.20.7 is queued"), "{text}");
+    assert_eq!((code, noted()), (Some(0), r#"{"version":"4.20.7"}"#.into()));
+    let (text, _) = said(&sandbox, &["control-plane", "status"]);
+    assert!(text.contains("wanted: release 4.20.7"), "{text}");
+    let (text, _) = said(&sandbox, &["status"]);
+    assert!(text.contains("4.20.7"), "{text}");
+    let (text, code) = said(&sandbox, &["explain", "clusterversion/version"]);
+    assert!(text.contains("ClusterChangeGate/plane"), "{text}");
+    assert_eq!(code, Some(0));
+    let (text, code) = said(&sandbox, &["control-plane", "start", "--reason", "CVE"]);
+    assert!(text.contains("tidegate override ccg/plane --open-for 1h"), "{text}");
+    assert_eq!(code, Some(2));
+    let (text, code) = said(&sandbox, &["control-plane", "withdraw"]);
+    assert!(text.contains("release 4.20.7 is not wanted any more"), "{text}");
+    assert_eq!((code, noted()), (Some(0), Value::Null));
+}

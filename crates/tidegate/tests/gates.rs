@@ -140,3 +140,43 @@ fn doctor_tells_what_it_found_and_what_it_could_not_see() {
         "{told}"
     );
 }
+
+/// RCH-6: a live cluster is looked at with the rights of whoever asks, and nothing is written.
+#[test]
+fn init_proposes_what_can_be_applied_and_writes_nothing() {
+    let sandbox = cluster();
+    let wide = || {
+        let found = sandbox.object("GET", &format!("{OURS}/clusterchangegates"), &Value::Null);
+        found["items"].as_array().unwrap().len()
+    };
+    let output = sandbox.verb(&["init"]);
+    let (told, said) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(told.contains("# Argo CD: syncs Applications"), "{told}{said}");
+    assert!(told.contains("name: never\n"), "the only policy there is: {told}");
+    assert!(!told.contains("kind: ChangeManagementPolicy"), "{told}");
+    assert_eq!(wide(), 0);
+    let said = text(&sandbox, &["init", "--policy", "nights"], 2);
+    assert!(said.contains("hint: there is never"), "{said}");
+}
+
+/// RCH-14: a room of somebody's own is tried before anybody installs it, and a wrong one is told by its field.
+#[test]
+fn rooms_of_somebodys_own_are_tried_before_they_are_installed() {
+    let sandbox = cluster();
+    let check = |room: &str, code: i32| {
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let values = folder.join("values-with-a-room.yaml");
+        let rule = "apiGroups: [example.com], resources: [widgets], operations: [UPDATE]";
+        let written = format!("replicas: 2\nchangeGates:\n  custom:\n  - {{{rule}, {room}}}\n");
+        std::fs::write(&values, written).unwrap();
+        text(&sandbox, &["gate", "check", "--values", values.to_str().unwrap()], code)
+    };
+    let told = check("name: widgets, initiates: 'object.spec != oldObject.spec'", 0);
+    assert_eq!(told, "widgets: the API server takes it\n");
+    let told = check("name: Widgets.v1, initiates: 'true'", 2);
+    assert!(told.contains("changeGates.custom[0].name: small letters"), "{told}");
+    let policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+    let kept = sandbox.object("GET", policies, &Value::Null).to_string();
+    assert!(!kept.contains("tidegate-check"), "nothing is kept: {kept}");
+}

@@ -42,10 +42,14 @@ fn help() {
         "skip-next",
         "gate",
         "audit",
+        "history",
         "doctor",
+        "report",
+        "init",
         "validate",
         "diff",
         "convert",
+        "import",
         "operator",
         "worker-nodes",
         "node",
@@ -167,6 +171,27 @@ fn diff() {
         "diff-exit-code",
         &["diff", "--exit-code", "examples", "examples/weekend.yaml", "--for=1w", NOW],
     );
+}
+
+#[test]
+fn import() {
+    let calendar = "crates/tidegate/tests/inputs/holidays.ics";
+    let berlin = "--time-zone=Europe/Berlin";
+    check("import-exclusions", &["import", calendar, berlin]);
+    let range = ["--from=2027-01-01", "--until=2028-01-01"];
+    check("import-freezes", &["import", calendar, berlin, "--as=freezes", range[0], range[1]]);
+    check("import-nothing", &["import", "crates/tidegate/tests/inputs/many-faults.yaml"]);
+    check("import-missing", &["import", "crates/tidegate/tests/inputs/nowhere.ics"]);
+}
+
+/// Every form of exclusion, as each verb shows it.
+#[test]
+fn exclusions() {
+    let file = "crates/tidegate/tests/inputs/exclusions.yaml";
+    check("exclusions-explain", &["explain", "-f", file, "--at=2026-11-18T09:00:00Z"]);
+    check("exclusions-calendar", &["calendar", "-f", file, NOW]);
+    check("exclusions-next", &["next", "-f", file, NOW]);
+    check("exclusions-validate", &["validate", file]);
 }
 
 #[test]
@@ -316,6 +341,27 @@ fn simulation_gives_the_same_bytes_twice() {
     }
 }
 
+/// DET-1: one file that needs nothing else, the same bytes from two processes; files that cannot be read are told beside it.
+#[test]
+fn a_report_is_one_file() {
+    let args =
+        ["report", "-f", "docs/examples/cluster", MONDAY, "--tz=Europe/Berlin", "-o", "html"];
+    let [first, second] = [tidegate(&args, b""), tidegate(&args, b"")];
+    assert_eq!(first.stdout, second.stdout, "{}", first.stderr);
+    for said in
+        ["<!DOCTYPE html>", "times in Europe/Berlin", "nodes of worker", "Nothing is recorded"]
+    {
+        assert!(first.stdout.contains(said), "{said}");
+    }
+    for absent in ["<script", "<form", "href=\"/", "http:", "https:"] {
+        assert!(!first.stdout.contains(absent), "{absent}");
+    }
+    let wrong = tidegate(&["report", "-f", "docs/examples/cluster", "--tz=Mars/Olympus"], b"");
+    assert!(wrong.stderr.contains("--tz"), "{}", wrong.stderr);
+    let gone = tidegate(&["report", "-f", "docs/examples/gone", MONDAY], b"");
+    assert!(gone.stderr.contains("docs/examples/gone"), "{}", gone.stderr);
+}
+
 /// OVR-5: what a freeze reaches tells of it, and what is wrong with one is told with its place.
 #[test]
 fn freezes() {
@@ -361,6 +407,58 @@ fn audit() {
     check("audit-twice", &["audit", "-f", "-", "--gates", "-"]);
 }
 
+/// HIST-1: what is recorded, by object and by time, from an export and from records alike; and whether it is as it was written. The hashes of these
+/// files were made by another program.
+#[test]
+fn history() {
+    let inputs = "crates/tidegate/tests/inputs";
+    let [export, records, forged, rewritten] =
+        ["history.jsonl", "records.yaml", "history-forged.jsonl", "history-rewritten.jsonl"]
+            .map(|name| format!("{inputs}/{name}"));
+    let (export, records) = (export.as_str(), records.as_str());
+    check("history", &["history", "-f", records]);
+    check("history-wide", &["history", "-f", export, "-o", "wide"]);
+    check("history-json", &["history", "node/n1", "-f", records, "-o", "json"]);
+    check("history-lines", &["history", "-f", records, "-n", "shop", "-o", "jsonl"]);
+    check("history-of", &["history", "mcp", "ccf/storm", "--from=2026-11-14", "-f", export]);
+    check("history-nothing", &["history", "mcp/infra", "-f", export]);
+    check("history-no-kind", &["history", "pod/x", "-f", export]);
+    check("history-verify", &["history", "verify", "-f", records]);
+    check("history-verify-json", &["history", "verify", "-f", export, "-o", "json"]);
+    check("history-verify-forged", &["history", "verify", "-f", &forged]);
+    check("history-verify-forged-json", &["history", "verify", "-f", &forged, "-o", "json"]);
+    // Whoever kept an export sees a history that was made anew, which by itself hangs together.
+    check("history-verify-rewritten", &["history", "verify", "-f", &rewritten]);
+    check("history-verify-kept", &["history", "verify", "-f", &rewritten, "-f", export]);
+    check("history-verify-nothing", &["history", "verify", "-f", "examples/weekend.yaml"]);
+    check("history-verify-no-file", &["history", "verify", "-f", "nothing.jsonl"]);
+    let exported = tidegate(&["history", "-f", records, "-o", "jsonl"], b"");
+    let verify = |stdin: &[u8]| {
+        let found = tidegate(&["history", "verify", "-f", "-", "--kept", export], stdin);
+        (found.code, format!("{}{}", found.stdout, found.stderr))
+    };
+    let lines = exported.stdout.as_bytes();
+    let (code, said) = verify(lines);
+    assert_eq!(code, 0, "{said}");
+    // What the first holds no more, the second does not heal.
+    let without_last = exported.stdout.trim_end().rsplit_once('\n').unwrap().0;
+    let last = "cut off at the end: entry 6 is missing";
+    for (stdin, expected, why) in [
+        (&b""[..], 1, "it holds no entry of this history"),
+        (without_last.as_bytes(), 1, last),
+        (&lines[..lines.len() - 9], 2, "standard input:8: this line is no entry"),
+        (&lines[9..], 2, "standard input:1: this line is no entry"),
+        (&[b"\xef\xbb\xbf", lines].concat(), 2, "begins with a byte order mark"),
+    ] {
+        let (code, said) = verify(stdin);
+        assert!(code == expected && said.contains(why), "{code}: {said}");
+    }
+    let unknown = exported.stdout.replace("\"Frozen\"", "\"Foretold\"");
+    assert_ne!(unknown, exported.stdout);
+    let again = tidegate(&["history", "-f", "-", "-o", "jsonl"], unknown.as_bytes());
+    assert_eq!(again.stdout, unknown, "what this build cannot read is exported all the same");
+}
+
 /// GATE-15: gates and freezes, in the order in which they count.
 #[test]
 fn gate() {
@@ -393,6 +491,17 @@ fn gate() {
 }
 
 /// RCH-6, GATE-13
+/// RCH-6: what it prints can be applied, and it writes nothing.
+#[test]
+fn init() {
+    let dump = "crates/tidegate/tests/inputs/doctor.yaml";
+    check("init", &["init", "-f", dump]);
+    check("init-no-policy", &["init", "-f", dump, "--policy", "nights"]);
+    check("init-one-policy", &["init", "-f", dump, "-f", "examples/weekend.yaml", "--mode=warn"]);
+    let two = ["init", "-f", "examples/weekend.yaml", "-f", "examples/berlin-nights.yaml"];
+    check("init-two-policies", &two);
+}
+
 #[test]
 fn doctor() {
     let dump = "crates/tidegate/tests/inputs/doctor.yaml";

@@ -494,3 +494,63 @@ fn tour_leads_through_every_step() {
         rest = after;
     }
 }
+
+/// HOST-1 to HOST-4: a hosted release from the wish to the last node, by the verbs that people type, outside and inside.
+#[test]
+fn hosted_tour_leads_through_every_step() {
+    let output = Command::new(env!("CARGO_BIN_EXE_tidegate"))
+        .args(["sandbox", "--hosted", "--tour"])
+        .env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    let mut rest = told.as_str();
+    // In this order: both wait, for windows of their own; it is told inside; the pool scales; the control plane goes, then its nodes; the other team
+    // waits on.
+    for line in [
+        "HostedCluster/team-checkout/shop       held   2026-11-18T22:00:00Z",
+        "HostedCluster/team-ledger/books        held   2026-11-22T02:00:00Z",
+        "HostedCluster/team-checkout/shop\n    at 2026-11-18T09:0",
+        "Proven: the API server refuses what this gate holds: it was tried",
+        "ClusterVersion/version  held   2026-11-18T22:00:00Z",
+        "release 4.20.10 of HostedCluster/shop (now 4.20.6); release 4.20.10 of NodePool/batch (now 4.20.6)",
+        "projected from HostedCluster/team-checkout/shop, where alone it can be changed",
+        "workers-1-m2     4.20.6",
+        "workers-1-m4     4.20.6",
+        "changes are held until 2026-11-21T00:00:00Z",
+        "release 4.20.10 of NodePool/batch (now 4.20.6)",
+        "batch-1-m1       4.20.6\n  workers-2-m0     4.20.10",
+        "workers-2-m4     4.20.10",
+        "under way: release 4.20.10",
+        "HostedCluster/team-ledger/books\n",
+        "changes are held until 2026-11-22T02:00:00Z",
+        "HostedCluster/team-ledger/books  release 4.20.10 (now 4.20.6)  2026-11-22T02:00:00Z",
+    ] {
+        let Some((_, after)) = rest.split_once(line) else { panic!("{line:?} is not in {rest}") };
+        rest = after;
+    }
+}
+
+/// Each hosted cluster has a kubeconfig of its own, which goes away with the sandbox, and nobody takes it for one.
+#[test]
+fn hosted_clusters_have_doors_of_their_own() {
+    let (sandbox, hints) = Sandbox::start_in(env!("CARGO_TARGET_TMPDIR"), &["--hosted", "--plain"]);
+    let inside: Vec<&str> = hints
+        .iter()
+        .filter_map(|line| line.rsplit_once("--kubeconfig "))
+        .map(|(_, path)| path)
+        .collect();
+    let inside: Vec<&&str> =
+        inside.iter().filter(|path| path.strip_suffix(".guest").is_some()).collect();
+    assert_eq!(inside.len(), 2, "{hints:?}");
+    for path in &inside {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+        let output = command.args(["status", "--kubeconfig", path]).output().unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(told.contains("ClusterVersion/version") && told.contains("Projected"), "{told}");
+        assert!(!told.contains("HostedChangeManagementPolicy"), "{told}");
+    }
+    sandbox.interrupt();
+    assert!(inside.iter().all(|path| !Path::new(path).exists()));
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use api::{names, schema::Scope};
-use tidegate_core::reach::rooms::{Nudge, ROOMS, SystemNamespaces, Targets, Waits};
+use tidegate_core::reach::rooms::{Nudge, SystemNamespaces, Targets, Waits, known};
 
 /// How the core group is written in a rule of the server.
 const CORE: &str = "\"\"";
@@ -18,7 +18,7 @@ pub fn reference() -> String {
          The API server refuses that write outside the windows of the gate, by its own clock; [the guide](../guides/hold-what-you-have.md) shows how.\n\
          A `ChangeFreeze` or `ClusterChangeFreeze` holds the same writes while it lasts, for everything or for the rooms that its `holds` lists, always in the first way.\n",
     );
-    for room in ROOMS {
+    for room in known() {
         let ways: Vec<String> = room
             .offer()
             .into_iter()
@@ -56,7 +56,8 @@ pub fn reference() -> String {
             );
         }
         if let Some((key, value)) = room.marked {
-            let _ = writeln!(text, "- It looks only at those with the label `{key}={value}`.");
+            let label = value.map_or_else(|| key.to_owned(), |value| format!("{key}={value}"));
+            let _ = writeln!(text, "- It looks only at those with the label `{label}`.");
         }
         let system = match room.system {
             _ if room.scope() == Scope::Cluster => {

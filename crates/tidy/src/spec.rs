@@ -158,7 +158,8 @@ fn cited(line: &str) -> impl Iterator<Item = Id> + '_ {
 fn exact(word: &str) -> Option<Id> {
     let (family, number) = word.split_once('-')?;
     let plausible = family.len() >= 2
-        && family.bytes().all(|b| b.is_ascii_uppercase())
+        && family.starts_with(|c: char| c.is_ascii_uppercase())
+        && family.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
         && !number.starts_with(['0', '+']);
     Some(Id { family: family.to_owned(), number: number.parse().ok().filter(|_| plausible)? })
 }

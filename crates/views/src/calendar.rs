@@ -1,9 +1,11 @@
 //! What do the next months of a policy look like? Days and hours are those of the policy's own time zone.
 
-use schedule::{Date, Instant};
+use schedule::{Date, Instant, Zone};
 use serde::Serialize;
 use tidegate_core::policy::{
     calendar::{self, Day, Month},
+    exclusion::{Exclusion, When},
+    explain::{self, rule},
     forecast,
     read::Policy,
 };
@@ -35,29 +37,33 @@ impl<'a> PolicyMonths<'a> {
         Self { policy, months, now, today: policy.lowered.zone.date_of(now) }
     }
 
-    /// The exclusions that meet the months shown, in order.
-    pub fn exclusions(&self) -> Vec<&schedule::Exclusion> {
-        let all: Vec<_> = self.policy.lowered.parts.exclusions().collect();
-        let mut shown: Vec<usize> = self
-            .months
-            .iter()
-            .flat_map(|month| &month.days)
-            .filter_map(|day| day.excluded)
+    /// The exclusions that meet the months shown, in the order in which they first do.
+    pub fn exclusions(&self) -> Vec<&Exclusion> {
+        let (Some(first), Some(last)) = (self.months.first(), self.months.last()) else {
+            return Vec::new();
+        };
+        let range = first.range.start..last.range.end;
+        let all = self.policy.lowered.parts.exclusions();
+        let mut shown: Vec<_> = all
+            .filter_map(|exclusion| Some((exclusion.spans(&range).first()?.start, exclusion)))
             .collect();
-        shown.sort_unstable();
-        shown.dedup();
-        let mut shown: Vec<_> =
-            shown.into_iter().filter_map(|place| all.get(place).copied()).collect();
-        shown.sort_by_key(|exclusion| exclusion.from);
-        shown
+        shown.sort_by_key(|(start, _)| *start);
+        shown.into_iter().map(|(_, exclusion)| exclusion).collect()
     }
 }
 
-/// Excluded days in words: `2026-12-24`, or `2026-12-19 to 2027-01-03`, both of them excluded.
-pub fn exclusion_days(exclusion: &schedule::Exclusion) -> String {
-    let schedule::Exclusion { from, until, .. } = exclusion;
-    let last = Date::from_days_since_epoch(until.days_since_epoch() - 1).unwrap_or(*from);
-    if last == *from { from.to_string() } else { format!("{from} to {last}") }
+/// What is excluded in words: `2026-12-24`, or `2026-12-19 to 2027-01-03`, both of them excluded; two instants; or the rule of what recurs.
+pub fn excluded_when(exclusion: &Exclusion, zone: &Zone) -> String {
+    match &exclusion.when {
+        When::Days { from, until, .. } => {
+            let last = Date::from_days_since_epoch(until.days_since_epoch() - 1).unwrap_or(*from);
+            if last == *from { from.to_string() } else { format!("{from} to {last}") }
+        }
+        When::Instants(span) => {
+            format!("{} to {}", explain::when(span.start, zone), explain::when(span.end, zone))
+        }
+        When::Recurring { rule, .. } => rule::sentence(rule),
+    }
 }
 
 /// `November 2026`.

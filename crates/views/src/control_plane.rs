@@ -16,6 +16,7 @@ use tidegate_core::{
     release::{
         Named, Progress, SeenPlane,
         judge::{Judged, judge},
+        of::Of,
         wish::Wish,
     },
 };
@@ -94,7 +95,11 @@ impl Plane {
             },
         };
         let update = wish.map(|wish| {
-            let Judged { pin, mut unmet, remarks } = judge(plane, wish);
+            let Judged { pin, mut unmet, mut remarks } = judge(plane, wish);
+            let is_pinned = plane.pin.as_ref().is_some_and(|pin| pin.is_for(wish));
+            if plane.of == Of::Stock && !is_pinned && matches!(asked, Asked::ByTheCluster) {
+                remarks.push("nobody has written down yet what it stands for; if that stays so, no operator here starts queued updates (manageUpdates)".to_owned());
+            }
             // What the operator found of the present wish says nothing about another.
             let found = match asked {
                 Asked::For(_) => Vec::new(),

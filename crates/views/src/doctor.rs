@@ -15,7 +15,7 @@ use tidegate_core::{
     document::key::Key,
     held::Holder,
     policy::verdict::Verdict,
-    reach::rooms::ROOMS,
+    reach::rooms::known,
 };
 
 use crate::{
@@ -323,7 +323,7 @@ fn tried_item(tried: &Tried) -> TriedItem {
 /// What each room does not hold (RCH-6).
 pub fn not_held() -> String {
     let mut text = String::new();
-    for room in ROOMS {
+    for room in known() {
         let _ = writeln!(text, "{} holds {}; it does not hold:", room.name_of(), room.held);
         for line in room.not_held {
             let _ = writeln!(text, "  - {line}");

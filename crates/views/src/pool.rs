@@ -1,5 +1,7 @@
 //! How far is a pool, and each of its nodes?
 
+pub mod words;
+
 use std::fmt::Write as _;
 
 use api::kinds;
@@ -14,7 +16,7 @@ use tidegate_core::{
     document::key::Key,
     gate::words::each,
     policy::verdict::Verdict,
-    pool::seen::SeenPool,
+    pool::{queue::Queue, seen::SeenPool},
 };
 
 use crate::{
@@ -39,6 +41,8 @@ pub struct PoolProgress {
     pub target: Option<String>,
     /// Its nodes, by name.
     pub nodes: Vec<NodeProgress>,
+    /// Who of them goes next, and how many may be away; none while nobody knows where the pool goes.
+    pub queue: Option<Queue>,
 }
 
 /// A node and how far it is.
@@ -52,6 +56,12 @@ pub struct NodeProgress {
     pub current: String,
     /// What it goes to.
     pub desired: String,
+    /// The failure domain it stands in.
+    pub zone: Option<String>,
+    /// Since when it is in this phase, where that is known.
+    pub since: Option<Instant>,
+    /// Whether it takes no workloads.
+    pub away: bool,
 }
 
 impl PoolProgress {
@@ -60,6 +70,9 @@ impl PoolProgress {
         let row = snapshot.resource(&pool.key()).map(|seen| overview::resource(snapshot, seen, at));
         let node = |machine: Machine<'_>| NodeProgress {
             name: machine.node.name.clone(),
+            since: phase::since(snapshot, pool, &machine),
+            zone: machine.node.zone().map(str::to_owned),
+            away: machine.node.is_unavailable(),
             phase: machine.phase,
             current: machine.node.current.clone(),
             desired: machine.node.desired.clone(),
@@ -69,6 +82,7 @@ impl PoolProgress {
             row,
             target: snapshot.target(pool).map(str::to_owned),
             nodes: phase::machines(snapshot, pool).into_iter().map(node).collect(),
+            queue: phase::queue(snapshot, pool, at),
         }
     }
 
@@ -154,7 +168,7 @@ fn item(pool: &PoolProgress) -> Item<'_> {
 }
 
 fn node_item(node: &NodeProgress) -> Node<'_> {
-    let NodeProgress { name, phase, current, desired } = node;
+    let NodeProgress { name, phase, current, desired, .. } = node;
     Node { name, phase: phase.as_str(), current, desired, detail: phase.detail() }
 }
 

@@ -22,12 +22,13 @@ pub fn start(snapshot: &Snapshot, pool: &str, config: Option<&str>) -> Result<Ch
     let pool = find(snapshot, pool)?;
     let patch =
         steer::start(pool, &snapshot.shelf(pool), config).map_err(|refused| told(&refused))?;
+    let (patch, undo, note) = with_pause(snapshot, pool, patch);
     let previous =
         patch.pointer("/metadata/annotations").and_then(|all| all.get(names::PREVIOUS_CONFIG));
     Ok(Change {
         object: pool.key(),
-        meaning: format!("{} goes to {}, as its gate permits", pool.object(), pinned(&patch)),
-        undo: as_it_was(pool),
+        meaning: format!("{} goes to {}, as its gate permits{note}", pool.object(), pinned(&patch)),
+        undo,
         way_back: previous
             .filter(|previous| previous.is_string())
             .map(|_| format!("tidegate worker-nodes rollback --pool {}", pool.name)),
@@ -39,10 +40,15 @@ pub fn start(snapshot: &Snapshot, pool: &str, config: Option<&str>) -> Result<Ch
 pub fn rollback(snapshot: &Snapshot, pool: &str) -> Result<Change, String> {
     let pool = find(snapshot, pool)?;
     let patch = steer::rollback(pool, &snapshot.shelf(pool)).map_err(|refused| told(&refused))?;
+    let (patch, undo, note) = with_pause(snapshot, pool, patch);
     Ok(Change {
         object: pool.key(),
-        meaning: format!("{} goes back to {}, as its gate permits", pool.object(), pinned(&patch)),
-        undo: as_it_was(pool),
+        meaning: format!(
+            "{} goes back to {}, as its gate permits{note}",
+            pool.object(),
+            pinned(&patch)
+        ),
+        undo,
         way_back: None,
         patch,
     })
@@ -64,7 +70,11 @@ pub fn pause(
 pub fn resume(snapshot: &Snapshot, pool: &str, now: Instant) -> Result<Change, String> {
     let key = key(pool);
     let named = snapshot.resource(&key).and_then(|seen| seen.policy());
-    let wanted = if named.is_none() { WantedStanza::Permissive } else { WantedStanza::Clear };
+    let is_older = snapshot.resource(&key).is_some_and(|seen| seen.stanza.is_version_managed());
+    let wanted = match named {
+        None if !is_older => WantedStanza::Permissive,
+        _ => WantedStanza::Clear,
+    };
     set_aside(snapshot, &key, wanted, None, now)
 }
 
@@ -124,6 +134,23 @@ fn told(problem: &Problem) -> String {
 
 fn pinned(patch: &Value) -> &str {
     patch.pointer("/spec/machineConfig/name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The same for a pool that is paused until somebody starts it: the pause ends, and comes back by itself (D4-4). With its way back and a
+/// note for whoever reads what it means.
+fn with_pause(
+    snapshot: &Snapshot,
+    pool: &SeenPool,
+    mut patch: Value,
+) -> (Value, Value, &'static str) {
+    let mut undo = as_it_was(pool);
+    let waits = snapshot.resource(&pool.key()).is_some_and(|seen| seen.stanza.waits_for_a_start());
+    if !waits {
+        return (patch, undo, "");
+    }
+    steer::assisted(&mut patch);
+    steer::unassisted(&mut undo);
+    (patch, undo, "; it pauses again when every node has arrived")
 }
 
 /// The patch that restores what a pool goes to and what it remembers.

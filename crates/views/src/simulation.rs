@@ -2,6 +2,7 @@
 
 pub mod items;
 pub mod picture;
+pub mod spoken;
 pub mod table;
 pub mod updates;
 pub mod words;

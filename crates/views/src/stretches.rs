@@ -8,7 +8,12 @@ use std::{collections::BTreeSet, ops::Range};
 use schedule::{Instant, Span, TimeSet};
 use tidegate_core::{
     gate::Gate,
-    policy::{forecast::midnight, lower::Lowered, part::PartKind, stanza::Form},
+    policy::{
+        exclusion::{self, When},
+        lower::Lowered,
+        part::PartKind,
+        stanza::Form,
+    },
 };
 
 /// A stretch of one state.
@@ -59,7 +64,7 @@ impl Line {
 pub fn of_gate(gate: &Gate, range: &Range<Instant>) -> Vec<Piece> {
     let mut edges = Edges::new(range);
     edges.of_set(gate.set());
-    for freeze in gate.freezes() {
+    for freeze in gate.freezes().chain(gate.shares()) {
         edges.of_span(freeze.span());
     }
     for overriding in gate.openings() {
@@ -67,9 +72,12 @@ pub fn of_gate(gate: &Gate, range: &Range<Instant>) -> Vec<Piece> {
     }
     let until = match gate.form() {
         Form::PermissiveUntil(until) | Form::RestrictiveUntil(until) => Some(until),
-        Form::NoStanza | Form::Unusable | Form::ByPolicy | Form::Permissive | Form::Restrictive => {
-            None
-        }
+        Form::NoStanza
+        | Form::Unusable
+        | Form::ByPolicy
+        | Form::Permissive
+        | Form::Restrictive
+        | Form::Version => None,
     };
     if let Some(until) = until {
         edges.add(until);
@@ -137,12 +145,14 @@ fn windows(lowered: &Lowered) -> Option<TimeSet> {
     windows.map(|part| part.set.clone()).reduce(TimeSet::union)
 }
 
-/// Why the day of an instant is excluded, if it is.
+/// Why an instant is excluded, if it is.
 fn excluded(lowered: &Lowered, at: Instant) -> Option<String> {
-    let date = lowered.zone.date_of(at);
-    let mut all = lowered.parts.exclusions();
-    let found = all.find(|exclusion| exclusion.from <= date && date < exclusion.until)?;
-    Some(found.reason.as_deref().unwrap_or("an excluded day").to_owned())
+    let (found, _) = exclusion::holding(lowered.parts.exclusions(), at)?;
+    let unnamed = match found.when {
+        When::Days { .. } => "an excluded day",
+        When::Instants(_) | When::Recurring { .. } => "an exclusion",
+    };
+    Some(found.reason.as_deref().unwrap_or(unnamed).to_owned())
 }
 
 /// Where something may begin or end.
@@ -174,8 +184,7 @@ impl<'a> Edges<'a> {
 
     fn of_exclusions(&mut self, lowered: &Lowered) {
         for exclusion in lowered.parts.exclusions() {
-            self.add(midnight(exclusion.from, &lowered.zone));
-            self.add(midnight(exclusion.until, &lowered.zone));
+            exclusion.spans(self.range).into_iter().for_each(|span| self.of_span(span));
         }
     }
 

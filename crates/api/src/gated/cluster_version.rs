@@ -9,6 +9,7 @@ use super::ResourceCondition;
 use crate::{
     meta::ObjectMeta,
     stanza::{ChangeManagementStatus, Stanza},
+    version_management::{VersionManagement, VersionManagementStatus},
 };
 
 /// The version of the control plane, and the update that is wanted. A cluster has one, called `version`.
@@ -31,11 +32,17 @@ pub struct ClusterVersion {
 /// What is wanted of the control plane.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+#[schemars(extend(
+    "x-kubernetes-preserve-unknown-fields" = true,
+    "x-tidegate-exclusive" = ["changeManagement", "versionManagement"],
+))]
 pub struct ClusterVersionSpec {
     /// When material changes to the control plane may be initiated. Always, without this stanza.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<Stanza>,
+    /// The same, as an earlier design writes it. Excludes `changeManagement`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version_management: Option<VersionManagement>,
     /// The identity of the cluster.
     #[serde(default, rename = "clusterID", skip_serializing_if = "Option::is_none")]
     pub cluster_id: Option<String>,
@@ -74,6 +81,9 @@ pub struct ClusterVersionStatus {
     /// What stanza and policy come to: whether changes may be initiated now, until when, and what comes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<ChangeManagementStatus>,
+    /// What `versionManagement` comes to: the next window, and whether a change waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version_management: Option<VersionManagementStatus>,
     /// The release that has been accepted: the one the control plane is at, or on its way to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired: Option<Release>,

@@ -7,6 +7,7 @@ use super::{Release, ResourceCondition, UpdateHistory};
 use crate::{
     meta::ObjectMeta,
     stanza::{ChangeManagementStatus, Stanza},
+    version_management::{VersionManagement, VersionManagementStatus},
 };
 
 /// A cluster whose control plane runs in this one.
@@ -29,11 +30,17 @@ pub struct HostedCluster {
 /// What is wanted of a hosted cluster.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+#[schemars(extend(
+    "x-kubernetes-preserve-unknown-fields" = true,
+    "x-tidegate-exclusive" = ["changeManagement", "versionManagement"],
+))]
 pub struct HostedClusterSpec {
     /// When material changes to the hosted control plane may be initiated. Always, without this stanza.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<Stanza>,
+    /// The same, as an earlier design writes it. Excludes `changeManagement`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version_management: Option<VersionManagement>,
     /// The release that is wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release: Option<ReleaseImage>,
@@ -64,6 +71,9 @@ pub struct HostedClusterStatus {
     /// What stanza and policy come to: whether changes may be initiated now, until when, and what comes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<ChangeManagementStatus>,
+    /// What `versionManagement` comes to: the next window, and whether a change waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version_management: Option<VersionManagementStatus>,
     /// The release that has been rolled out, or is being rolled out, in the hosted cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<HostedClusterVersion>,

@@ -11,6 +11,7 @@ use super::{IntOrString, ResourceCondition};
 use crate::{
     meta::ObjectMeta,
     stanza::{ChangeManagementStatus, Stanza},
+    version_management::{VersionManagement, VersionManagementStatus},
 };
 
 /// A pool of nodes that share a configuration.
@@ -33,11 +34,17 @@ pub struct MachineConfigPool {
 /// What is wanted of a pool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+#[schemars(extend(
+    "x-kubernetes-preserve-unknown-fields" = true,
+    "x-tidegate-exclusive" = ["changeManagement", "versionManagement"],
+))]
 pub struct MachineConfigPoolSpec {
     /// When changes to the nodes of the pool may be initiated. Always, without this stanza.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<Stanza>,
+    /// The same, as an earlier design writes it. Excludes `changeManagement`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version_management: Option<VersionManagement>,
     /// The rendered configuration that nodes are to go to, instead of the latest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_config: Option<PoolTarget>,
@@ -114,6 +121,9 @@ pub struct MachineConfigPoolStatus {
     /// What stanza and policy come to: whether changes may be initiated now, until when, and what comes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<ChangeManagementStatus>,
+    /// What `versionManagement` comes to: the next window, and whether a change waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version_management: Option<VersionManagementStatus>,
     /// The last configuration that every node of the pool has reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<PoolConfiguration>,

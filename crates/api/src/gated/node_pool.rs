@@ -7,6 +7,7 @@ use super::{IntOrString, ReleaseImage, ResourceCondition};
 use crate::{
     meta::ObjectMeta,
     stanza::{ChangeManagementStatus, Stanza},
+    version_management::{VersionManagement, VersionManagementStatus},
 };
 
 /// The nodes of a hosted cluster that share a release and a configuration.
@@ -29,11 +30,17 @@ pub struct NodePool {
 /// What is wanted of a node pool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-kubernetes-preserve-unknown-fields" = true))]
+#[schemars(extend(
+    "x-kubernetes-preserve-unknown-fields" = true,
+    "x-tidegate-exclusive" = ["changeManagement", "versionManagement"],
+))]
 pub struct NodePoolSpec {
     /// When changes to the nodes of the pool may be initiated. Always, without this stanza.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<Stanza>,
+    /// The same, as an earlier design writes it. Excludes `changeManagement`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version_management: Option<VersionManagement>,
     /// The hosted cluster that the nodes belong to, of the same namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster_name: Option<String>,
@@ -112,6 +119,9 @@ pub struct NodePoolStatus {
     /// What stanza and policy come to: whether changes may be initiated now, until when, and what comes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_management: Option<ChangeManagementStatus>,
+    /// What `versionManagement` comes to: the next window, and whether a change waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version_management: Option<VersionManagementStatus>,
     /// The version that every node has reached; it moves when a rollout is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,

@@ -84,6 +84,8 @@ pub const LEDGER: &str = "changemanagement.openshift.io/begun";
 
 /// Annotation on a `MachineConfigPool`: the configuration that a rollback restores (POOL-8).
 pub const PREVIOUS_CONFIG: &str = "changemanagement.openshift.io/previous-machine-config";
+/// On a pool: somebody started an update that pauses again by itself when every node has arrived (D4-4).
+pub const ASSISTED_UPDATE: &str = "changemanagement.openshift.io/assisted-update";
 
 /// Annotation on a `Node`: the one rendered configuration that an administrator lets it go to, whatever the gate says (POOL-7).
 pub const ALLOWED_CONFIG: &str = "changemanagement.openshift.io/allowed-config";

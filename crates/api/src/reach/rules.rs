@@ -14,8 +14,13 @@ pub(super) fn team_rules() -> Value {
             "reason": "FieldValueRequired",
         },
         {
-            "rule": "!self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion'])",
-            "message": "MachineConfigPools and ClusterVersion belong to the cluster: a ClusterChangeGate holds them",
+            "rule": "!self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion', 'KarpenterDisruption'])",
+            "message": "MachineConfigPools, ClusterVersion and KarpenterDisruption belong to the cluster: a ClusterChangeGate holds them",
+            "fieldPath": ".holds",
+        },
+        {
+            "rule": "!self.holds.exists(hold, hold.what == 'Custom')",
+            "message": "Custom rooms belong to the platform: a ClusterChangeGate holds them",
             "fieldPath": ".holds",
         },
     ])
@@ -30,24 +35,34 @@ pub(super) fn platform_rules() -> Value {
             "fieldPath": ".changeManagement.byPolicy.kind",
         },
         {
-            "rule": "!has(self.namespaceSelector) || !self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion'])",
-            "message": "MachineConfigPools and ClusterVersion are in no namespace: hold them without namespaceSelector",
+            "rule": "!has(self.namespaceSelector) || !self.holds.exists(hold, hold.what in ['MachineConfigPools', 'ClusterVersion', 'KarpenterDisruption'])",
+            "message": "MachineConfigPools, ClusterVersion and KarpenterDisruption are in no namespace: hold them without namespaceSelector",
             "fieldPath": ".namespaceSelector",
         },
     ])
 }
 
+/// RCH-14: which rooms of somebody's own.
+pub(crate) fn custom_rule() -> Value {
+    json!({
+        "rule": "(self.what == 'Custom') == has(self.rooms)",
+        "message": "rooms is required for Custom, where it names rooms of your own, and is for nothing else",
+        "fieldPath": ".rooms",
+    })
+}
+
 /// RCH-12: how what belongs to the whole cluster is chosen.
-fn choice_rules() -> [Value; 3] {
+fn choice_rules() -> [Value; 4] {
     [
+        custom_rule(),
         json!({
             "rule": "self.what != 'ClusterVersion' || !has(self.names)",
             "message": "there is one ClusterVersion: leave names out",
             "fieldPath": ".names",
         }),
         json!({
-            "rule": "!(self.what in ['MachineConfigPools', 'ClusterVersion']) || !has(self.selector)",
-            "message": "selector is for what runs in namespaces: choose MachineConfigPools by names",
+            "rule": "!(self.what in ['MachineConfigPools', 'ClusterVersion', 'KarpenterDisruption']) || !has(self.selector)",
+            "message": "selector is for what runs in namespaces: choose MachineConfigPools by names, and KarpenterDisruption by those of its NodePools",
             "fieldPath": ".selector",
         }),
         json!({

@@ -22,7 +22,7 @@ fn without_description(path: &str, schema: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn every_field_of_every_kind_has_a_description() {
-    for kind in KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES) {
+    for kind in KINDS.iter().chain(GATED).chain(FREEZES).chain(OVERRIDES).chain(RECORDS) {
         let mut found = Vec::new();
         without_description(kind.name, kind.schema(), &mut found);
         assert_eq!(found, Vec::<String>::new());

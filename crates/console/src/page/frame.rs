@@ -17,8 +17,11 @@ const PAGES: &[(Here, &str, &str)] = &[
     (Here::Now, "/", "Now"),
     (Here::Calendar, "/calendar", "Calendar"),
     (Here::Resources, "/resources", "Resources"),
+    (Here::Pools, "/pools", "Pools"),
     (Here::Policies, "/policies", "Policies"),
+    (Here::WhatIf, "/what-if", "What if"),
     (Here::Gates, "/gates", "What holds"),
+    (Here::History, "/history", "History"),
 ];
 
 const KEYS: &[(&str, &str)] = &[
@@ -26,8 +29,11 @@ const KEYS: &[(&str, &str)] = &[
     ("g n", "Now"),
     ("g c", "Calendar"),
     ("g r", "Resources"),
+    ("g o", "Pools"),
     ("g p", "Policies"),
+    ("g i", "What if"),
     ("g w", "What holds"),
+    ("g h", "History"),
     ("t", "another zone"),
     ("f", "freeze"),
     ("o", "override"),
@@ -96,7 +102,7 @@ pub(crate) fn whole(view: &View<'_>, asked: &Asked, page: Page) -> Markup {
 
 /// The title of a page, with whose it is.
 pub(crate) fn title(page: &Page) -> String {
-    format!("{} · Tidegate", page.title)
+    format!("{} · Tidegate", cut(&page.title))
 }
 
 /// A document with this body, and what every one of them brings along.
@@ -181,7 +187,7 @@ fn place(view: &View<'_>) -> Markup {
 
 /// What people should know about how well this is known.
 fn notes(reading: &Reading, at: Instant, zone: &Zone) -> Markup {
-    let Reading { unread, refused, stale_since } = reading;
+    let Reading { unread, refused, stale_since, .. } = reading;
     html! {
         div id="notes" {
             @if let Some(since) = stale_since {

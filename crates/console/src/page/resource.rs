@@ -151,14 +151,20 @@ fn line(view: &View<'_>, key: &Key) -> Markup {
     }
 }
 
-fn weeks(view: &View<'_>, range: &std::ops::Range<Instant>, marks: &[Instant]) -> Markup {
+/// Days under their marks.
+pub(super) fn weeks(
+    view: &View<'_>,
+    range: &std::ops::Range<Instant>,
+    marks: &[Instant],
+) -> Markup {
     let whole = (range.end.unix() - range.start.unix()).max(1) as f64;
     html! {
         svg class="strip days" aria-hidden="true" height="18" {
-            @for mark in marks {
+            @for (place, mark) in marks.iter().enumerate() {
                 @let x = format!("{:.3}%", (mark.unix() - range.start.unix()) as f64 / whole * 100.0);
                 @let date = view.zone.date_of(*mark);
-                text x=(x) dx="4" y="13" { (date.day()) " " (spoken::short_month(date)) }
+                // Where it is narrow every second one is enough.
+                text class=(if place % 2 == 0 { "" } else { "odd" }) x=(x) dx="4" y="13" { (date.day()) " " (spoken::short_month(date)) }
             }
         }
     }
@@ -293,6 +299,9 @@ fn written(view: &View<'_>, key: &Key) -> Markup {
     let text = match stanza.map(|stanza| &stanza.reading) {
         Some(StanzaReading::Usable(stanza)) => {
             serde_json::to_string_pretty(stanza).unwrap_or_default()
+        }
+        Some(StanzaReading::Version(read)) => {
+            serde_json::to_string_pretty(&read.given).unwrap_or_default()
         }
         Some(StanzaReading::Absent) => "(no stanza: changes are always permitted)".to_owned(),
         Some(StanzaReading::Unusable(_)) => "(it cannot be read)".to_owned(),

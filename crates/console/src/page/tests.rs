@@ -5,12 +5,16 @@ use serde_json::{Value, json};
 use tidegate_core::cluster::{kinds, snapshot::Snapshot};
 use views::{now::Now, status::Rows};
 
-use super::{calendar, frame, gates, now, policies, resource, resources};
+use super::{calendar, frame, gates, now, policies, pool, resource, resources};
 use crate::{
     asked::Asked,
     page::Page,
     view::{Reading, View},
 };
+
+mod history;
+mod pools;
+mod what_if;
 
 const NOW: &str = "2026-11-18T09:00:00Z";
 
@@ -179,6 +183,12 @@ fn text_of_others_makes_no_elements() {
         (&format!("/calendar?subject=mcp/pool-0&day={encoded}&from={encoded}"), calendar::page),
         ("/policies", policies::page),
         ("/gates", gates::page),
+        ("/pools", pool::page),
+        (&format!("/pools/{encoded}"), pool::page),
+        (&format!("/pools/{encoded}/x"), pool::page),
+        (&format!("/history?object={encoded}&from={encoded}"), history::hostile),
+        (&format!("/what-if?for={encoded}&pool={encoded}"), what_if::asked),
+        ("/what-if", what_if::asked),
     ];
     for (target, page) in pages {
         let page = shown(&world, target, *page);

@@ -23,6 +23,7 @@ pub mod nudge;
 pub mod outside;
 pub mod stock;
 pub mod updates;
+pub mod windows;
 mod writes;
 
 use crate::{
@@ -323,9 +324,16 @@ fn about(seen: &SeenGated, gate: &Gate, kept: &Kept, newest: Newest<'_>, now: In
         .flatten()
         .collect();
     let (fields, again) = match &seen.gate {
-        None => (stanza_fields(seen, &behavior), None),
+        None => {
+            let waits = conditions.iter().find(|one| one.kind == names::CHANGES_PENDING);
+            let waits = waits.map_or(ConditionStatus::Unknown, |one| one.status);
+            let mut fields = stanza_fields(seen, &behavior);
+            fields.extend(windows::fields(seen, gate, waits, now));
+            (fields, windows::next_edge(gate, now))
+        }
         Some(known) => gates::fields(seen, known, gate, &behavior, now),
     };
+    let apart = seen.gate.as_ref().and_then(|_| gates::apart(&fields, known, &conditions));
     let status = part_of_status(&seen.identity, &seen.conditions, fields, &conditions);
     let wake = gate::explain::explain(&seen.identity.key, gate, now).holds_until();
     // A freeze or an override that begins while nothing changes by it changes what is said of it, and so does the end of a stanza's own span within a
@@ -337,7 +345,7 @@ fn about(seen: &SeenGated, gate: &Gate, kept: &Kept, newest: Newest<'_>, now: In
     let said = said.filter(|until| *until > now);
     let edges = wake.into_iter().chain(again).chain(said).chain(gate.next_edge_above(now));
     let wake = edges.min();
-    Plan { status, notes, wake, ..Plan::default() }
+    Plan { status, notes, wake, apart, ..Plan::default() }
 }
 
 /// What is to be done about a pool whose nodes are rolled out here: what the rollout wants, and the status as one write. What waits
@@ -360,7 +368,7 @@ pub fn pool(seen: &SeenGated, planned: PoolPlan, gate: &Gate, now: Instant) -> P
         (Some(counted), Some(held)) => Some(counted.and(held)),
         (one, other) => one.or(other),
     };
-    Plan { actions, status, notes, wake, spread: None }
+    Plan { actions, status, notes, wake, ..Plan::default() }
 }
 
 type Said = (ConditionStatus, &'static str, Option<String>);

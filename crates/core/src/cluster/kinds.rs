@@ -59,15 +59,15 @@ pub use cluster_version::{CLUSTER_VERSION, STOCK_CLUSTER_VERSION};
 pub use config_map::CONFIG_MAP;
 pub use hosted_change_management_policy::HOSTED_CHANGE_MANAGEMENT_POLICY;
 pub use hosted_cluster::HOSTED_CLUSTER;
-pub use machine_config::MACHINE_CONFIG;
+pub use machine_config::{MACHINE_CONFIG, STOCK_MACHINE_CONFIG};
 pub use machine_config_pool::MACHINE_CONFIG_POOL;
 pub use machine_configuration::MACHINE_CONFIGURATION;
 pub use namespace::NAMESPACE;
 pub use node::NODE;
 pub use node_pool::NODE_POOL;
 pub use targets::{
-    APPLICATION, DAEMON_SET, DEPLOYMENT, MACHINE_DEPLOYMENT, REPLICA_SET, STATEFUL_SET, TARGETS,
-    target, touching,
+    APPLICATION, CLUSTER, DAEMON_SET, DEPLOYMENT, KUBEADM_CONTROL_PLANE, MACHINE_DEPLOYMENT,
+    REPLICA_SET, STATEFUL_SET, TARGETS, UPGRADE_PLAN, target, touching,
 };
 
 /// Every kind that is always known, in the order in which they are shown and worked on.

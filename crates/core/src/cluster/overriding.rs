@@ -3,6 +3,8 @@
 //! `byPolicy` is never touched (GATE-3): coming back is one word. What a person overrides they give a reason for, and the reason is
 //! shown wherever the override is (GATE-9).
 
+mod version;
+
 use std::sync::Arc;
 
 use api::{names, stanza::StanzaStrategy};
@@ -71,6 +73,7 @@ pub fn change(
         return Err(format!("{until} is not after now ({now}), so it would not change {object}"));
     }
     let stanza = match &seen.stanza.reading {
+        StanzaReading::Version(read) => return version::change(seen, read, wanted, reason, now),
         StanzaReading::Usable(stanza) => Some(stanza),
         StanzaReading::Absent | StanzaReading::Unusable(_) => None,
     };
@@ -103,7 +106,9 @@ pub fn change(
         (StanzaReading::Unusable(_), None) => {
             return Err(format!("{field} of {object} cannot be used; mend it first"));
         }
-        (StanzaReading::Absent | StanzaReading::Usable(_), None) => Value::Null,
+        (StanzaReading::Absent | StanzaReading::Usable(_) | StanzaReading::Version(_), None) => {
+            Value::Null
+        }
     };
     let after = with(seen, &written)?;
     let gate = gate(&after.stanza, policy);
@@ -133,7 +138,7 @@ fn with(seen: &SeenGated, written: &Value) -> Result<SeenGated, String> {
     let mut after = seen.clone();
     let mut stanza = match &seen.stanza.reading {
         StanzaReading::Usable(stanza) => serde_json::to_value(stanza).unwrap_or_default(),
-        StanzaReading::Absent | StanzaReading::Unusable(_) => json!({}),
+        StanzaReading::Absent | StanzaReading::Unusable(_) | StanzaReading::Version(_) => json!({}),
     };
     for (field, value) in written.as_object().into_iter().flatten() {
         stanza[field.as_str()] = value.clone();
@@ -165,7 +170,7 @@ fn meaning(after: &SeenGated, gate: &Gate, now: Instant) -> String {
         Form::RestrictiveUntil(until) => {
             format!("changes to {object} are held until {until}, {then}")
         }
-        Form::ByPolicy | Form::NoStanza | Form::Unusable => {
+        Form::ByPolicy | Form::NoStanza | Form::Unusable | Form::Version => {
             let stretch = gate.set().stretch(now);
             let state = if stretch.inside { "permitted" } else { "held" };
             let until = stretch.end.map_or_else(String::new, |end| format!(" until {end}"));

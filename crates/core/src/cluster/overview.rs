@@ -13,9 +13,11 @@ use crate::{
     document::key::Key,
     gate::{
         Gate,
+        change::ChangeId,
         enforced::Enforcement,
-        pending::{Pending, Stop},
+        pending::{Pending, Stop, Waiting},
     },
+    hosted::project::Projected,
     policy::{behavior::as_recorded, seen::SeenPolicy, stanza::Form, strategy, verdict::Verdict},
 };
 
@@ -65,6 +67,9 @@ pub enum Overridden {
 
 /// The row of a resource.
 pub fn resource(snapshot: &Snapshot, seen: &SeenGated, at: Instant) -> Row {
+    if let Some(projected) = seen.projected.as_deref() {
+        return self::projected(seen, projected, at);
+    }
     let gate = snapshot.gate(seen);
     let behavior = snapshot.behavior(seen, at);
     Row {
@@ -85,6 +90,38 @@ pub fn resource(snapshot: &Snapshot, seen: &SeenGated, at: Instant) -> Row {
         kept: seen.said_of_enforcement().map(str::to_owned),
         differs: differs(seen, &gate, at),
         outside: outside::recorded(seen),
+    }
+}
+
+/// The row of the control plane inside a hosted cluster: as it stands outside, what waits for its nodes included (HOST-2).
+fn projected(seen: &SeenGated, projected: &Projected, at: Instant) -> Row {
+    let behavior = projected.behavior();
+    let waiting = projected.gates.iter().filter_map(|gate| {
+        let waits = gate.waits.as_ref()?;
+        let whose = format!("{}/{}", gate.kind, gate.name);
+        Some(if waits.to.is_empty() {
+            Waiting::Hosted { to: ChangeId::Revision, said: Some(whose) }
+        } else {
+            let now = Some(waits.now.clone()).filter(|now| !now.is_empty());
+            Waiting::Release { to: format!("{} of {whose}", waits.to), now, remarks: Vec::new() }
+        })
+    });
+    Row {
+        object: seen.identity.key.clone(),
+        verdict: projected.verdict(at).0,
+        next: next(&behavior, |at| projected.verdict(at).0),
+        strategy: Some("Projected"),
+        policy: None,
+        overridden: Overridden::No,
+        frozen: None,
+        opened: None,
+        behavior,
+        pending: Pending { waiting: waiting.collect(), ..Pending::default() },
+        unmet: None,
+        enforced: None,
+        kept: None,
+        differs: None,
+        outside: None,
     }
 }
 
@@ -118,6 +155,7 @@ fn form_name(gate: &Gate) -> Option<&'static str> {
         Form::Restrictive => Some("Restrictive"),
         Form::PermissiveUntil(_) => Some("PermissiveUntil"),
         Form::RestrictiveUntil(_) => Some("RestrictiveUntil"),
+        Form::Version => Some("VersionManagement"),
     }
 }
 

@@ -1,9 +1,14 @@
 //! How far is each node of a pool?
 
+use schedule::Instant;
+
 use crate::{
     cluster::snapshot::Snapshot,
     drain::node::{self as drain, Request},
-    pool::seen::{SeenNode, SeenPool},
+    pool::{
+        queue::Queue,
+        seen::{SeenNode, SeenPool},
+    },
 };
 
 /// How far a node is.
@@ -66,6 +71,23 @@ pub fn machines<'a>(snapshot: &'a Snapshot, pool: &SeenPool) -> Vec<Machine<'a>>
     .collect()
 }
 
+/// Who of a pool waits, in which order, and for how many there is room; none while nobody knows where the pool goes.
+pub fn queue(snapshot: &Snapshot, pool: &SeenPool, now: Instant) -> Option<Queue> {
+    let target = snapshot.target(pool)?;
+    let (nodes, shelf) = (snapshot.members(&pool.name), snapshot.shelf(pool));
+    Some(Queue::new((pool, &nodes), (&shelf, target), now))
+}
+
+/// Since when a node is as it is: since it was told to go, or since there is something for it to go to; none where that is not known, and for one
+/// that is where it should be.
+pub fn since(snapshot: &Snapshot, pool: &SeenPool, machine: &Machine<'_>) -> Option<Instant> {
+    match machine.phase {
+        Phase::Done | Phase::Silent => None,
+        Phase::Waiting => snapshot.shelf(pool).get(snapshot.target(pool)?)?.created,
+        Phase::Draining(_) | Phase::Applying | Phase::Failing(_) => machine.node.permit_at,
+    }
+}
+
 fn phase(node: &SeenNode, drain: &drain::Node, target: Option<&str>) -> Phase {
     if node.is_silent() {
         Phase::Silent
@@ -90,7 +112,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::cluster::kinds;
+    use crate::{
+        cluster::kinds,
+        pool::ledger::{Entry, Ledger},
+    };
 
     fn cluster(annotations: &Value) -> Snapshot {
         let mut cluster = Snapshot::default();
@@ -144,5 +169,68 @@ mod tests {
         let failing =
             [(current, a), (desired, b), (names::STATE, "Degraded"), (names::REASON, "disk full")];
         check(&failing, Phase::Failing("disk full".into()));
+    }
+
+    fn at(text: &str) -> Instant {
+        Instant::parse(text).unwrap()
+    }
+
+    fn node(name: &str, zone: &str, has: &str, to: &str, cordoned: bool) -> Value {
+        let state = if has == to { "Done" } else { "Working" };
+        json!({"metadata": {"name": name, "labels": {"node-role.kubernetes.io/worker": "", names::ZONE: zone},
+                "annotations": {names::CURRENT_CONFIG: has, names::DESIRED_CONFIG: to, names::STATE: state}},
+            "spec": {"unschedulable": cordoned}})
+    }
+
+    fn queue(nodes: &[Value], ledger: &str) -> Queue {
+        let mut cluster = Snapshot::default();
+        let role = json!({"node-role.kubernetes.io/worker": ""});
+        cluster.add(&kinds::MACHINE_CONFIG_POOL, &json!({
+            "metadata": {"name": "worker", "annotations": {names::LEDGER: ledger}},
+            "spec": {"maxUnavailable": 2, "nodeSelector": {"matchLabels": role}, "configuration": {"name": "c"}}}));
+        for (name, made) in [("a", "2026-01-01"), ("b", "2026-02-01"), ("c", "2026-03-01")] {
+            cluster.add(&kinds::MACHINE_CONFIG, &json!({"metadata": {"name": name, "creationTimestamp": format!("{made}T00:00:00Z"),
+                "ownerReferences": [{"apiVersion": names::API_VERSION, "kind": "MachineConfigPool", "name": "worker", "controller": true, "uid": "u"}]},
+                "spec": {}}));
+        }
+        for node in nodes {
+            cluster.add(&kinds::NODE, node);
+        }
+        let pool = cluster.pool("worker").unwrap();
+        super::queue(&cluster, pool, at("2026-11-18T09:00:00Z")).unwrap()
+    }
+
+    /// POOL-2, POOL-3
+    #[test]
+    fn the_oldest_configuration_goes_first_and_who_is_away_takes_room() {
+        let nodes = [
+            node("done", "z1", "c", "c", false),
+            node("late", "z1", "b", "b", false),
+            node("far", "z2", "a", "a", false),
+            node("near", "z1", "a", "a", false),
+            node("shut", "z1", "b", "b", true),
+            node("moving", "z1", "b", "c", false),
+        ];
+        let found = queue(&nodes, "");
+        assert_eq!(found.waiting, ["near", "far", "late"]);
+        assert_eq!((found.at_once, found.away, found.room()), (2, 2, 0));
+        let found = queue(&nodes[..4], "");
+        assert_eq!((found.away, found.room()), (0, 2));
+    }
+
+    /// POOL-2: what is reserved takes room, whether or not its node is still there.
+    #[test]
+    fn what_is_reserved_takes_room() {
+        let nodes = [node("one", "z1", "a", "a", false), node("two", "z1", "a", "a", false)];
+        let reserved = |name: &str| {
+            let entry = Entry { config: "c".into(), until: at("2026-11-18T09:10:00Z") };
+            let mut ledger = Ledger::default();
+            ledger.reserve(name, entry);
+            queue(&nodes, &ledger.text())
+        };
+        let found = reserved("one");
+        assert_eq!((found.away, found.waiting), (1, vec!["two".to_owned()]));
+        let found = reserved("gone");
+        assert_eq!((found.away, found.waiting.len()), (1, 2));
     }
 }

@@ -9,12 +9,13 @@ use api::{
     kinds,
     machine::{
         disruption::MachineConfigurationStatus,
-        names::{MASTER, NODE_DISRUPTION_POLICY_DEGRADED},
+        names::{MASTER, NODE_DISRUPTION_POLICY_DEGRADED, PERMIT_BASIS},
     },
     meta::ConditionStatus,
     policy::Behavior,
     reach::PolicyKind,
     schema::{Kind, Role},
+    version_management::VersionManagementStatus,
 };
 use schedule::{Instant, TimeSet};
 use serde_json::Value;
@@ -32,14 +33,15 @@ use crate::{
         enforced::Enforcement,
         pending::{Began, Pending},
     },
-    hosted::{Hosted, pool::SeenNodePool},
+    hosted::{Hosted, pool::SeenNodePool, project::Projected},
     node::disruption::{self, WantedPolicies},
     policy::{
         freeze::{Labels, SeenFreeze},
         guardrail::SeenGuardrail,
         overrides::SeenOverride,
         seen::SeenPolicy,
-        stanza::{Gating, SeenStanza, StanzaReading},
+        stanza::{Gating, Ours, SPELLINGS, SeenStanza, StanzaReading},
+        version,
     },
     pool::{
         seen::{SeenNode, SeenPool},
@@ -126,8 +128,12 @@ pub struct SeenGated {
     pub pending: Pending,
     /// The newest change that was initiated, by whomever, where its instant is recorded.
     pub began: Option<Began>,
+    /// What the permit rests on that the newest of them was let begin with, in words (HIST-1).
+    pub permit_basis: Option<String>,
     /// What its status says about change management.
     pub behavior: Option<Behavior>,
+    /// What its status says about the next window, where that is told (D4-2).
+    pub told_windows: Option<Box<VersionManagementStatus>>,
     /// Where its conditions stand.
     pub conditions: Conditions,
     /// What rollouts read, if it is a pool.
@@ -138,6 +144,8 @@ pub struct SeenGated {
     pub hosted: Option<Box<Hosted>>,
     /// What is read of a gate on what others own, if it is one.
     pub gate: Option<Box<SeenGate>>,
+    /// What it is a projection of, if it is the control plane inside a hosted cluster (HOST-2).
+    pub projected: Option<Box<Projected>>,
 }
 
 /// What decisions about one kind read, and about no other.
@@ -307,18 +315,30 @@ impl SeenGated {
             Own::Hosted(own) => hosted = Some(own),
             Own::Gate(own) => gate = Some(own),
         }
+        let projected = update.as_ref().and_then(|_| Projected::read(document)).map(Box::new);
         let answer = document.pointer(gating.answer);
         let identity = Identity::new(kind, document);
+        let noted = |key: &str| {
+            let annotations = document.pointer("/metadata/annotations")?;
+            annotations.get(key)?.as_str().map(str::to_owned)
+        };
+        // What a gate on others' objects says stands in one place; a resource may spell it as an earlier design does (D4-1).
+        let spelled = gating.ours == Ours::Stanza && version::is_spelled(kind, document);
+        let gating = if spelled { &Gating::VERSION } else { gating };
         let stanza = SeenStanza {
             object: identity.key.clone(),
             gating,
-            reading: reading(kind, gating, document, gate.as_deref()),
-            override_reason: document
-                .pointer("/metadata/annotations")
-                .and_then(|annotations| annotations.get(api::names::OVERRIDE_REASON))
-                .and_then(Value::as_str)
-                .map(str::to_owned),
+            reading: reading((kind, gating), document, gate.as_deref(), projected.as_deref()),
+            override_reason: noted(api::names::OVERRIDE_REASON),
             policies: policies(kind, gate.as_deref()),
+            there: SPELLINGS
+                .into_iter()
+                .filter(|field| {
+                    document
+                        .pointer(&format!("/spec/{field}"))
+                        .is_some_and(|given| !given.is_null())
+                })
+                .collect(),
         };
         Self {
             identity,
@@ -326,7 +346,11 @@ impl SeenGated {
             stanza,
             pending,
             began,
+            permit_basis: noted(PERMIT_BASIS),
             behavior: decoded(answer.and_then(|answer| answer.get("behavior"))),
+            told_windows: document
+                .pointer("/status/versionManagement")
+                .map(|told| Box::new(decoded(Some(told)).unwrap_or_default())),
             conditions: Conditions::of(
                 document,
                 &[
@@ -342,6 +366,12 @@ impl SeenGated {
             update,
             hosted,
             gate,
+            // Whoever writes a stanza beside a projection, or this beside a stanza, is told what comes of it: nothing starts.
+            projected: projected.filter(|_| {
+                let given =
+                    |path: &&str| document.pointer(path).is_some_and(|value| !value.is_null());
+                !["/spec/changeManagement", version::STANZA].iter().any(given)
+            }),
         }
     }
 
@@ -412,19 +442,30 @@ impl SeenGated {
     }
 }
 
-/// What a stanza says. A gate that was derived has none: without what it was derived from it is closed (RCH-8).
+/// What a stanza says. A gate that was derived has none: without what it was derived from it is closed (RCH-8). Nor has a projection: who decides is
+/// outside, so that nothing starts here, whatever somebody writes into it (HOST-2).
 fn reading(
-    kind: &Kind,
-    gating: &Gating,
+    (kind, gating): (&Kind, &Gating),
     document: &Value,
     gate: Option<&SeenGate>,
+    projected: Option<&Projected>,
 ) -> StanzaReading {
+    let unusable = |field: &FieldPath, said: String| {
+        StanzaReading::Unusable(vec![Problem::new(field, Code::NotAllowed, said)])
+    };
+    if let Some(projected) = projected {
+        let said = format!("{} decides this, outside of this cluster", projected.from);
+        return unusable(&FieldPath::of("metadata.annotations").key(api::names::PROJECTED), said);
+    }
     match gate.and_then(|gate| gate.derived.as_ref()) {
+        None if *gating == Gating::VERSION => match version::read(kind, document) {
+            Ok(read) => StanzaReading::Version(Arc::new(read)),
+            Err(problems) => StanzaReading::Unusable(problems),
+        },
         None => StanzaReading::new(kind, gating, document),
         Some(source) => {
             let said = format!("{source} is not there, or does not say when");
-            let field = FieldPath::of("spec.derivedFrom");
-            StanzaReading::Unusable(vec![Problem::new(&field, Code::NotAllowed, said)])
+            unusable(&FieldPath::of("spec.derivedFrom"), said)
         }
     }
 }

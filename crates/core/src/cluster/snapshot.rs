@@ -41,7 +41,7 @@ mod targets;
 mod view;
 
 pub use guardrails::Judgement;
-pub use hosted::Wanted;
+pub use hosted::{Apart, Wanted};
 use members::Members;
 
 /// Everything that was seen.
@@ -65,6 +65,9 @@ impl Snapshot {
         self.members.changed(self.seen.get(&key), Some(&seen), pools(&self.seen));
         let before = self.seen.insert(key.clone(), seen);
         self.keep_waiting(&key, before.as_ref());
+        if let Some(before) = &before {
+            self.keep_let_go(&key, before);
+        }
         let named_before = before.as_ref().and_then(policy_of);
         if named_before != named {
             if let Some(policy) = named_before {
@@ -82,6 +85,7 @@ impl Snapshot {
         let before = self.seen.remove(key)?;
         self.members.changed(Some(&before), None, pools(&self.seen));
         self.keep_waiting(key, Some(&before));
+        self.keep_let_go(key, &before);
         if let Some(policy) = policy_of(&before) {
             self.unname(&policy, key);
         }

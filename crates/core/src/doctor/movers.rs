@@ -76,9 +76,9 @@ pub const MOVERS: &[Mover] = &[
             Mark::Definition("kustomizations.kustomize.toolkit.fluxcd.io"),
             Mark::Image("fluxcd/kustomize-controller"),
         ],
-        rooms: &[],
+        rooms: &[What::FluxRevisions],
         beyond: Some(
-            "no room knows its first write; the rooms of workloads hold the rollouts that it causes",
+            "a change of a Kustomization itself is applied at once; the rooms of workloads hold the rollouts that it causes",
         ),
     },
     Mover {
@@ -92,9 +92,9 @@ pub const MOVERS: &[Mover] = &[
         name: "Karpenter",
         changes: "replaces and removes nodes",
         marks: &[Mark::Definition("nodepools.karpenter.sh"), Mark::Image("karpenter/controller")],
-        rooms: &[],
+        rooms: &[What::KarpenterDisruption],
         beyond: Some(
-            "no room knows its first write; disruption budgets of its NodePools do not hold expiry",
+            "the deletion of an expired node is not held, its drain is; machines of the spot market that are being deleted are drained at once",
         ),
     },
     Mover {
@@ -105,8 +105,38 @@ pub const MOVERS: &[Mover] = &[
             Mark::Image("cluster-api/cluster-api-controller"),
         ],
         rooms: &[What::MachineDeployments],
+        beyond: None,
+    },
+    Mover {
+        name: "Cluster API control planes by kubeadm",
+        changes: "replaces machines of a control plane",
+        marks: &[
+            Mark::Definition("kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"),
+            Mark::Image("cluster-api/kubeadm-control-plane-controller"),
+        ],
+        rooms: &[What::KubeadmControlPlanes],
+        beyond: None,
+    },
+    Mover {
+        name: "Cluster API topologies",
+        changes: "upgrades whole clusters by the version of their topology, or by another class",
+        marks: &[Mark::Definition("clusterclasses.cluster.x-k8s.io")],
+        rooms: &[What::ClusterTopologies],
         beyond: Some(
-            "no room holds what KubeadmControlPlanes do to the machines of a control plane",
+            "a change of a ClusterClass rolls out every cluster of that class, and is held where KubeadmControlPlanes and MachineDeployments are",
+        ),
+    },
+    Mover {
+        name: "HyperShift",
+        changes: "updates hosted control planes and rolls out their nodes",
+        marks: &[
+            Mark::Definition("hostedclusters.hypershift.openshift.io"),
+            Mark::Image("hypershift-operator"),
+        ],
+        rooms: &[What::HostedClusters, What::NodePools],
+        beyond: Some(
+            "where Tidegate manages hosted clusters (manageHosted), stanzas hold their marks instead of these rooms; an upgrade of HyperShift itself, \
+             shared configuration and the content of ConfigMaps are held by the room MachineDeployments alone, step by step",
         ),
     },
     Mover {
@@ -116,17 +146,15 @@ pub const MOVERS: &[Mover] = &[
             Mark::Definition("plans.upgrade.cattle.io"),
             Mark::Image("rancher/system-upgrade-controller"),
         ],
-        rooms: &[],
-        beyond: Some("no room knows its first write"),
+        rooms: &[What::UpgradePlans],
+        beyond: None,
     },
     Mover {
         name: "Operator Lifecycle Manager",
         changes: "upgrades operators",
         marks: &[Mark::Definition("installplans.operators.coreos.com")],
-        rooms: &[],
-        beyond: Some(
-            "no room knows its first write; subscriptions with manual approval wait for somebody",
-        ),
+        rooms: &[What::InstallPlans],
+        beyond: None,
     },
     Mover {
         name: "machine-config-operator",
@@ -193,6 +221,8 @@ pub struct HeldRoom {
     pub watched_by: Vec<Key>,
     /// Where it is held.
     pub extent: Extent,
+    /// Where it is warned of or audited.
+    pub watched: Extent,
 }
 
 /// Where something is held.
@@ -272,14 +302,14 @@ fn held_room(room: &'static Room, holders: &[Holder]) -> HeldRoom {
     });
     let (by, watching): (Vec<&Holder>, Vec<&Holder>) =
         gates.partition(|gate| matches!(gate.mode, Mode::Enforce | Mode::Unknown));
-    let whole = by.iter().any(|gate| holds_all(gate, room));
-    let extent = match (by.is_empty(), whole) {
-        (true, _) => Extent::Nowhere,
-        (false, true) => Extent::Everywhere,
-        (false, false) => Extent::Somewhere,
+    let extent = |gates: &[&Holder]| match gates {
+        [] => Extent::Nowhere,
+        gates if gates.iter().any(|gate| holds_all(gate, room)) => Extent::Everywhere,
+        _ => Extent::Somewhere,
     };
+    let (held, watched) = (extent(&by), extent(&watching));
     let keys = |gates: Vec<&Holder>| gates.into_iter().map(|gate| gate.key.clone()).collect();
-    HeldRoom { room, by: keys(by), watched_by: keys(watching), extent }
+    HeldRoom { room, by: keys(by), watched_by: keys(watching), extent: held, watched }
 }
 
 fn holds_all(gate: &Holder, room: &Room) -> bool {

@@ -54,9 +54,14 @@ pub fn probe<'a>(
     if room.what == What::HelmReleases {
         return release(hold, own);
     }
-    let kind = Called::of_room(room.what).ok_or("nobody knows which objects it holds")?;
+    let kinds: Vec<&Called> = Called::all_of_room(room.what).collect();
+    let first = *kinds.first().ok_or("nobody knows which objects it holds")?;
     let nodes = objects.clone();
-    let chosen = objects.filter(|object| object["kind"] == kind.kind).find(|object| {
+    let mut known = objects.filter_map(|object| {
+        let kind = kinds.iter().copied().find(|kind| kind.is_of(object))?;
+        Some((kind, object))
+    });
+    let chosen = known.find(|(kind, object)| {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let namespace = text("/metadata/namespace");
         let labels = kind.labels_of(object);
@@ -70,7 +75,8 @@ pub fn probe<'a>(
         };
         selects(spec, own, &target) == Selects::Yes
     });
-    let chosen = chosen.ok_or_else(|| format!("there is no {} that it selects", kind.kind))?;
+    let (kind, chosen) =
+        chosen.ok_or_else(|| format!("there is no {} that it selects", first.kind))?;
     let text = |path: &str| chosen.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let namespace = Some(text("/metadata/namespace").to_owned()).filter(|own| !own.is_empty());
     if room.what == What::MachineConfigPools {
@@ -79,8 +85,14 @@ pub fn probe<'a>(
         let first = first.ok_or_else(|| format!("there is no Node of the pool {pool}"))?;
         return Ok(Probe { namespace, first });
     }
+    if room.what == What::KarpenterDisruption {
+        let pool = text("/metadata/name");
+        let first = trial::disruption(pool, nodes);
+        let first = first.ok_or_else(|| format!("there is no Node of the pool {pool}"))?;
+        return Ok(Probe { namespace, first });
+    }
     let how = hold["how"].as_str().unwrap_or_else(|| room.first_way());
-    let first = trial::on(room.what, how, chosen).ok_or("nobody knows how to try it")?;
+    let first = trial::on(room.what, how, kind, chosen).ok_or("nobody knows how to try it")?;
     Ok(Probe { namespace, first })
 }
 
@@ -110,6 +122,8 @@ pub fn proof(gate: &Holder, answer: Result<(), (Option<u16>, &str)>) -> Proof {
         return Proof::Proven;
     }
     match code {
+        // What would be made under a name that is taken passed admission before anybody looked at the name.
+        Some(409) if said.contains("already exists") => Proof::NotRefused,
         Some(403 | 422) if said.contains("held by ") => Proof::Otherwise(said.to_owned()),
         _ => Proof::NotTried(said.to_owned()),
     }
@@ -200,9 +214,85 @@ mod tests {
             matches!(&update.first.write, Write::Create(made) if made["spec"]["desiredUpdate"]["version"] == "0.0.1"),
             "{update:?}"
         );
+        let pool = json!({"kind": "NodePool", "metadata": {"name": "general"}});
+        let node = |name: &str, taints: Value| json!({"kind": "Node", "metadata": {"name": name, "labels": {"karpenter.sh/nodepool": "general"}}, "spec": {"taints": taints}});
+        let own = json!({"key": "own", "effect": "NoExecute"});
+        let nodes = [
+            node("n1", json!([{"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}])),
+            node("n2", json!([own])),
+        ];
+        let disruption =
+            wide(What::KarpenterDisruption, &[&[pool.clone()][..], &nodes].concat()).unwrap();
+        let Write::Patch(name, change) = &disruption.first.write else { panic!("{disruption:?}") };
+        assert_eq!(name, "n2", "one that is under way proves nothing");
+        assert_eq!(
+            change["spec"]["taints"],
+            json!([own, {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}])
+        );
+        assert_eq!(
+            wide(What::KarpenterDisruption, &[pool]).unwrap_err(),
+            "there is no Node of the pool general"
+        );
+        let bucket = [object("Bucket", "apps")];
+        let revision = tried(&json!({"what": "FluxRevisions"}), What::FluxRevisions, &bucket);
+        let revision = revision.unwrap();
+        assert_eq!(revision.first.kind, "Bucket", "whichever kind of source there is");
+        assert!(
+            matches!(&revision.first.write, Write::PatchStatus(name, _) if name == "apps"),
+            "{revision:?}"
+        );
+        let plan = [object("InstallPlan", "install-1")];
+        let approved = tried(&json!({"what": "InstallPlans"}), What::InstallPlans, &plan).unwrap();
+        assert!(
+            matches!(&approved.first.write, Write::Create(made) if made["spec"]["approved"] == true && made["metadata"]["name"] == "install-1"),
+            "{approved:?}"
+        );
+        let upgrade = [object("Plan", "k3s")];
+        let job = tried(&json!({"what": "UpgradePlans"}), What::UpgradePlans, &upgrade).unwrap();
+        assert!(
+            matches!(&job.first.write, Write::Create(made) if made["metadata"]["labels"]["upgrade.cattle.io/plan"] == "k3s"),
+            "{job:?}"
+        );
+        let plane = [object("KubeadmControlPlane", "prod")];
+        let version =
+            tried(&json!({"what": "KubeadmControlPlanes"}), What::KubeadmControlPlanes, &plane);
+        assert!(matches!(&version.unwrap().first.write, Write::Patch(name, _) if name == "prod"));
         let missing =
             tried(&json!({"what": "StatefulSets"}), What::StatefulSets, &web).unwrap_err();
         assert_eq!(missing, "there is no StatefulSet that it selects");
+    }
+
+    /// GATE-13
+    #[test]
+    fn whole_clusters_are_tried_by_the_release_that_somebody_asks_for() {
+        let mut cluster = object("Cluster", "prod");
+        let topology = json!({"what": "ClusterTopologies"});
+        assert_eq!(
+            tried(&topology, What::ClusterTopologies, std::slice::from_ref(&cluster)).unwrap_err(),
+            "nobody knows how to try it",
+            "without a topology nothing is held"
+        );
+        cluster["spec"]["topology"] = json!({"class": "a", "version": "v1.35.0"});
+        let version = tried(&topology, What::ClusterTopologies, &[cluster]).unwrap();
+        assert!(
+            matches!(&version.first.write, Write::Patch(name, change) if name == "prod" && change["spec"]["topology"]["version"] == "v0.0.1"),
+            "{version:?}"
+        );
+        // NodePools of Karpenter are another kind.
+        let mut karpenter = object("NodePool", "general");
+        karpenter["apiVersion"] = json!("karpenter.sh/v1");
+        let mut hosted = object("NodePool", "hosted");
+        hosted["apiVersion"] = json!("hypershift.openshift.io/v1alpha1");
+        let pools = json!({"what": "NodePools"});
+        let release = tried(&pools, What::NodePools, &[karpenter.clone(), hosted]).unwrap();
+        assert!(matches!(&release.first.write, Write::Patch(name, _) if name == "hosted"));
+        assert_eq!(
+            tried(&pools, What::NodePools, &[karpenter]).unwrap_err(),
+            "there is no NodePool that it selects"
+        );
+        let hosted = [object("HostedCluster", "prod")];
+        let release = tried(&json!({"what": "HostedClusters"}), What::HostedClusters, &hosted);
+        assert!(matches!(&release.unwrap().first.write, Write::Patch(name, _) if name == "prod"));
     }
 
     #[test]
@@ -215,6 +305,7 @@ mod tests {
         check(Err((Some(403), refused)), &Proof::Proven);
         check(Err((Some(403), "held by ChangeGate shop/g: no stamp")), &Proof::Proven);
         check(Ok(()), &Proof::NotRefused);
+        check(Err((Some(409), "installplans \"a\" already exists")), &Proof::NotRefused);
         let other = "held by ChangeGate shop/g2, which opens at 2026-11-21T00:00:00Z";
         check(Err((Some(403), other)), &Proof::Otherwise(other.to_owned()));
         let rights = "replicasets.apps is forbidden: User \"a\" cannot create resource";

@@ -51,3 +51,18 @@ pub(crate) fn changed(document: &Value) -> Option<Instant> {
         .filter_map(|stamp| Instant::parse(stamp.as_str()?).ok())
         .max()
 }
+
+/// When somebody last applied an annotation, by the server's clock: whoever has this name as the owner of fields. Any client may take that name, so the
+/// entry must be one that owns the annotation; and nobody may build on it who has to tell two of these apart.
+pub(crate) fn applied_by(document: &Value, owner: &str, annotation: &str) -> Option<Instant> {
+    let managed = document.pointer("/metadata/managedFields").and_then(Value::as_array);
+    let theirs = managed.into_iter().flatten().filter(|entry| {
+        let is = |field: &str, text: &str| entry.get(field).and_then(Value::as_str) == Some(text);
+        let annotations = entry.pointer("/fieldsV1/f:metadata/f:annotations");
+        is("manager", owner)
+            && is("operation", "Apply")
+            && entry.get("subresource").is_none()
+            && annotations.is_some_and(|all| all.get(format!("f:{annotation}")).is_some())
+    });
+    theirs.filter_map(|entry| Instant::parse(entry.get("time")?.as_str()?).ok()).max()
+}

@@ -6,11 +6,13 @@ use crate::{
     document::key::Key,
     gate::{Doubt, Gate},
     policy::{
-        explain::{Fact, Reason, node, sentence as policy_sentence, strategy_node},
+        explain::{Fact, Reason, node, part_node, sentence as policy_sentence, strategy_node},
         freeze::SeenFreeze,
         overrides::SeenOverride,
+        part::PartKind,
         stanza::Form,
         verdict::Verdict,
+        version::VersionManaged,
     },
 };
 
@@ -26,9 +28,21 @@ pub fn explain(own: &Key, gate: &Gate, at: Instant) -> Reason {
     let freezes = gate.frozen_at(at).map(|(freeze, doubt)| freeze_node(freeze, doubt));
     let overrides = gate.named_by(at).map(|(one, idle)| override_node(one, idle, at));
     let beside = gate.beside().map(|(key, windows)| node(resource(key), windows, at, vec![]));
-    let because = freezes.chain(overrides).chain([below]).chain(beside).collect();
+    let cluster = gate.constraint().map(|(key, cluster)| constraint_node(key, cluster, at));
+    let because = freezes.chain(overrides).chain([below]).chain(cluster).chain(beside).collect();
     // Where there is doubt, not even the end of it is known (GATE-12).
     Reason { verdict: gate.verdict(at), ..node(resource(own), gate.set(), at, because) }
+}
+
+/// What the cluster of a pool says: its stanza, and the overrides that name it (D4-1).
+fn constraint_node(key: &Key, gate: &Gate, at: Instant) -> Reason {
+    let overrides = gate.named_by(at).map(|(one, idle)| override_node(one, idle, at));
+    let because = overrides.chain([stanza_node(gate, at)]).collect();
+    let said = node(Fact::Resource(key.object()), gate.own_set(), at, because);
+    match gate.own_doubt_at(at) {
+        Some(_) => Reason { verdict: Verdict::CannotTell, ..said },
+        None => said,
+    }
 }
 
 /// A reason that says what the gate says, freezes and overrides aside (GATE-12).
@@ -63,10 +77,14 @@ fn override_node(overriding: &SeenOverride, idle: Option<&str>, at: Instant) -> 
 fn stanza_node(gate: &Gate, at: Instant) -> Reason {
     let fact = match gate.form() {
         Form::NoStanza => Fact::NoStanza { field: gate.field() },
+        Form::Version if gate.version().is_some_and(VersionManaged::is_absent) => {
+            Fact::NoStanza { field: gate.field() }
+        }
         form => Fact::Stanza { field: gate.field(), form, said: said(gate).map(str::to_owned) },
     };
     let because = match gate.form() {
         Form::Unusable => doubt_node(gate).into_iter().collect(),
+        Form::Version => version_nodes(gate, at),
         _ => policy_node(gate, at).into_iter().collect(),
     };
     decided(fact, gate, at, because)
@@ -75,6 +93,15 @@ fn stanza_node(gate: &Gate, at: Instant) -> Reason {
 fn doubt_node(gate: &Gate) -> Option<Reason> {
     let fact = Fact::Doubt(gate.doubt()?.message.clone());
     Some(Reason { verdict: Verdict::CannotTell, fact, until: None, because: vec![] })
+}
+
+/// The parts of a stanza that is spelled as an earlier design does, each with the field that it comes from.
+fn version_nodes(gate: &Gate, at: Instant) -> Vec<Reason> {
+    let Some(read) = gate.version().filter(|read| !read.is_absent()) else { return Vec::new() };
+    match &read.parts.kind {
+        PartKind::All(parts) => parts.iter().map(|part| part_node(part, at)).collect(),
+        _ => vec![part_node(&read.parts, at)],
+    }
 }
 
 /// The policy's own reasons, shown under every strategy that names one: also an override is understood by what it sets aside.
@@ -99,11 +126,14 @@ pub fn sentence<R>(gate: &Gate<R>, at: Instant) -> String {
     if let Some(doubt) = gate.doubt_at(at) {
         return doubt.message.clone();
     }
-    if let Some(freeze) = gate.freeze_at(at) {
-        return freeze.sentence();
+    if let Some(said) = gate.frozen_sentence(at) {
+        return said;
     }
     if let Some(shut) = gate.shut_by(at) {
         return format!("{shut} holds it");
+    }
+    if let Some((key, cluster)) = gate.constrained_at(at) {
+        return format!("{key} holds it: {}", sentence(cluster, at));
     }
     if let Some(overriding) = gate.override_at(at) {
         return overriding.sentence();
@@ -116,6 +146,10 @@ pub fn sentence<R>(gate: &Gate<R>, at: Instant) -> String {
     let field = gate.field();
     match gate.form() {
         Form::NoStanza => format!("there is no {field}, so changes are always permitted"),
+        Form::Version => match gate.version() {
+            Some(read) => format!("{field}: {}", part_node(&read.parts, at).deciding().brief()),
+            None => String::new(),
+        },
         Form::Permissive => format!("{field} is Permissive{said}"),
         Form::Restrictive => format!("{field} is Restrictive{said}"),
         Form::PermissiveUntil(until) if at < until => {

@@ -28,6 +28,16 @@ pub(super) struct Frozen {
     pub(super) doubt: Option<Doubt>,
 }
 
+/// A freeze that shuts some of the rooms of a gate on what others own, and not all.
+#[derive(Clone, Debug)]
+pub(super) struct Share {
+    freeze: Arc<SeenFreeze>,
+    /// Why nobody can tell what it holds, if nobody can.
+    doubt: Option<Doubt>,
+    /// Which.
+    rooms: Vec<String>,
+}
+
 /// An override that names a gate.
 #[derive(Clone, Debug)]
 pub(super) struct Opening {
@@ -87,6 +97,28 @@ impl Gate {
         self.folded()
     }
 
+    /// The gate over these rooms while each of these freezes shuts some of them: where they shut all of them together, nothing is left to permit
+    /// (OVR-1).
+    pub(crate) fn frozen_in_part(
+        mut self,
+        rooms: &[String],
+        freezes: Vec<(Arc<SeenFreeze>, Selects, Vec<String>)>,
+        namespace: Option<&str>,
+    ) -> Self {
+        let shares = freezes.into_iter().map(|(freeze, selects, rooms)| {
+            let doubt = unclear(&freeze, selects, namespace);
+            Share { freeze, doubt, rooms }
+        });
+        self.shares = shares.collect();
+        let shut = |room: &String| {
+            let of_it = self.shares.iter().filter(|share| share.rooms.contains(room));
+            TimeSet::ranges(of_it.map(|share| share.freeze.span()))
+        };
+        let together = rooms.iter().map(shut).reduce(TimeSet::intersection);
+        self.together = together.unwrap_or_else(TimeSet::never);
+        self.folded()
+    }
+
     /// The gate while each of these permits it too, by its windows as the API server reads them; none of one whose windows are not known: that
     /// holds (RCH-2).
     pub(crate) fn within(mut self, gates: Vec<(Key, Option<TimeSet>)>) -> Self {
@@ -130,6 +162,14 @@ impl Gate {
     }
 }
 
+/// The freeze that lasts longest.
+fn longest<'a>(
+    freezes: impl Iterator<Item = (&'a Arc<SeenFreeze>, Option<&'a Doubt>)>,
+) -> Option<&'a Arc<SeenFreeze>> {
+    let freezes = freezes.map(|(freeze, _)| freeze);
+    freezes.max_by_key(|freeze| (freeze.until.is_none(), freeze.until))
+}
+
 /// Whether what is wanted is the one change that may start.
 fn is_of(only: &Only, wanted: Option<&ChangeId>) -> bool {
     match (only, wanted) {
@@ -141,7 +181,7 @@ fn is_of(only: &Only, wanted: Option<&ChangeId>) -> bool {
 
 impl<R> Gate<R> {
     /// The sets anew, from the stanza's own and what lies above it.
-    fn folded(mut self) -> Self {
+    pub(super) fn folded(mut self) -> Self {
         let opened = |layer: Option<Layer>| {
             let of_layer =
                 self.openings().filter(|one| layer.is_none_or(|layer| one.layer() == layer));
@@ -152,13 +192,22 @@ impl<R> Gate<R> {
                 self.freezes().filter(|freeze| freeze.key.namespace.is_some() == of_team);
             TimeSet::ranges(of_layer.map(|freeze| freeze.span()))
         };
-        let own = self.stanza.clone().union(opened(None));
+        let mut own = self.stanza.clone().union(opened(None));
+        // D4-1: a pool lies within its cluster, whatever opens the pool.
+        if let Some(cluster) = self.constraint_set() {
+            own = own.intersection(cluster.clone());
+        }
         let mut set = own.clone().difference(shut(true));
         if self.team_freezes == TeamFreezes::Passed {
-            set = set.union(opened(Some(Layer::Platform)));
+            let mut passed = opened(Some(Layer::Platform));
+            if let Some(cluster) = self.constraint_set() {
+                passed = passed.intersection(cluster.clone());
+            }
+            set = set.union(passed);
         }
         let beside = self.within.iter().map(|within| within.windows.clone());
-        self.set = beside.fold(set.difference(shut(false)), TimeSet::intersection);
+        let set = set.difference(shut(false)).difference(self.together.clone());
+        self.set = beside.fold(set, TimeSet::intersection);
         self.own = own;
         self
     }
@@ -179,11 +228,12 @@ impl<R> Gate<R> {
         let others = |opening: &Opening| {
             opening.overriding.only.as_ref().is_some_and(|only| !is_of(only, Some(change)))
         };
-        if !self.openings.iter().any(others) {
+        if self.constraint.is_none() && !self.openings.iter().any(others) {
             return self;
         }
         let mut gate = self;
         gate.openings.retain(|opening| !others(opening));
+        gate.constraint = gate.constraint.map(|cluster| Arc::new(cluster.going_to(change)));
         gate.folded()
     }
 
@@ -223,13 +273,50 @@ impl<R> Gate<R> {
 
     /// The first instant after another at which a freeze or an override begins or ends.
     pub fn next_edge_above(&self, after: Instant) -> Option<Instant> {
-        let freezes = self.freezes().filter_map(|freeze| freeze.next_edge(after));
+        let freezes = self.freezes().chain(self.shares());
+        let freezes = freezes.filter_map(|freeze| freeze.next_edge(after));
         freezes.chain(self.openings().filter_map(|one| one.next_edge(after))).min()
     }
 
     /// Every freeze that selects what it is the gate of, over or not.
     pub fn freezes(&self) -> impl Iterator<Item = &Arc<SeenFreeze>> {
         self.freezes.iter().map(|frozen| &frozen.freeze)
+    }
+
+    /// Every freeze that holds some of its rooms and not all, over or not.
+    pub fn shares(&self) -> impl Iterator<Item = &Arc<SeenFreeze>> {
+        self.shares.iter().map(|share| &share.freeze)
+    }
+
+    /// The freeze that holds one of its rooms at an instant, and not all of them.
+    pub fn share_at(&self, room: &str, at: Instant) -> Option<&Arc<SeenFreeze>> {
+        let of_it = self.shares.iter().filter(|share| share.rooms.iter().any(|own| own == room));
+        of_it.map(|share| &share.freeze).find(|freeze| freeze.is_in_force(at))
+    }
+
+    /// What the freezes say that hold at an instant: the one that lasts longest, or those that do so together.
+    pub(crate) fn frozen_sentence(&self, at: Instant) -> Option<String> {
+        if let Some(longest) = longest(self.whole_at(at)) {
+            return Some(longest.sentence());
+        }
+        let said: Vec<String> = self.shares_at(at).map(|(freeze, _)| freeze.sentence()).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    /// The freezes in force at an instant that hold everything, and that no override passes.
+    fn whole_at(&self, at: Instant) -> impl Iterator<Item = (&Arc<SeenFreeze>, Option<&Doubt>)> {
+        let in_force = self.freezes.iter().filter(move |frozen| {
+            frozen.freeze.is_in_force(at) && !self.passes(&frozen.freeze, at)
+        });
+        in_force.map(|frozen| (&frozen.freeze, frozen.doubt.as_ref()))
+    }
+
+    /// Those that hold a part each, where they hold everything together.
+    fn shares_at(&self, at: Instant) -> impl Iterator<Item = (&Arc<SeenFreeze>, Option<&Doubt>)> {
+        let together = self.together.contains(at);
+        let in_force =
+            self.shares.iter().filter(move |share| together && share.freeze.is_in_force(at));
+        in_force.map(|share| (&share.freeze, share.doubt.as_ref()))
     }
 
     /// Whether an override passes a freeze at an instant: one of the platform passes those of teams.
@@ -244,16 +331,12 @@ impl<R> Gate<R> {
         &self,
         at: Instant,
     ) -> impl Iterator<Item = (&Arc<SeenFreeze>, Option<&Doubt>)> {
-        let in_force = self.freezes.iter().filter(move |frozen| {
-            frozen.freeze.is_in_force(at) && !self.passes(&frozen.freeze, at)
-        });
-        in_force.map(|frozen| (&frozen.freeze, frozen.doubt.as_ref()))
+        self.whole_at(at).chain(self.shares_at(at))
     }
 
     /// The freeze that holds at an instant; the one that lasts longest, if there are several.
     pub fn freeze_at(&self, at: Instant) -> Option<&Arc<SeenFreeze>> {
-        let in_force = self.frozen_at(at).map(|(freeze, _)| freeze);
-        in_force.max_by_key(|freeze| (freeze.until.is_none(), freeze.until))
+        longest(self.frozen_at(at))
     }
 
     /// Whether nothing may be initiated by whoever asks at an instant, not even what bypasses the gate or an administrator consented to

@@ -99,6 +99,7 @@ impl<R> Gate<R> {
         }
         let basis = match self.form {
             _ if self.beside().any(|(_, windows)| !windows.is_always()) => Basis::Window,
+            _ if self.is_constrained() => Basis::Window,
             Form::NoStanza => Basis::NoStanza,
             Form::PermissiveUntil(until) if at < until => Basis::Until,
             _ if self.stanza_set().is_always() => Basis::Strategy,
@@ -106,6 +107,7 @@ impl<R> Gate<R> {
             | Form::ByPolicy
             | Form::Permissive
             | Form::Restrictive
+            | Form::Version
             | Form::PermissiveUntil(_)
             | Form::RestrictiveUntil(_) => Basis::Window,
         };

@@ -27,4 +27,6 @@ pub struct Plan {
     pub wake: Option<Instant>,
     /// How long the actions wait from when they were first decided, so that not everybody acts in one second (RCH-4); not at all, if none.
     pub spread: Option<Duration>,
+    /// How far it is apart from the last of its kind, because it only tells what may change all the time; as it comes, if none.
+    pub apart: Option<Duration>,
 }

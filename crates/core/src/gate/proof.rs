@@ -63,26 +63,37 @@ pub fn kept(gate: &SeenGate, kind: &Kind, proofs: Option<&Proofs>) -> Option<Kep
     };
     let parameter = Parameter::of_kind(kind)?;
     let proofs = proofs?;
-    let room = |held: &Held| rooms::room(held.room);
-    let tried: Vec<(&Room, &Tried)> = gate
+    let tried: Vec<(String, &Tried)> = gate
         .chosen
         .iter()
-        .filter_map(room)
-        .map(|room| Some((room, proofs.of(room, parameter)?)))
+        .flat_map(|held| policies(held, parameter))
+        .map(|(name, policy)| Some((name, proofs.get(&policy)?)))
         .collect::<Option<_>>()?;
     let worst =
         tried.iter().map(|(_, tried)| tried.verdict).max_by_key(|verdict| weight(*verdict))?;
     if worst == Enforcement::Proven {
         return Some(Kept::from(worst));
     }
-    let concerned: Vec<&(&Room, &Tried)> =
+    let concerned: Vec<&(String, &Tried)> =
         tried.iter().filter(|(_, tried)| tried.verdict == worst).collect();
-    let names: Vec<&str> = concerned.iter().map(|(room, _)| room.name_of()).collect();
+    let names: Vec<&str> = concerned.iter().map(|(name, _)| name.as_str()).collect();
     let mut said = format!("{}: {}", names.join(", "), worst.sentence());
     if let Some(why) = concerned.iter().find_map(|(_, tried)| tried.why.as_deref()) {
         said = format!("{said}: {why}");
     }
     Some(Kept { enforcement: worst, said: Some(said.chars().take(1024).collect()) })
+}
+
+/// The policies by which a kind of gate holds something, with what each is called: of somebody's own rooms each has one.
+fn policies(held: &Held, parameter: Parameter) -> Vec<(String, String)> {
+    let Some(room) = rooms::room(held.room) else { return Vec::new() };
+    if room.what == rooms::CUSTOM.what {
+        let custom = |name: &String| {
+            (format!("{} {name}", room.name_of()), parameter.policy_of_custom(name))
+        };
+        return held.rooms.iter().map(custom).collect();
+    }
+    vec![(room.name_of().to_owned(), parameter.policy(room))]
 }
 
 /// Which of several verdicts speaks: what is not refused before what nobody knows.

@@ -441,8 +441,8 @@ fn a_field_that_nobody_knows_opens_no_gate() {
     );
     mistyped(
         "/spec/maintenanceSchedule/exclude/0",
-        "until",
-        &format!("{schedule}.exclude[0].until"),
+        "untilDay",
+        &format!("{schedule}.exclude[0].untilDay"),
     );
 
     check(

@@ -96,6 +96,7 @@ mod tests {
             "autoScaling",
             "pausedUntil",
             "changeManagement",
+            "versionManagement",
         ] {
             let mut other = pool.clone();
             other["spec"][added] = json!({"a": 1});

@@ -40,7 +40,7 @@ pub struct Day {
     pub range: Range<Instant>,
     /// The permitted parts of it.
     pub open: Vec<Range<Instant>>,
-    /// The exclusion it belongs to, by its place in the list, if it is an excluded day.
+    /// The exclusion that takes all of it out, by its place in the list, if one does.
     pub excluded: Option<usize>,
 }
 
@@ -96,7 +96,7 @@ fn month(lowered: &Lowered, first: Date) -> Month {
             .map(|span| clipped(span, &day))
             .filter(|part| part.start < part.end)
             .collect();
-        days.push(Day { date, open, excluded: exclusion_of(lowered, date), range: day });
+        days.push(Day { date, open, excluded: exclusion_of(lowered, &day), range: day });
         if date.tomorrow() == date {
             break;
         }
@@ -105,9 +105,9 @@ fn month(lowered: &Lowered, first: Date) -> Month {
     Month { first, range, days, spans }
 }
 
-fn exclusion_of(lowered: &Lowered, date: Date) -> Option<usize> {
-    let holds = |exclusion: &schedule::Exclusion| exclusion.from <= date && date < exclusion.until;
-    lowered.parts.exclusions().position(holds)
+/// A day of which some hours are left is not an excluded day: what is left of it is drawn.
+fn exclusion_of(lowered: &Lowered, day: &Range<Instant>) -> Option<usize> {
+    lowered.parts.exclusions().position(|exclusion| exclusion.covers(day))
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! Each way says what cannot be said in the other form, and never drops it in silence: an RRULE that a structured recurrence cannot
 //! hold is refused with the reason, and what an RRULE lacks by nature (a length, exclusions) comes as a note beside it.
 
+pub mod version;
+
 use api::policy;
 use schedule::{Date, Form, Length, Ordinal, Recurrence, Rrule, TimeOfDay, Weekday, Zone};
 

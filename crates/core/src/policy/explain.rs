@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use api::policy::Strategy;
-use schedule::{Cause, Date, Exclusion, Instant, Length, TimeSet, Zone};
+use schedule::{Cause, Date, Instant, Length, TimeSet, Zone};
 
 use crate::{
     document::{
@@ -15,6 +15,7 @@ use crate::{
         problem::{FieldPath, Object, problem_text},
     },
     policy::{
+        exclusion::{self, Exclusion, When},
         lower::Lowered,
         part::{Part, PartKind, Recurring},
         read::Policy,
@@ -63,6 +64,8 @@ pub enum Fact {
     Freeze(String),
     /// An override names the resource: what it opens, until when, who signed it, and why; or why it opens nothing (OVR-2).
     Override(String),
+    /// What stands outside of a hosted cluster, as its guest was told (HOST-2).
+    Projected(String),
     /// It cannot be known, so changes are held (GATE-2).
     Doubt(String),
     /// The policy as a whole.
@@ -73,6 +76,13 @@ pub enum Fact {
     NothingScheduled,
     /// Everything that is not excluded is permitted (TIME-11).
     OnlyExclusions,
+    /// A field that opens or shuts by itself, in a sentence.
+    Stated(String),
+    /// A window is open and about to close, too soon to begin anything (D4-3).
+    LastHour {
+        /// When it closes.
+        end: Option<Instant>,
+    },
     /// What a field says is permitted while each of its parts permits it.
     AllOf(String),
     /// What a field says is permitted while one of its parts permits it.
@@ -98,22 +108,42 @@ pub enum Fact {
         /// When the next one opens, excluded or not.
         next: Option<Instant>,
     },
-    /// The instant lies on an excluded day.
+    /// The instant is excluded.
     Excluded {
-        /// The first excluded day.
-        from: Date,
-        /// The day after the last one.
-        until: Date,
+        /// By what.
+        what: Excluding,
         /// Why, as the author wrote it.
         reason: Option<String>,
     },
-    /// The instant lies on no excluded day.
+    /// The instant is not excluded.
     NotExcluded {
         /// How many exclusions there are.
         count: usize,
-        /// The next one, if one is ahead.
-        next: Option<Date>,
+        /// When the next one begins, if one is ahead.
+        next: Option<Begins>,
+        /// What the instant is not.
+        not: &'static str,
     },
+}
+
+/// What excludes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Excluding {
+    /// Whole days: the first, and the day after the last.
+    Days(Date, Date),
+    /// From one instant until before another.
+    Instants(Instant, Instant),
+    /// What recurs, by its rule in words.
+    Rule(String),
+}
+
+/// When an exclusion begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Begins {
+    /// With a day.
+    On(Date),
+    /// At an instant.
+    At(Instant),
 }
 
 /// The tree of reasons of a policy at an instant.
@@ -135,12 +165,20 @@ pub(crate) fn strategy_node(lowered: &Lowered, at: Instant) -> Reason {
     node(Fact::Strategy(lowered.strategy), &lowered.set, at, because)
 }
 
-fn part_node(part: &Part, at: Instant) -> Reason {
+pub(crate) fn part_node(part: &Part, at: Instant) -> Reason {
     let below = |parts: &[Part]| parts.iter().map(|part| part_node(part, at)).collect();
     let (fact, because) = match &part.kind {
-        PartKind::Excluded(exclusions, zone) => return exclusion_node(part, exclusions, zone, at),
+        PartKind::Excluded(exclusions) => return exclusion_node(exclusions, at),
         PartKind::Windows(recurring) => (window_fact(recurring, &part.set, at), Vec::new()),
         PartKind::Everything => (Fact::OnlyExclusions, Vec::new()),
+        PartKind::Stated(said) => (Fact::Stated(said.clone()), Vec::new()),
+        PartKind::ClosesEarly(windows) if windows.set.contains(at) && !part.set.contains(at) => {
+            (Fact::LastHour { end: windows.set.next_change(at) }, Vec::new())
+        }
+        // Its windows say why; until when is for the whole to say.
+        PartKind::ClosesEarly(windows) => {
+            return Reason { until: part.set.next_change(at), ..part_node(windows, at) };
+        }
         PartKind::Plain | PartKind::Nothing => (Fact::NothingScheduled, Vec::new()),
         PartKind::All(parts) => (Fact::AllOf(part.label.clone()), below(parts)),
         PartKind::Any(parts) => (Fact::AnyOf(part.label.clone()), below(parts)),
@@ -164,21 +202,32 @@ fn window_fact(recurring: &Recurring, windows: &TimeSet, at: Instant) -> Fact {
         | Cause::NotBefore(_)
         | Cause::Range { .. }
         | Cause::NoRange
+        | Cause::Closing { .. }
         | Cause::Exclusion { .. } => Fact::NoWindow { rule, next: None },
     }
 }
 
-fn exclusion_node(part: &Part, exclusions: &[Exclusion], zone: &Zone, at: Instant) -> Reason {
-    let edge = |date: Date| zone.first_instant_of(date, schedule::TimeOfDay::MIDNIGHT);
-    if let Cause::Exclusion { from, until, reason } = part.set.why(at).cause {
-        let reason = reason.map(str::to_owned);
-        let fact = Fact::Excluded { from, until, reason };
-        return Reason { verdict: Verdict::Held, fact, until: Some(edge(until)), because: vec![] };
+fn exclusion_node(exclusions: &[Exclusion], at: Instant) -> Reason {
+    if let Some((held, run)) = exclusion::holding(exclusions, at) {
+        let what = match &held.when {
+            When::Days { from, until, .. } => Excluding::Days(*from, *until),
+            When::Instants(span) => Excluding::Instants(span.start, span.end),
+            When::Recurring { rule, .. } => Excluding::Rule(rule::sentence(rule)),
+        };
+        let fact = Fact::Excluded { what, reason: held.reason.as_deref().map(str::to_owned) };
+        return Reason { verdict: Verdict::Held, fact, until: run.end, because: vec![] };
     }
-    let next =
-        exclusions.iter().map(|exclusion| exclusion.from).filter(|from| edge(*from) > at).min();
-    let fact = Fact::NotExcluded { count: exclusions.len(), next };
-    Reason { verdict: Verdict::Permitted, fact, until: next.map(edge), because: vec![] }
+    let ahead = exclusions.iter().filter_map(|exclusion| Some((exclusion.next(at)?, exclusion)));
+    let next = ahead.min_by_key(|(start, _)| *start);
+    let begins = next.map(|(start, exclusion)| match &exclusion.when {
+        When::Days { from, .. } => Begins::On(*from),
+        When::Instants(_) | When::Recurring { .. } => Begins::At(start),
+    });
+    let whole_days = exclusions.iter().all(|one| matches!(one.when, When::Days { .. }));
+    let not = if whole_days { "an excluded day" } else { "excluded" };
+    let fact = Fact::NotExcluded { count: exclusions.len(), next: begins, not };
+    let until = next.map(|(start, _)| start);
+    Reason { verdict: Verdict::Permitted, fact, until, because: vec![] }
 }
 
 /// The deciding reason as one sentence: what `status.behavior` shows (POL-3). It names instants and never a countdown (POL-7).
@@ -194,7 +243,7 @@ impl Reason {
     }
 
     /// The reason at the bottom of the tree that decides.
-    fn deciding(&self) -> &Self {
+    pub(crate) fn deciding(&self) -> &Self {
         let mut held = self.because.iter().filter(|part| part.verdict != Verdict::Permitted);
         let part = match (self.verdict, &self.fact) {
             (Verdict::Permitted, Fact::AnyOf(_)) => {
@@ -211,11 +260,15 @@ impl Reason {
 
     /// The reason in words that stay the same as long as it holds: no instant in it, because those around it have their own
     /// fields, and an idle cluster is written zero times (POL-7).
-    fn brief(&self) -> String {
+    pub(crate) fn brief(&self) -> String {
         match &self.fact {
             Fact::Window { rule, .. } => format!("a maintenance window is open: {rule}"),
             Fact::NoWindow { rule, .. } => format!("no maintenance window is open: {rule}"),
-            Fact::NotExcluded { .. } => "not an excluded day".into(),
+            Fact::NotExcluded { not, .. } => format!("not {not}"),
+            Fact::Excluded { what, reason } => {
+                excluded_text(what, None, reason.as_deref(), &Zone::utc())
+            }
+            Fact::LastHour { .. } => LAST_HOUR.to_owned(),
             _ => self.text(&Zone::utc()),
         }
     }
@@ -226,9 +279,10 @@ impl Reason {
             Fact::Policy(object) | Fact::Resource(object) => object.to_string(),
             Fact::NoStanza { field } => format!("no {field}: changes are always permitted"),
             Fact::Stanza { field, form, said } => stanza_text(field, *form, said.as_deref(), zone),
-            Fact::Doubt(message) | Fact::Freeze(message) | Fact::Override(message) => {
-                message.clone()
-            }
+            Fact::Doubt(message)
+            | Fact::Freeze(message)
+            | Fact::Override(message)
+            | Fact::Projected(message) => message.clone(),
             Fact::Strategy(strategy) => match strategy::row(*strategy) {
                 Some(row) => format!("strategy {}: {}", row.name, row.meaning),
                 None => "the strategy is not known, so changes are not permitted".into(),
@@ -238,6 +292,13 @@ impl Reason {
             }
             Fact::OnlyExclusions => {
                 "no permit is given: whatever is not excluded is permitted".into()
+            }
+            Fact::Stated(said) => said.clone(),
+            Fact::LastHour { end } => {
+                let end = end.map_or_else(String::new, |end| {
+                    format!(", which closes at {}", when(end, zone))
+                });
+                format!("{LAST_HOUR}{end}")
             }
             Fact::AllOf(label) => format!("{label}: permitted while each of its parts permits it"),
             Fact::AnyOf(label) => format!("{label}: permitted while one of its parts permits it"),
@@ -251,23 +312,46 @@ impl Reason {
                 format!("windows {rule}: none is open, the next opens at {}", when(*next, zone))
             }
             Fact::NoWindow { rule, next: None } => format!("windows {rule}: none ever opens again"),
-            Fact::Excluded { from, until, reason } => {
-                let mut text = format!("{} excluded", days(*from, *until));
-                if let Some(reason) = reason {
-                    let _ = write!(text, ": {reason}");
-                }
-                text
+            Fact::Excluded { what, reason } => {
+                excluded_text(what, self.until, reason.as_deref(), zone)
             }
-            Fact::NotExcluded { count, next } => {
+            Fact::NotExcluded { count, next, not } => {
                 let exclusions = if *count == 1 { "exclusion" } else { "exclusions" };
                 let ahead = match next {
-                    Some(next) => format!("the next begins on {next}"),
+                    Some(Begins::On(day)) => format!("the next begins on {day}"),
+                    Some(Begins::At(start)) => format!("the next begins at {}", when(*start, zone)),
                     None => "none is ahead".into(),
                 };
-                format!("not an excluded day; {ahead} ({count} {exclusions})")
+                format!("not {not}; {ahead} ({count} {exclusions})")
             }
         }
     }
+}
+
+/// What is said in the last hour of a window (D4-3).
+const LAST_HOUR: &str = "nothing new is begun in the last hour of a window";
+
+/// What excludes in words. Of a rule, `until` says when this run of it ends.
+fn excluded_text(
+    what: &Excluding,
+    until: Option<Instant>,
+    reason: Option<&str>,
+    zone: &Zone,
+) -> String {
+    let mut text = match (what, until) {
+        (Excluding::Days(from, until), _) => format!("{} excluded", days(*from, *until)),
+        (Excluding::Instants(from, until), _) => {
+            format!("the time from {} until {} is excluded", when(*from, zone), when(*until, zone))
+        }
+        (Excluding::Rule(rule), None) => format!("excluded {rule}"),
+        (Excluding::Rule(rule), Some(until)) => {
+            format!("excluded {rule}, this time until {}", when(until, zone))
+        }
+    };
+    if let Some(reason) = reason {
+        let _ = write!(text, ": {reason}");
+    }
+    text
 }
 
 fn stanza_text(field: &FieldPath, form: Form, said: Option<&str>, zone: &Zone) -> String {
@@ -275,6 +359,7 @@ fn stanza_text(field: &FieldPath, form: Form, said: Option<&str>, zone: &Zone) -
         Form::NoStanza => return format!("no {field}"),
         Form::Unusable => return format!("{field} cannot be used, so changes are held"),
         Form::ByPolicy => return "strategy ByPolicy: as the policy says".into(),
+        Form::Version => return format!("{field}: as it says"),
         Form::Permissive => "strategy Permissive: changes are always permitted".into(),
         Form::Restrictive => "strategy Restrictive: changes are never permitted".into(),
         Form::PermissiveUntil(until) => {

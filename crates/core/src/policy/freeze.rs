@@ -18,7 +18,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::{
-    document::{key::Key, problem::Problem},
+    document::{key::Key, problem::Problem, terms},
     policy::read,
     reach::{
         held::{Place, Target, is_chosen, is_left_alone},
@@ -40,8 +40,12 @@ pub struct SeenFreeze {
     pub key: Key,
     /// When it begins: as it says, else when it was created; none if nobody knows that, and then it has begun.
     pub from: Option<Instant>,
+    /// When it was created, by the server's clock.
+    pub created: Option<Instant>,
     /// When it ends, if it ends by itself.
     pub until: Option<Instant>,
+    /// What it selects, and whom it lets pass, in its own words; none if it selects everything (HIST-1).
+    pub selection: Option<String>,
     /// Why, in the words of its author.
     pub reason: String,
     /// Who signed it.
@@ -98,7 +102,9 @@ impl SeenFreeze {
                 Begins::WhenCreated => instant("/metadata/creationTimestamp"),
                 Begins::AsWritten => instant("/spec/from"),
             },
+            created: instant("/metadata/creationTimestamp"),
             until: instant("/spec/until"),
+            selection: terms::of(document, &["holds", "namespaceSelector", "exempt"]),
             reason: text("/spec/reason").unwrap_or_default().to_owned(),
             by: text("/spec/by").map(str::to_owned),
             problems,
@@ -114,6 +120,11 @@ impl SeenFreeze {
     /// Whether it can be used as it is written.
     pub fn is_usable(&self) -> bool {
         self.problems.is_empty()
+    }
+
+    /// When it says that it begins, if its author wrote that down.
+    pub fn begins_as_written(&self) -> Option<Instant> {
+        self.from.filter(|_| self.begins == Begins::AsWritten)
     }
 
     /// When it is in force; always, if it cannot be used.
@@ -176,36 +187,55 @@ impl SeenFreeze {
     /// Whether everything that the gate of an object would let start is held by this freeze; of a gate on what others own, all that it
     /// holds. `labels` are those of its namespace, if that was seen.
     pub fn selects(&self, key: &Key, gate: Option<&SeenGate>, labels: Option<&Labels>) -> Selects {
-        let of = |is_so: bool| if is_so { Selects::Yes } else { Selects::No };
-        let rooms = |gate: &SeenGate, is_held: &dyn Fn(SystemNamespaces) -> bool| {
-            of(gate
-                .holds
-                .iter()
-                .all(|what| self.freezes_room(what) && system(what).is_some_and(is_held)))
+        let reached = self.reaches_object(key, labels);
+        if reached == Selects::CannotTell && key.kind().scope == Scope::Cluster {
+            return reached;
+        }
+        let frozen = match (key.kind().scope, gate) {
+            (_, Some(gate)) => gate.holds.iter().all(|what| self.freezes_room_of(key, gate, what)),
+            (Scope::Cluster, None) => self.freezes_machines(key),
+            (Scope::Namespaced, None) => self.freezes_hosted(key) || !self.is_usable(),
         };
-        match (key.kind().scope, gate) {
-            // RCH-13: what is in no namespace is chosen only without a selector of namespaces.
-            (Scope::Cluster, _) if self.key.namespace.is_some() => Selects::No,
-            (Scope::Cluster, _) if self.namespaces == Namespaces::Chosen(None) => {
-                Selects::CannotTell
-            }
-            (Scope::Cluster, _) if self.namespaces != Namespaces::All => Selects::No,
-            (Scope::Cluster, None) => of(self.freezes_machines(key)),
-            (Scope::Cluster, Some(gate)) => {
-                rooms(gate, &|system| gate.everywhere || system == SystemNamespaces::Held)
-            }
-            // What carries a stanza in a namespace has no room of its own: a freeze of everything is meant.
-            (Scope::Namespaced, None) => {
-                self.reaches(key, labels).min(of(self.holds.is_none() || !self.is_usable()))
-            }
-            (Scope::Namespaced, Some(gate)) => {
+        reached.min(Selects::when(frozen))
+    }
+
+    /// The rooms of a gate all of which this freeze holds, and whether anybody can tell.
+    pub fn rooms_of(
+        &self,
+        key: &Key,
+        gate: &SeenGate,
+        labels: Option<&Labels>,
+    ) -> (Selects, Vec<String>) {
+        let frozen = gate.holds.iter().filter(|what| self.freezes_room_of(key, gate, what));
+        (self.reaches_object(key, labels), frozen.cloned().collect())
+    }
+
+    /// Whether all that a gate holds of a room is frozen, where the freeze reaches it (RCH-13).
+    fn freezes_room_of(&self, key: &Key, gate: &SeenGate, what: &str) -> bool {
+        let of_system = match key.kind().scope {
+            Scope::Cluster => gate.everywhere,
+            Scope::Namespaced => {
                 let namespace = key.namespace.as_deref().unwrap_or_default();
                 let ordinary =
                     !namespace.starts_with("kube-") && !namespace.starts_with("openshift-");
-                let held = ordinary || self.key.namespace.is_some() || self.names_namespaces();
-                let held = |system| held || system == SystemNamespaces::Held;
-                self.reaches(key, labels).min(rooms(gate, &held))
+                ordinary || self.key.namespace.is_some() || self.names_namespaces()
             }
+        };
+        let is_held = |system| of_system || system == SystemNamespaces::Held;
+        self.freezes_room(what) && system(what).is_some_and(is_held)
+    }
+
+    /// Whether it reaches the place of an object.
+    fn reaches_object(&self, key: &Key, labels: Option<&Labels>) -> Selects {
+        match key.kind().scope {
+            // RCH-13: what is in no namespace is chosen only without a selector of namespaces.
+            Scope::Cluster if self.key.namespace.is_some() => Selects::No,
+            Scope::Cluster => match &self.namespaces {
+                Namespaces::All => Selects::Yes,
+                Namespaces::Chosen(None) => Selects::CannotTell,
+                Namespaces::Chosen(Some(_)) => Selects::No,
+            },
+            Scope::Namespaced => self.reaches(key, labels),
         }
     }
 
@@ -259,6 +289,22 @@ impl SeenFreeze {
         reached.min(Selects::when(frozen && !spared))
     }
 
+    /// What carries a stanza in a namespace is a hosted cluster, or its nodes.
+    fn freezes_hosted(&self, key: &Key) -> bool {
+        let Some(holds) = &self.holds else { return true };
+        let room = if *key.kind() == api::kinds::NODE_POOL {
+            Frozen::NodePools
+        } else {
+            Frozen::HostedClusters
+        };
+        holds.iter().any(|hold| {
+            let chosen = |names: &Vec<String>| names.iter().any(|name| **name == *key.name);
+            // Written by something newer: who knows.
+            hold.what == Frozen::Unknown
+                || hold.what == room && hold.names.as_ref().is_none_or(chosen)
+        })
+    }
+
     /// CV-2: the masters follow `ClusterVersion`.
     fn freezes_machines(&self, key: &Key) -> bool {
         let Some(holds) = &self.holds else { return true };
@@ -278,14 +324,26 @@ impl SeenFreeze {
             | Frozen::HelmReleases
             | Frozen::Applications
             | Frozen::KuredLock
-            | Frozen::MachineDeployments => false,
+            | Frozen::MachineDeployments
+            | Frozen::InstallPlans
+            | Frozen::UpgradePlans
+            | Frozen::FluxRevisions
+            | Frozen::KarpenterDisruption
+            | Frozen::KubeadmControlPlanes
+            | Frozen::ClusterTopologies
+            | Frozen::HostedClusters
+            | Frozen::NodePools
+            | Frozen::Custom => false,
         })
     }
 
     /// Whether all that a room holds is frozen.
     fn freezes_room(&self, what: &str) -> bool {
         let Some(holds) = &self.holds else { return true };
-        let all = |hold: &FrozenPart| hold.names.is_none() && hold.selector.is_none();
+        // Rooms of somebody's own are frozen one by one.
+        let all = |hold: &FrozenPart| {
+            hold.names.is_none() && hold.selector.is_none() && hold.rooms.is_none()
+        };
         holds.iter().any(|hold| {
             hold.what == Frozen::Unknown || serde_json::json!(hold.what) == what && all(hold)
         })
@@ -293,7 +351,7 @@ impl SeenFreeze {
 }
 
 fn system(what: &str) -> Option<SystemNamespaces> {
-    let room = rooms::ROOMS.iter().find(|room| room.name_of() == what)?;
+    let room = rooms::known().find(|room| room.name_of() == what)?;
     Some(room.system)
 }
 

@@ -12,7 +12,7 @@ use api::{
     policy::Strategy,
     schema::Kind,
 };
-use schedule::{Instant, Rolling, Span, TimeOfDay, TimeSet, Zone};
+use schedule::{Date, Instant, Rolling, Span, TimeOfDay, TimeSet, Zone};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -23,7 +23,13 @@ use crate::{
         key::Key,
         problem::{Code, FieldPath, Problem, problem_text},
     },
-    policy::{lower::Lowered, overrides::SeenOverride, read},
+    policy::{
+        exclusion::{Exclusion, When},
+        lower::Lowered,
+        overrides::SeenOverride,
+        part::Recurring,
+        read,
+    },
     reach::selector::{Labels, Selects, chooses_namespace},
 };
 
@@ -241,23 +247,37 @@ impl SeenGuardrail {
         })
     }
 
-    /// The longest run of excluded days: two exclusions that touch are one to whoever waits.
+    /// The longest run of what is excluded: two exclusions that touch are one to whoever waits.
     fn exclusion(&self, judged: Judged<'_>) -> Option<Breach> {
         let text = self.spec.longest_exclusion.as_deref()?;
         let Ok(longest) = format::duration(text) else {
             return Some(self.unclear("longestExclusion".into(), format!("the length {text}")));
         };
         let excluded = excluded(judged.lowered);
-        let end = Instant::MAX.saturating_add(-1);
-        let (length_found, start) = excluded
-            .spans(judged.from..end)
-            .filter_map(|Span { start, end }| Some((end?.unix() - start?.unix(), start?)))
-            .max_by_key(|(length, start)| (*length, std::cmp::Reverse(*start)))?;
-        (length_found > i64::from(longest)).then(|| Breach {
-            found: format!("an exclusion of {} from {start}", length(length_found)),
-            required: format!("{text} at most"),
-            worst: Some(start),
-            ..self.breach(names::EXCLUSION_TOO_LONG, "longestExclusion".into())
+        // What is under way is judged as a whole, and what nothing of it is free is too long: exact for all time, without a walk (GRD-2).
+        let wall = reading(judged.from, &judged.lowered.zone);
+        let from = excluded.stretch(wall).start.filter(|_| excluded.contains(wall));
+        let free = excluded.clone().complement();
+        let rolling = Rolling::new(i64::from(longest) + 1, 0);
+        let Ok(rolling) = rolling else {
+            return Some(self.unclear("longestExclusion".into(), format!("the length {text}")));
+        };
+        let least = free.least(rolling, from.unwrap_or(wall));
+        (least.seconds == 0).then(|| {
+            let run = excluded.stretch(least.start);
+            let start = run.start.unwrap_or(least.start);
+            let lasting = match run.end {
+                Some(end) => format!("of {}", length(end.unix() - start.unix())),
+                None => "without end".into(),
+            };
+            let (date, time) = (Zone::utc().date_of(start), Zone::utc().time_of(start));
+            let start = judged.lowered.zone.first_instant_of(date, time);
+            Breach {
+                found: format!("an exclusion {lasting} from {start}"),
+                required: format!("{text} at most"),
+                worst: Some(start),
+                ..self.breach(names::EXCLUSION_TOO_LONG, "longestExclusion".into())
+            }
         })
     }
 
@@ -313,11 +333,39 @@ pub fn judged_from(set: &TimeSet, changed: Option<Instant>, now: Instant) -> Ins
     since.map_or(now, |since| since.min(now))
 }
 
-/// What the exclusions of a policy take out. A day counts as 24 hours whatever clocks do, as it does to the API server.
+/// What the exclusions of a policy take out, as the wall clock of its zone reads it, on a clock that nobody moves: a day counts as 24 hours
+/// whatever clocks do, as it does to the API server, and what touches there touches here.
 fn excluded(lowered: &Lowered) -> TimeSet {
-    let edge = |date| Zone::utc().first_instant_of(date, TimeOfDay::MIDNIGHT);
-    let exclusions = lowered.schedule.exclusions();
-    TimeSet::ranges(exclusions.map(|one| Span::new(edge(one.from), edge(one.until))))
+    let midnight = |date: Date| Zone::utc().first_instant_of(date, TimeOfDay::MIDNIGHT);
+    let mut spans = Vec::new();
+    let mut recurring = Vec::new();
+    for exclusion in lowered.schedule.exclusions() {
+        match &exclusion.when {
+            When::Days { from, until, .. } => {
+                spans.push(Span::new(midnight(*from), midnight(*until)));
+            }
+            When::Instants(span) => {
+                let start = reading(span.start, &lowered.zone);
+                let length = span.end.unix() - span.start.unix();
+                spans.push(Span::new(start, start.saturating_add(length)));
+            }
+            When::Recurring { rule, .. } => {
+                let rule = Recurring { zone: Zone::utc(), ..rule.clone() };
+                // It is a rule already, and only its clock is another.
+                recurring.extend(Exclusion::recurring(rule, None));
+            }
+        }
+    }
+    let sets = recurring.into_iter().filter_map(|one| match one.when {
+        When::Recurring { set, .. } => Some(set),
+        When::Days { .. } | When::Instants(_) => None,
+    });
+    sets.fold(TimeSet::ranges(spans), TimeSet::union)
+}
+
+/// What the wall clock of a zone reads at an instant, as an instant of UTC.
+fn reading(at: Instant, zone: &Zone) -> Instant {
+    at.saturating_add(i64::from(zone.offset_at(at)))
 }
 
 fn guarded(kind: &Kind) -> Option<GuardedKind> {

@@ -3,7 +3,10 @@
 //! Whoever explains or draws a policy walks this tree, so several windows, rules of RFC 5545 and parts that must all agree tell what
 //! they decide, each by itself, and a front end that makes such parts needs no line elsewhere.
 
-use schedule::{Exclusion, Length, Recurrence, Rrule, Schedule, TimeOfDay, TimeSet, Windows, Zone};
+use schedule::{Schedule, TimeSet, Zone};
+
+use crate::policy::exclusion::{Exclusion, windows_without};
+pub use crate::policy::recurring::{Days, Recurring};
 
 /// A part of what a policy means.
 #[derive(Clone, Debug)]
@@ -27,34 +30,16 @@ pub enum PartKind {
     Everything,
     /// Windows that recur.
     Windows(Recurring),
-    /// Every instant but these days of a zone (TIME-10).
-    Excluded(Vec<Exclusion>, Zone),
+    /// Every instant but these (TIME-10).
+    Excluded(Vec<Exclusion>),
+    /// A field that opens or shuts by itself, and its sentence.
+    Stated(String),
+    /// These windows without their last hour (D4-3).
+    ClosesEarly(Box<Part>),
     /// Permitted while every one of these permits.
     All(Vec<Part>),
     /// Permitted while one of these permits.
     Any(Vec<Part>),
-}
-
-/// Windows that recur.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recurring {
-    /// The days on which one opens.
-    pub days: Days,
-    /// When it opens.
-    pub start: TimeOfDay,
-    /// How long it stays open.
-    pub length: Length,
-    /// Whose days and times these are.
-    pub zone: Zone,
-}
-
-/// The days on which windows open, as their author wrote them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Days {
-    /// In the structured form.
-    Recurrence(Recurrence),
-    /// As a rule of RFC 5545.
-    Rrule(Box<Rrule>),
 }
 
 impl Part {
@@ -78,14 +63,14 @@ impl Part {
         Ok(Self { label: label.into(), set, kind: PartKind::Windows(recurring) })
     }
 
-    /// Every instant but these days.
+    /// Every instant but these.
     pub fn excluded(
         label: impl Into<String>,
         exclusions: Vec<Exclusion>,
-        zone: Zone,
+        zone: &Zone,
     ) -> Result<Self, schedule::Error> {
-        let set = TimeSet::from(Schedule::new(None, &exclusions, &zone)?);
-        Ok(Self { label: label.into(), set, kind: PartKind::Excluded(exclusions, zone) })
+        let set = windows_without(None, &exclusions, zone)?;
+        Ok(Self { label: label.into(), set, kind: PartKind::Excluded(exclusions) })
     }
 
     /// What all of these permit.
@@ -106,9 +91,11 @@ impl Part {
     pub fn walk(&self) -> Box<dyn Iterator<Item = &Self> + '_> {
         let below: &[Self] = match &self.kind {
             PartKind::All(parts) | PartKind::Any(parts) => parts,
+            PartKind::ClosesEarly(part) => std::slice::from_ref(part),
             PartKind::Plain
             | PartKind::Nothing
             | PartKind::Everything
+            | PartKind::Stated(_)
             | PartKind::Windows(_)
             | PartKind::Excluded(..) => &[],
         };
@@ -126,20 +113,9 @@ impl Part {
     /// Every exclusion in it, in the order they were written.
     pub fn exclusions(&self) -> impl Iterator<Item = &Exclusion> {
         let excluded = self.walk().filter_map(|part| match &part.kind {
-            PartKind::Excluded(exclusions, _) => Some(exclusions),
+            PartKind::Excluded(exclusions) => Some(exclusions),
             _ => None,
         });
         excluded.flatten()
-    }
-}
-
-impl Recurring {
-    /// Its windows.
-    pub(crate) fn windows(&self) -> Result<Windows, schedule::Error> {
-        let Self { days, start, length, zone } = self;
-        match days {
-            Days::Recurrence(recurrence) => Windows::new(recurrence, *start, *length, zone.clone()),
-            Days::Rrule(rule) => Windows::from_rrule(rule, *start, *length, zone.clone()),
-        }
     }
 }

@@ -20,7 +20,10 @@ use crate::{
         problem::{Code, FieldPath, Object, Problem, quoted},
         shape,
     },
-    policy::lower::{Lowered, exclusion_problems, lower, permit_problems},
+    policy::{
+        lower::{Lowered, exclusion_problems, lower, permit_problems},
+        version,
+    },
 };
 
 mod freeze;
@@ -103,6 +106,12 @@ fn resource(document: &Value) -> Judged {
             let mut problems = shape::check(kind.schema(), document);
             problems.retain(|problem| !FieldPath::of("status").holds(&problem.field));
             problems.extend(scope_problem(kind, document));
+            for problem in version::problems(kind, document) {
+                // What the shape check says is in the author's words, and once is enough.
+                if !problems.iter().any(|said| problem.field.holds(&said.field)) {
+                    problems.push(problem);
+                }
+            }
             problems
         }
     };
@@ -181,7 +190,10 @@ fn parts_problems(document: &Value) -> Vec<Problem> {
     }
     let exclude = schedule.and_then(|schedule| schedule.get("exclude")).and_then(Value::as_array);
     for (place, entry) in exclude.into_iter().flatten().enumerate() {
-        if let Some(exclusion) = decoded(Some(entry)) {
+        // Why it excludes has no bearing on when.
+        let mut entry = entry.clone();
+        entry.as_object_mut().and_then(|fields| fields.remove("reason"));
+        if let Some(exclusion) = decoded(Some(&entry)) {
             problems.extend(exclusion_problems(&exclusion, &path.key("exclude").index(place)));
         }
     }

@@ -1,18 +1,23 @@
 //! What does a resource say about when it may change? Its stanza, read and understood.
 
+use std::sync::Arc;
+
 use api::{
     schema::{self, Kind, Scope},
     stanza::{Stanza, StanzaStrategy},
 };
 use schedule::Instant;
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::document::{
-    format,
-    key::Key,
-    problem::{Code, FieldPath, Problem},
-    shape,
+use crate::{
+    document::{
+        format,
+        key::Key,
+        problem::{Code, FieldPath, Problem},
+        shape,
+    },
+    policy::version::{self, VersionManaged},
 };
 
 /// The stanza of one object as it was last seen.
@@ -28,6 +33,8 @@ pub struct SeenStanza {
     pub override_reason: Option<String>,
     /// The kind of the policies that it can name; none if it can name none.
     pub policies: Option<&'static Kind>,
+    /// Which fields of a specification that say when are there, usable or not.
+    pub there: Vec<&'static str>,
 }
 
 /// Where the stanza of a kind and its answer stand.
@@ -57,6 +64,8 @@ pub enum StanzaReading {
     Absent,
     /// It can be used.
     Usable(Stanza),
+    /// It can be used, and is spelled as an earlier design does (D4-1).
+    Version(Arc<VersionManaged>),
     /// It cannot, for these reasons.
     Unusable(Vec<Problem>),
 }
@@ -78,6 +87,8 @@ pub enum Form {
     PermissiveUntil(Instant),
     /// Never until then (GATE-4).
     RestrictiveUntil(Instant),
+    /// As `versionManagement` says (D4-1).
+    Version,
 }
 
 impl Gating {
@@ -87,6 +98,8 @@ impl Gating {
         answer: "/status/changeManagement",
         ours: Ours::Stanza,
     };
+    /// The same in the spelling of an earlier design (D4-1). The answer stands where it always does.
+    pub const VERSION: Self = Self { stanza: version::STANZA, ..Self::USUAL };
     /// An object that is ours.
     pub const WHOLE: Self = Self { answer: "/status", ours: Ours::Specification, ..Self::USUAL };
 
@@ -96,7 +109,31 @@ impl Gating {
     }
 }
 
+/// The fields of a specification that say when: one of them, or none.
+pub(crate) const SPELLINGS: [&str; 2] = ["changeManagement", "versionManagement"];
+
 impl SeenStanza {
+    /// What somebody wrote into a field that says when, as far as it can be used: null if it is not there, and false if it cannot be read.
+    pub(crate) fn written(&self, spelling: &str) -> Value {
+        match &self.reading {
+            _ if !self.there.contains(&spelling) => Value::Null,
+            StanzaReading::Usable(stanza) => json!(stanza),
+            StanzaReading::Version(read) => json!(read.given),
+            StanzaReading::Absent | StanzaReading::Unusable(_) => Value::Bool(false),
+        }
+    }
+
+    /// Whether it is paused until somebody starts an update (D4-4).
+    pub fn waits_for_a_start(&self) -> bool {
+        matches!(&self.reading, StanzaReading::Version(read)
+            if read.pause == version::Pause::Assisted && read.is_enforcing())
+    }
+
+    /// Whether it is spelled as an earlier design does, usable or not (D4-1).
+    pub fn is_version_managed(&self) -> bool {
+        self.gating.stanza == version::STANZA
+    }
+
     /// Whether it leaves anything to the policy that it names.
     pub(crate) fn asks_its_policy(&self) -> bool {
         let StanzaReading::Usable(stanza) = &self.reading else { return false };

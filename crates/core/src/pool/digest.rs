@@ -3,13 +3,12 @@
 //! SHA-256, cut to 128 bits, which is the length upstream's names have. Upstream takes MD5 over YAML; only the shape of a name has to
 //! be kept, and with MD5 whoever may write a `MachineConfig` could make two contents that share one name.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 
-/// How many bytes of the digest are kept: 32 hexadecimal digits.
-const LENGTH: usize = 16;
+use crate::document::sha256::sha256;
+
+/// How many hexadecimal digits of the digest are kept.
+const LENGTH: usize = 32;
 
 /// The digest of a value, and how large the value is.
 pub(crate) struct Digest {
@@ -24,10 +23,7 @@ pub(crate) struct Digest {
 pub(crate) fn digest(value: &impl Serialize) -> Digest {
     let bytes = serde_json::to_vec(value)
         .expect("wire types have text keys and finite numbers, so they can be written");
-    let full = Sha256::digest(&bytes);
-    let mut text = String::with_capacity(2 * LENGTH);
-    for byte in full.iter().take(LENGTH) {
-        write!(text, "{byte:02x}").expect("a String takes any text");
-    }
+    let mut text = sha256(&bytes);
+    text.truncate(LENGTH);
     Digest { text, size: bytes.len() }
 }

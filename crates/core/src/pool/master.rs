@@ -7,22 +7,29 @@ use api::machine::names::{ARBITER, MASTER};
 use serde_json::{Value, json};
 
 use super::seen::SeenNode;
+use crate::policy::stanza::SPELLINGS;
 
-/// A JSON patch that gives the master pool the stanza of `ClusterVersion`; none if it has it.
+/// A JSON patch that gives the master pool the stanza of `ClusterVersion`, in whichever spelling that is; none if it has it.
 pub fn follow(cluster_version: &Value, pool: &Value) -> Option<Vec<Value>> {
-    let path = "/spec/changeManagement";
-    let stanza = |document: &Value| document.pointer(path).filter(|part| !part.is_null()).cloned();
-    let (wanted, found) = (stanza(cluster_version), stanza(pool));
-    if wanted == found {
+    let changes: Vec<Value> = SPELLINGS
+        .into_iter()
+        .filter_map(|field| {
+            let path = format!("/spec/{field}");
+            let stanza =
+                |document: &Value| document.pointer(&path).filter(|part| !part.is_null()).cloned();
+            match (stanza(cluster_version), stanza(pool)) {
+                (wanted, found) if wanted == found => None,
+                (Some(wanted), _) => Some(json!({"op": "add", "path": path, "value": wanted})),
+                (None, _) => Some(json!({"op": "remove", "path": path})),
+            }
+        })
+        .collect();
+    if changes.is_empty() {
         return None;
     }
     let version = pool.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
-    let change = match wanted {
-        Some(wanted) => json!({"op": "add", "path": path, "value": wanted}),
-        None => json!({"op": "remove", "path": path}),
-    };
     let version = json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version});
-    Some(vec![version, change])
+    Some(std::iter::once(version).chain(changes).collect())
 }
 
 /// The pool that a pool must wait for before it begins a node, if any. `target` is where the masters go.
@@ -62,6 +69,14 @@ mod tests {
         );
         let patch = follow(&json!({"spec": {}}), &pool(nights)).unwrap();
         assert_eq!(patch[1], json!({"op": "remove", "path": "/spec/changeManagement"}));
+        // D4-1: one spelling gives way to the other in one write.
+        let older = json!({"spec": {"versionManagement": {"pausedUntil": true}}});
+        let patch = follow(&older, &pool(json!({"strategy": "Permissive"}))).unwrap();
+        assert_eq!(patch[1], json!({"op": "remove", "path": "/spec/changeManagement"}));
+        assert_eq!(
+            patch[2],
+            json!({"op": "add", "path": "/spec/versionManagement", "value": {"pausedUntil": true}})
+        );
     }
 
     #[test]

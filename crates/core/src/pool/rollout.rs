@@ -365,6 +365,11 @@ impl<'a> Rank<'a> {
         let zone = node.zone();
         Self { age, is_nowhere: zone.is_none(), zone, created: node.created, name: &node.name }
     }
+
+    /// Whose it is.
+    pub(crate) fn name(&self) -> &'a str {
+        self.name
+    }
 }
 
 impl<R> Candidate<'_, '_, R> {

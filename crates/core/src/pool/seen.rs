@@ -20,10 +20,12 @@ use super::{
 };
 use crate::{
     document::{
+        identity::applied_by,
         key::Key,
         problem::{Code, FieldPath, Object, Problem},
     },
     drain::node as drain,
+    gate::action::Owner,
 };
 
 /// A `MachineConfigPool` as it was last seen.
@@ -57,6 +59,8 @@ pub struct SeenPool {
     pub pin: Option<Pin>,
     /// The configuration that a rollback restores (POOL-8).
     pub previous: Option<String>,
+    /// Whether somebody started an update that pauses again by itself (D4-4).
+    pub is_assisted: bool,
     /// The nodes it has begun (POOL-2).
     pub ledger: Ledger,
     /// Its status.
@@ -123,12 +127,16 @@ pub struct SeenNode {
     pub allowed: Option<String>,
     /// Whether anybody has told it where to go.
     pub order: Order,
+    /// The beginning of the permit that it was last told to go with; none if that has always been so.
+    pub permit_from: Option<Instant>,
     /// The end of the permit that it was last told to go with.
     pub permit_until: Option<Instant>,
     /// The configuration that this permit was given for: the record of what was begun (GATE-10, GATE-16).
     pub permit_change: Option<String>,
     /// What this permit rests on, in words.
     pub permit_basis: Option<String>,
+    /// When it was told to go with this permit, by the server's clock: anybody who may write the node may have it stamped again (HIST-1).
+    pub permit_at: Option<Instant>,
     /// The release whose update it belongs to, if it is a master (GATE-10).
     pub begun_release: Option<String>,
     /// The topology of the control plane, as its agent reads it.
@@ -213,6 +221,7 @@ impl SeenPool {
             newest: named("/spec/configuration/name"),
             converged: named("/status/configuration/name"),
             pin: pin(document, &mut problems),
+            is_assisted: annotation(document, names::ASSISTED_UPDATE).is_some(),
             previous: annotation(document, names::PREVIOUS_CONFIG)
                 .filter(|name| !name.is_empty())
                 .map(str::to_owned),
@@ -319,9 +328,11 @@ impl SeenNode {
                 "" => Order::NotGiven,
                 _ => Order::Given,
             },
+            permit_from: Instant::parse(noted(names::PERMIT_FROM)).ok(),
             permit_until: Instant::parse(noted(names::PERMIT_UNTIL)).ok(),
             permit_change: given(names::PERMIT_CHANGE),
             permit_basis: given(names::PERMIT_BASIS),
+            permit_at: applied_by(document, Owner::Initiator.as_str(), names::PERMIT_CHANGE),
             begun_release: given(names::BEGUN_RELEASE),
             topology: given(names::CONTROL_PLANE_TOPOLOGY),
         }

@@ -73,6 +73,16 @@ impl SeenConfig {
             None => Self::Source(Source::new(name, document)),
         }
     }
+
+    /// The same without what it holds, of which only the digest is kept: for whoever renders nothing.
+    pub fn outline(document: &Value) -> Self {
+        let mut seen = Self::new(document);
+        match &mut seen {
+            Self::Source(source) => source.spec = MachineConfigSpec::default(),
+            Self::Rendered(rendered) => rendered.spec = MachineConfigSpec::default(),
+        }
+        seen
+    }
 }
 
 impl Source {

@@ -10,7 +10,10 @@ use super::{
     seen::{SeenNode, SeenPool},
     target::{Shelf, Target},
 };
-use crate::document::problem::{Code, FieldPath, Object, Problem, quoted};
+use crate::{
+    document::problem::{Code, FieldPath, Object, Problem, quoted},
+    policy::version::ASSISTED,
+};
 
 /// Lets a pool go to a configuration, the newest if none is named, and records what it had (POOL-8).
 pub fn start(
@@ -30,6 +33,19 @@ pub fn start(
     // Starting twice must not record the target as what came before it.
     let previous = if before == Some(name) { pool.previous.as_deref() } else { before };
     Ok(pinned(pool, name, previous))
+}
+
+/// What starting an update, or taking one back, adds where the pool is paused until somebody does so: the pause ends, and the mark tells the
+/// operator to bring it back (D4-4).
+pub fn assisted(patch: &mut Value) {
+    patch["metadata"]["annotations"][names::ASSISTED_UPDATE] = json!("true");
+    patch["spec"]["versionManagement"] = json!({"pausedUntil": false});
+}
+
+/// The way back from that.
+pub fn unassisted(patch: &mut Value) {
+    patch["metadata"]["annotations"][names::ASSISTED_UPDATE] = Value::Null;
+    patch["spec"]["versionManagement"] = json!({"pausedUntil": ASSISTED});
 }
 
 /// Brings a pool back to what it had before it was last started (POOL-8).

@@ -26,6 +26,7 @@ pub struct Called {
 }
 
 const OWN: Option<&str> = Some("/metadata/labels");
+const HYPERSHIFT: &str = "hypershift.openshift.io/v1beta1";
 
 /// Every kind that people name.
 pub const CALLED: &[Called] = &[
@@ -69,6 +70,67 @@ pub const CALLED: &[Called] = &[
         labels: OWN,
         scope: Scope::Namespaced,
     },
+    Called {
+        kind: "KubeadmControlPlane",
+        api_version: "controlplane.cluster.x-k8s.io/v1beta1",
+        words: &["kubeadmcontrolplanes", "kubeadmcontrolplane", "kcp"],
+        rooms: &[What::KubeadmControlPlanes],
+        labels: OWN,
+        scope: Scope::Namespaced,
+    },
+    Called {
+        kind: "Cluster",
+        api_version: "cluster.x-k8s.io/v1beta1",
+        words: &["clusters", "cluster", "cl"],
+        rooms: &[What::ClusterTopologies],
+        labels: OWN,
+        scope: Scope::Namespaced,
+    },
+    Called {
+        kind: "HostedCluster",
+        api_version: HYPERSHIFT,
+        words: &["hostedclusters", "hostedcluster"],
+        rooms: &[What::HostedClusters],
+        labels: OWN,
+        scope: Scope::Namespaced,
+    },
+    Called {
+        kind: "NodePool",
+        api_version: HYPERSHIFT,
+        words: &["nodepools", "nodepool", "np"],
+        rooms: &[What::NodePools],
+        labels: OWN,
+        scope: Scope::Namespaced,
+    },
+    Called {
+        kind: "InstallPlan",
+        api_version: "operators.coreos.com/v1alpha1",
+        words: &["installplans", "installplan", "ip"],
+        rooms: &[What::InstallPlans],
+        labels: OWN,
+        scope: Scope::Namespaced,
+    },
+    Called {
+        kind: "Plan",
+        api_version: "upgrade.cattle.io/v1",
+        words: &["plans", "plan"],
+        rooms: &[What::UpgradePlans],
+        labels: OWN,
+        scope: Scope::Namespaced,
+    },
+    source("GitRepository", &["gitrepositories", "gitrepository", "gitrepo"]),
+    source("OCIRepository", &["ocirepositories", "ocirepository", "ocirepo"]),
+    source("Bucket", &["buckets", "bucket"]),
+    source("HelmChart", &["helmcharts", "helmchart", "hc"]),
+    // Karpenter's: NodePools of hosted clusters have the same name, and a room of their own.
+    Called {
+        kind: "NodePool",
+        api_version: "karpenter.sh/v1",
+        words: &["nodepools.karpenter.sh", "nodepool.karpenter.sh"],
+        rooms: &[What::KarpenterDisruption],
+        labels: OWN,
+        scope: Scope::Cluster,
+    },
     // Helm keeps a release in Secrets, one for each revision, and what it labels them with changes.
     Called {
         kind: "HelmRelease",
@@ -95,6 +157,13 @@ pub const CALLED: &[Called] = &[
         scope: Scope::Cluster,
     },
 ];
+
+/// A kind of source of Flux.
+const fn source(kind: &'static str, words: &'static [&'static str]) -> Called {
+    let api_version = "source.toolkit.fluxcd.io/v1";
+    let (rooms, scope) = (&[What::FluxRevisions], Scope::Namespaced);
+    Called { kind, api_version, words, rooms, labels: OWN, scope }
+}
 
 /// The kind that somebody means.
 pub fn called(word: &str) -> Result<&'static Called, String> {
@@ -125,9 +194,22 @@ impl Called {
         Some(found.into_iter().flatten().filter_map(text).collect())
     }
 
-    /// The kind that a room holds.
+    /// Whether an object is of this kind, in whatever version; one without a version is of any group.
+    pub fn is_of(&self, object: &Value) -> bool {
+        let group =
+            |version: &str| version.split_once('/').map_or("", |(group, _)| group).to_owned();
+        let own = object["apiVersion"].as_str().map(group);
+        object["kind"] == self.kind && own.is_none_or(|own| own == group(self.api_version))
+    }
+
+    /// The kind that a room holds; the first where it holds several.
     pub fn of_room(what: What) -> Option<&'static Self> {
-        CALLED.iter().find(|called| called.rooms.contains(&what))
+        Self::all_of_room(what).next()
+    }
+
+    /// Every kind that a room holds.
+    pub fn all_of_room(what: What) -> impl Iterator<Item = &'static Self> {
+        CALLED.iter().filter(move |called| called.rooms.contains(&what))
     }
 }
 

@@ -16,15 +16,20 @@ use api::{
 
 use super::{
     fresh,
-    rooms::{ROOMS, Room, SystemNamespaces, Write},
+    rooms::{CUSTOM, MASTERS, ROOMS, Room, SystemNamespaces, Write},
 };
 
+pub mod custom;
 pub mod divert;
 pub mod freezes;
 pub mod guardrails;
+mod kept;
 mod nudges;
 mod overrides;
 mod probes;
+mod text;
+
+use text::{called_in_chart, head, not_by_hand};
 
 /// A kind of object that policies take as their parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +105,11 @@ impl Parameter {
         format!("{}-{}", self.slug(), room.slug)
     }
 
+    /// The same of a room of somebody's own.
+    pub fn policy_of_custom(self, name: &str) -> String {
+        format!("{}-custom-{name}", self.slug())
+    }
+
     /// The first part of what the names of its policies end in.
     pub fn slug(self) -> &'static str {
         match self {
@@ -136,21 +146,58 @@ impl Parameter {
     }
 }
 
-/// Every policy, in the order of the rooms.
+/// Every policy of what people name in `holds`, in the order of the rooms, but for rooms that stand alone.
 pub fn policies() -> Vec<Policy> {
-    let each = |room: &Room| {
-        let of = |parameter| match parameter {
-            Parameter::ChangeGate | Parameter::ClusterChangeGate => {
-                [Action::Deny, Action::Warn].map(|action| policy(room, parameter, action)).into()
-            }
-            Parameter::ChangeFreeze | Parameter::ClusterChangeFreeze => {
-                vec![freezes::policy(room, parameter)]
-            }
-        };
-        let known = PARAMETERS.into_iter().filter(|parameter| parameter.judges(room));
-        known.flat_map(of).collect::<Vec<_>>()
+    ROOMS.iter().filter(|room| !room.stands_alone()).flat_map(of_room).collect()
+}
+
+/// The policies of the rooms for a stock `HyperShift`. They stand alone, because they must not be there where whoever runs hosted clusters follows
+/// marks: there a release is a wish, and whoever writes one is not refused (HOST-1).
+pub fn of_stock_hosted() -> Vec<Policy> {
+    ROOMS.iter().filter(|room| room.stands_alone()).flat_map(of_room).collect()
+}
+
+/// Their template of the chart.
+pub fn template_of_stock_hosted() -> String {
+    let alone = |policy: Policy| Policy { rendered: None, ..policy }.template();
+    let policies: Vec<String> = of_stock_hosted().into_iter().map(alone).collect();
+    format!(
+        "{{{{- /* Generated from crates/core/src/reach/rooms/hosted.rs; edit that instead. */}}}}\n\
+         {{{{- if and .Values.changeGates.enabled (not .Values.manageHosted) }}}}\n\
+         # On a stock HyperShift a release of a hosted cluster or of its nodes begins with the write that asks for it, so gates and freezes hold that write.\n\
+         {}{{{{- end }}}}\n",
+        policies.join("---\n")
+    )
+}
+
+/// The policies of a room, in the order of the parameters.
+fn of_room(room: &Room) -> Vec<Policy> {
+    let of = |parameter| match parameter {
+        Parameter::ChangeGate | Parameter::ClusterChangeGate => {
+            [Action::Deny, Action::Warn].map(|action| policy(room, parameter, action)).into()
+        }
+        Parameter::ChangeFreeze | Parameter::ClusterChangeFreeze => {
+            vec![freezes::policy(room, parameter)]
+        }
     };
-    ROOMS.iter().flat_map(each).collect()
+    let known = PARAMETERS.into_iter().filter(|parameter| parameter.judges(room));
+    known.flat_map(of).collect()
+}
+
+/// The template of the chart for the nodes of a stock control plane, which whatever holds its updates holds (CV-2). It stands alone, because it
+/// must not be there where nobody notes on nodes that an update has begun (GATE-10).
+pub fn template_of_masters() -> String {
+    let alone = |policy: Policy| Policy { rendered: None, ..policy }.template();
+    let policies: Vec<String> = of_room(MASTERS).into_iter().map(alone).collect();
+    format!(
+        "{{{{- /* Generated from crates/core/src/reach/rooms/masters.rs; edit that instead. */}}}}\n\
+         {{{{- if and .Values.changeGates.enabled ({}) }}}}\n\
+         # On a stock OpenShift the nodes of the control plane wait for whatever holds ClusterVersion, and an update that has begun takes them along: a node\n\
+         # that carries begun-release, which the operator alone writes, passes gates and freezes.\n\
+         {}{{{{- end }}}}\n",
+        MASTERS.rendered.unwrap_or("true"),
+        policies.join("---\n")
+    )
 }
 
 /// The expressions by which a kind of parameter selects a first write of a room, whenever it is: `name` is what people name, `held` whether
@@ -194,94 +241,35 @@ pub fn template() -> String {
     text.push_str("---\n");
     text.push_str(&probes::kept());
     text.push_str("---\n");
-    text.push_str(&derived());
+    text.push_str(&kept::derived());
     text.push_str("---\n");
-    text.push_str(&guard());
+    text.push_str(&kept::guard());
     text.push_str("{{- end }}\n");
     text
-}
-
-/// What keeps gates that were derived (RCH-8): whoever could write one would open it by an object of theirs. Its status is what the server
-/// goes by, an owner that is not there has it collected, and without it nothing holds until it is derived again. With its namespace it may go.
-fn derived() -> String {
-    let head = |kind: &str| head(kind, "derived-gates");
-    let operator =
-        "'system:serviceaccount:{{ .Release.Namespace }}:{{ include \"tidegate.account\" . }}'";
-    let is_derived = |object: &str| {
-        format!("({object} != null && has({object}.spec) && has({object}.spec.derivedFrom))")
-    };
-    let differs = |part: &str| {
-        format!(
-            "(has(object.{part}) ? [object.{part}] : []) != (has(oldObject.{part}) ? [oldObject.{part}] : [])"
-        )
-    };
-    format!(
-        "{}  failurePolicy: Fail\n  matchConstraints:\n    resourceRules:\n    - apiGroups: [changemanagement.openshift.io]\n      apiVersions: [\"*\"]\n      \
-         operations: [CREATE, UPDATE, DELETE]\n      resources: [changegates, changegates/status]\n  matchConditions:\n  - name: derived\n    expression: >-\n      \
-         {} || {}\n  - name: changes\n    expression: >-\n      object == null || oldObject == null || {} || {} || {}\n  \
-         - name: not-by-hand\n    expression: >-\n      {}\n  validations:\n  - expression: >-\n      \
-         request.userInfo.username == {operator} || (object == null && namespaceObject != null && has(namespaceObject.metadata.deletionTimestamp))\n    message: >-\n      \
-         spec.derivedFrom: only the operator derives gates, changes and deletes them; hint: edit the object that it was derived from, or make a gate of your own beside it\n    \
-         reason: Forbidden\n---\n{}  policyName: {}\n  validationActions: [Deny]\n",
-        head("ValidatingAdmissionPolicy"),
-        is_derived("object"),
-        is_derived("oldObject"),
-        differs("spec"),
-        differs("status"),
-        differs("metadata.ownerReferences"),
-        not_by_hand(),
-        head("ValidatingAdmissionPolicyBinding"),
-        called_in_chart("derived-gates"),
-    )
-}
-
-/// What keeps the definitions of the parameters while policies read them (RCH-7): without one, the API server would admit everything for
-/// seconds, and after its next start refuse every write that the policies look at, whoever sends it.
-fn guard() -> String {
-    let definitions: Vec<String> = PARAMETERS
-        .iter()
-        .map(|parameter| format!("'{}.{}'", names::plural(parameter.kind()), names::GROUP))
-        .collect();
-    let head = |kind: &str| head(kind, "gate-definitions");
-    format!(
-        "{}  failurePolicy: Fail\n  matchConstraints:\n    resourceRules:\n    - apiGroups: [apiextensions.k8s.io]\n      apiVersions: [\"*\"]\n      \
-         operations: [DELETE]\n      resources: [customresourcedefinitions]\n  matchConditions:\n  - name: ours\n    expression: >-\n      \
-         oldObject != null && oldObject.metadata.name in [{}]\n  - name: not-by-hand\n    expression: >-\n      {}\n  validations:\n  - expression: \"false\"\n    message: >-\n      \
-         admission policies read this definition, and without it the server would refuse every write that they look at; hint: remove the policies \
-         first, by changeGates.enabled=false or by kubectl delete -f deploy/manifests/change-gates/change-gates.yaml\n    reason: Forbidden\n---\n{}  \
-         policyName: {}\n  validationActions: [Deny]\n",
-        head("ValidatingAdmissionPolicy"),
-        definitions.join(", "),
-        not_by_hand(),
-        head("ValidatingAdmissionPolicyBinding"),
-        called_in_chart("gate-definitions"),
-    )
-}
-
-fn not_by_hand() -> String {
-    format!("!('{}' in request.userInfo.groups)", names::INITIATORS)
-}
-
-fn called_in_chart(suffix: &str) -> String {
-    format!("{{{{ include \"tidegate.name\" . }}}}-{suffix}")
-}
-
-fn head(kind: &str, suffix: &str) -> String {
-    format!(
-        "apiVersion: admissionregistration.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {}\n  labels:\n    \
-         {{{{- include \"tidegate.labels\" . | nindent 4 }}}}\nspec:\n",
-        called_in_chart(suffix)
-    )
 }
 
 /// The namespace of the operator, in the words of the chart.
 const OPERATORS: &str = "{{ .Release.Namespace }}";
 
 fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
-    let judged = match action {
-        Action::Deny => "!has(params.spec.mode) || params.spec.mode != 'Warn'",
-        Action::Warn => "has(params.spec.mode) && params.spec.mode == 'Warn'",
+    // An expression that fails would also fail the line for the audit log, and that of a policy that refuses is a refusal: rooms of somebody's own are
+    // noted by the policy that warns.
+    let judged = match (action, is_custom(room)) {
+        (Action::Deny, false) => "!has(params.spec.mode) || params.spec.mode != 'Warn'",
+        (Action::Warn, false) => "has(params.spec.mode) && params.spec.mode == 'Warn'",
+        (Action::Deny, true) => {
+            "!has(params.spec.mode) || !(params.spec.mode in ['Warn', 'Audit'])"
+        }
+        (Action::Warn, true) => "has(params.spec.mode) && params.spec.mode in ['Warn', 'Audit']",
     };
+    let notes = if is_custom(room) { Action::Warn } else { Action::Deny };
+    let begins = (!is_custom(room)).then(|| ("begins", room.begins.to_owned()));
+    let conditions = [
+        ("not-by-hand", not_by_hand()),
+        ("place", probes::place()),
+        ("mode", judged.to_owned()),
+        ("room", format!("params.spec.holds.exists(hold, {})", is_of(room))),
+    ];
     let suffix = match action {
         Action::Deny => parameter.policy(room),
         Action::Warn => format!("{}-warn", parameter.policy(room)),
@@ -292,16 +280,10 @@ fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
         action,
         rendered: room.rendered,
         rules: looked_at(room),
-        conditions: vec![
-            ("begins", room.begins.to_owned()),
-            ("not-by-hand", not_by_hand()),
-            ("place", probes::place()),
-            ("mode", judged.to_owned()),
-            ("room", format!("params.spec.holds.exists(hold, hold.what == '{}')", room.name_of())),
-        ],
+        conditions: begins.into_iter().chain(conditions).collect(),
         variables: variables(room, parameter),
         validations: validations(room, parameter, action),
-        audit: (action == Action::Deny).then(|| {
+        audit: (action == notes).then(|| {
             format!(
                 "variables.audits && variables.held && !variables.open ? 'would be held by ' + {} : ''",
                 parameter.called()
@@ -313,8 +295,17 @@ fn policy(room: &Room, parameter: Parameter, action: Action) -> Policy {
 /// What the server looks at.
 fn looked_at(room: &Room) -> String {
     let mut text = rules(room.writes);
-    if let Some((key, value)) = room.marked {
-        let _ = writeln!(text, "    objectSelector:\n      matchLabels: {{{key}: {value}}}");
+    match room.marked {
+        Some((key, Some(value))) => {
+            let _ = writeln!(text, "    objectSelector:\n      matchLabels: {{{key}: {value}}}");
+        }
+        Some((key, None)) => {
+            let _ = writeln!(
+                text,
+                "    objectSelector:\n      matchExpressions:\n      - {{key: {key}, operator: Exists}}"
+            );
+        }
+        None => {}
     }
     text
 }
@@ -337,13 +328,27 @@ fn rules(writes: &[Write]) -> String {
     writes.iter().map(rule).collect()
 }
 
+/// Whether it is a room of somebody's own.
+fn is_custom(room: &Room) -> bool {
+    room.what == CUSTOM.what
+}
+
+/// Whether a `hold` is of this room. A freeze of everything names no room of somebody's own.
+fn is_of(room: &Room) -> String {
+    let what = format!("hold.what == '{}'", room.name_of());
+    if is_custom(room) {
+        return format!("{what} && (!has(hold.rooms) || '{}' in hold.rooms)", custom::NAME);
+    }
+    what
+}
+
 /// Whether a `hold` is of this room and chooses what is written.
 fn names_of(room: &Room) -> String {
     format!(
-        "hold.what == '{}' && ((!has(hold.names) && !has(hold.selector)) || \
+        "{} && ((!has(hold.names) && !has(hold.selector)) || \
          (has(hold.names) && variables.name in hold.names) || \
          (has(hold.selector) && variables.labelled.exists(chosen, {})))",
-        room.name_of(),
+        is_of(room),
         selects("hold.selector", "chosen"),
     )
 }
@@ -356,23 +361,40 @@ fn exempt() -> String {
         .to_owned()
 }
 
+/// What is told of a write: whether it begins something, where somebody else says so, what people name, and whose labels they choose by.
+fn told(room: &Room) -> Vec<(&'static str, String)> {
+    let initiates = is_custom(room).then(|| ("initiates", custom::INITIATES.to_owned()));
+    let others = [("name", room.name.to_owned()), ("labelled", room.labels.to_owned())];
+    initiates.into_iter().chain(others).collect()
+}
+
+/// Whether the parameter holds the write. What somebody else wrote is asked last.
+fn held(room: &Room, everywhere: bool) -> String {
+    let mut parts = vec!["variables.holds.size() > 0", "!variables.exempt"];
+    if !everywhere {
+        parts.push("variables.here");
+    }
+    if is_custom(room) {
+        parts.reverse();
+    }
+    parts.join(" && ")
+}
+
 fn variables(room: &Room, parameter: Parameter) -> Vec<(&'static str, String)> {
     let way = format!("(has(hold.how) ? hold.how : '{}')", room.first_way());
     let holds = with_allows(&with_selects(&room.holds.replace("{way}", &way)), |option| {
         format!("(has(hold.allow) && '{option}' in hold.allow)")
     });
-    let mut variables = vec![
-        ("name", room.name.to_owned()),
-        ("labelled", room.labels.to_owned()),
+    let mut variables = told(room);
+    variables.extend([
         ("holds", format!("params.spec.holds.filter(hold, {} && ({holds}))", names_of(room))),
         ("exempt", exempt()),
-    ];
-    let mut held = "variables.holds.size() > 0 && !variables.exempt".to_owned();
-    if parameter == Parameter::ClusterChangeGate {
+    ]);
+    let everywhere = parameter != Parameter::ClusterChangeGate;
+    if !everywhere {
         variables.push(("here", here(room.scope(), room.system)));
-        held.push_str(" && variables.here");
     }
-    variables.push(("held", held));
+    variables.push(("held", held(room, everywhere)));
     variables.push(("audits", "has(params.spec.mode) && params.spec.mode == 'Audit'".to_owned()));
     variables.extend(fresh::VARIABLES.map(|(name, expression)| (name, expression.to_owned())));
     let others = [
@@ -437,9 +459,18 @@ fn validations(
     parameter: Parameter,
     action: Action,
 ) -> Vec<(String, String, &'static str)> {
-    let spared = match action {
-        Action::Deny => "variables.audits || !variables.held",
-        Action::Warn => "!variables.held",
+    // Of rooms of somebody's own the policy that warns notes as well.
+    let spared = match (action, is_custom(room)) {
+        (Action::Deny, false) | (Action::Warn, true) => "variables.audits || !variables.held",
+        (Action::Warn, false) | (Action::Deny, true) => "!variables.held",
+    };
+    // What passes anyway is not asked by somebody else's expression.
+    let or_spared = |others: &str| {
+        if is_custom(room) {
+            format!("{others} || {spared}")
+        } else {
+            format!("{spared} || {others}")
+        }
     };
     let called = parameter.called();
     let way = format!("(has(hold.how) ? hold.how : '{}')", room.first_way());
@@ -451,7 +482,7 @@ fn validations(
     };
     vec![
         (
-            format!("{spared} || variables.known"),
+            or_spared("variables.known"),
             format!(
                 "'{verb}' + {called} + ', whose windows are not known: ' + (!has(params.status) || !has(params.status.observedGeneration) ? 'nobody has written its status' : \
                  params.status.observedGeneration != params.metadata.generation ? 'its status is older than its specification' : 'it is not Ready') + \
@@ -460,15 +491,13 @@ fn validations(
             "held by a gate whose windows are not known; hint: look at its conditions, and whether the operator runs",
         ),
         (
-            format!(
-                "{spared} || !variables.known || variables.always || variables.fresh.size() > 0"
-            ),
+            or_spared("!variables.known || variables.always || variables.fresh.size() > 0"),
             format!("'{verb}' + {called} + ': {}'", fresh::NO_STAMP),
             fresh::NO_STAMP,
         ),
         (
-            format!(
-                "{spared} || !variables.known || variables.always || variables.fresh.size() == 0 || variables.inside"
+            or_spared(
+                "!variables.known || variables.always || variables.fresh.size() == 0 || variables.inside",
             ),
             format!(
                 "'{verb}' + {called} + (variables.ahead.size() > 0 ? ', which opens at ' + variables.ahead[0] : ', for which no opening is known') + \
@@ -517,60 +546,6 @@ fn written_out(expression: &str, mark: &str, meant: impl Fn(&str) -> String) -> 
         text.push_str(rest);
     }
     text
-}
-
-impl Policy {
-    fn template(&self) -> String {
-        let Self { suffix, rules, .. } = self;
-        let name = called_in_chart(suffix);
-        let mut text = String::new();
-        if let Some(condition) = self.rendered {
-            let _ = writeln!(text, "{{{{- if {condition} }}}}");
-        }
-        text.push_str(&head("ValidatingAdmissionPolicy", suffix));
-        let (failure, actions) = match self.action {
-            Action::Deny => ("Fail", "Deny"),
-            // A warning stands in nobody's way.
-            Action::Warn => ("Ignore", "Warn"),
-        };
-        let version = names::API_VERSION;
-        let kind = self.parameter.kind();
-        let _ = write!(
-            text,
-            "  failurePolicy: {failure}\n  paramKind:\n    apiVersion: {version}\n    kind: {kind}\n  matchConstraints:\n    resourceRules:\n{rules}"
-        );
-        for (part, items) in [("matchConditions", &self.conditions), ("variables", &self.variables)]
-        {
-            let _ = writeln!(text, "  {part}:");
-            for (name, expression) in items {
-                let _ = writeln!(text, "  - name: {name}\n    expression: >-\n      {expression}");
-            }
-        }
-        let _ = writeln!(text, "  validations:");
-        for (expression, said, otherwise) in &self.validations {
-            let _ = writeln!(
-                text,
-                "  - expression: >-\n      {expression}\n    messageExpression: >-\n      {said}\n    message: >-\n      {otherwise}\n    reason: Forbidden"
-            );
-        }
-        if let Some(noted) = &self.audit {
-            let _ = writeln!(
-                text,
-                "  auditAnnotations:\n  - key: held\n    valueExpression: >-\n      {noted}"
-            );
-        }
-        text.push_str("---\n");
-        text.push_str(&head("ValidatingAdmissionPolicyBinding", suffix));
-        // Without a gate nothing is held, and nobody else's writes are refused.
-        let _ = writeln!(
-            text,
-            "  policyName: {name}\n  validationActions: [{actions}]\n  paramRef:\n    selector: {{}}\n    parameterNotFoundAction: Allow"
-        );
-        if self.rendered.is_some() {
-            text.push_str("{{- end }}\n");
-        }
-        text
-    }
 }
 
 #[cfg(test)]

@@ -4,16 +4,25 @@
 //! what is held, and what is *not* held (RCH-6). Policies, chart and reference are rendered from this table; a new room is a new row.
 
 mod applications;
+mod cluster_topologies;
 mod cluster_version;
+mod custom;
 mod daemon_sets;
 mod deployments;
+mod flux_revisions;
 mod helm_releases;
+mod hosted;
+mod install_plans;
+mod karpenter_disruption;
+mod kubeadm_control_planes;
 mod kured;
 mod leaving;
 mod machine_config_pools;
 mod machine_deployments;
+mod masters;
 mod ordered;
 mod stateful_sets;
+mod upgrade_plans;
 
 use api::{
     machine::names::MASTER,
@@ -36,10 +45,24 @@ pub const ROOMS: &[Room] = &[
     machine_config_pools::ROOM,
     cluster_version::ROOM,
     machine_deployments::ROOM,
+    install_plans::ROOM,
+    upgrade_plans::ROOM,
+    flux_revisions::ROOM,
+    karpenter_disruption::ROOM,
+    kubeadm_control_planes::ROOM,
+    cluster_topologies::ROOM,
+    hosted::CLUSTERS,
+    hosted::NODE_POOLS,
 ];
 
 /// Updates of the control plane.
 pub const UPDATES: &Room = &cluster_version::ROOM;
+
+/// Nodes of the control plane of a stock cluster: held by whatever holds its updates, and no room that people name (CV-2).
+pub const MASTERS: &Room = &masters::ROOM;
+
+/// What no other room knows: rooms of somebody's own, each with a name (RCH-14).
+pub const CUSTOM: &Room = &custom::ROOM;
 
 /// What is known about one kind of change that others make.
 #[derive(Clone, Copy, Debug)]
@@ -52,9 +75,9 @@ pub struct Room {
     pub held: &'static str,
     /// The writes that the server looks at.
     pub writes: &'static [Write],
-    /// A label, with its value, that whatever begins something always has: the server looks at nothing else. For kinds that everybody
-    /// writes, because a server that starts refuses for a second whatever it would look at (RCH-7).
-    pub marked: Option<(&'static str, &'static str)>,
+    /// A label that whatever begins something always has, with its value if that is always the same: the server looks at nothing else. For kinds
+    /// that everybody writes, because a server that starts refuses for a second whatever it would look at (RCH-7).
+    pub marked: Option<(&'static str, Option<&'static str>)>,
     /// The condition of the chart under which its policies are rendered; wherever gates are, if none.
     pub rendered: Option<&'static str>,
     /// Whether a write may begin something, whatever a gate says: an expression over `object`, `oldObject` and `request`. It comes first, so
@@ -164,7 +187,9 @@ impl Room {
     /// Where what it holds is.
     pub fn scope(&self) -> Scope {
         match self.what {
-            What::MachineConfigPools | What::ClusterVersion => Scope::Cluster,
+            What::MachineConfigPools | What::ClusterVersion | What::KarpenterDisruption => {
+                Scope::Cluster
+            }
             What::Deployments
             | What::StatefulSets
             | What::DaemonSets
@@ -172,8 +197,21 @@ impl Room {
             | What::Applications
             | What::KuredLock
             | What::MachineDeployments
+            | What::InstallPlans
+            | What::UpgradePlans
+            | What::FluxRevisions
+            | What::KubeadmControlPlanes
+            | What::ClusterTopologies
+            | What::HostedClusters
+            | What::NodePools
+            | What::Custom
             | What::Unknown => Scope::Namespaced,
         }
+    }
+
+    /// Whether its policies are a part of the installation that people apply or leave out: those for a stock `HyperShift`.
+    pub fn stands_alone(&self) -> bool {
+        matches!(self.what, What::HostedClusters | What::NodePools)
     }
 
     /// Its name on the wire.
@@ -184,6 +222,16 @@ impl Room {
     /// Whether it never holds what bears this name: the masters follow `ClusterVersion` (RCH-12, CV-2).
     pub fn leaves_out(&self, name: &str) -> bool {
         self.what == What::MachineConfigPools && name == MASTER
+    }
+
+    /// Whether what waits, told by kind and name, waits for it: with updates of the control plane wait its nodes (CV-2).
+    pub fn tells_of(&self, kind: &str, name: &str) -> bool {
+        let own = self.gated.or(self.targets.map(|targets| targets.kind));
+        let is_own = own.is_some_and(|own| own.name == kind) && !self.leaves_out(name);
+        let follows = self.what == UPDATES.what
+            && MASTERS.gated.is_some_and(|pools| pools.name == kind)
+            && name == MASTER;
+        is_own || follows
     }
 
     /// What waits, as far as documents tell.
@@ -225,9 +273,14 @@ pub fn of_kind(kind: &Kind) -> Option<&'static Room> {
     ROOMS.iter().find(|room| room.targets.is_some_and(|targets| *targets.kind == *kind))
 }
 
+/// Every room that `holds` can name: those of the table, and those of somebody's own as one.
+pub fn known() -> impl Iterator<Item = &'static Room> {
+    ROOMS.iter().chain([CUSTOM])
+}
+
 /// The room of this name.
 pub fn room(what: What) -> Option<&'static Room> {
-    ROOMS.iter().find(|room| room.what == what)
+    known().find(|room| room.what == what)
 }
 
 #[cfg(test)]

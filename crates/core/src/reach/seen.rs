@@ -12,7 +12,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::windows::Ahead;
-use crate::document::key::Key;
+use crate::document::{key::Key, terms};
 
 /// A gate on what others own, as it was last seen.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +39,8 @@ pub struct SeenGate {
     pub mode: Mode,
     /// Whether what waits is touched when it opens.
     pub touch: Touch,
+    /// What it says, in its own words (HIST-1).
+    pub terms: Option<String>,
     /// What its status tells of what it holds.
     pub told: Told,
     /// What was found of it, if somebody looked.
@@ -56,6 +58,8 @@ pub struct Held {
     pub names: Option<Vec<String>>,
     /// Which, by label.
     pub selector: Option<LabelSelector>,
+    /// Which rooms of somebody's own.
+    pub rooms: Vec<String>,
 }
 
 /// Whether what waits is touched when a gate opens.
@@ -114,6 +118,10 @@ impl SeenGate {
             is_unclear: listed.is_none_or(|listed| listed.len() != chosen.len()),
             chosen,
             mode: mode.unwrap_or_default(),
+            terms: terms::of(
+                document,
+                &["mode", "changeManagement", "holds", "namespaceSelector", "exempt"],
+            ),
             touch: if left_alone { Touch::LeftAlone } else { Touch::Touched },
             found: None,
         }
@@ -159,10 +167,16 @@ impl SeenGate {
 
 /// What a hold says; nothing if it was written by something newer.
 fn held(hold: Hold) -> Option<Held> {
-    let Hold { what, how, names, selector, allow: _ } = hold;
+    let Hold { what, how, names, selector, allow: _, rooms } = hold;
     let offer = OFFERS.iter().find(|offer| offer.what == what)?;
     let (first, _) = offer.ways.first()?;
-    Some(Held { room: what, way: how.unwrap_or(*first), names, selector })
+    Some(Held {
+        room: what,
+        way: how.unwrap_or(*first),
+        names,
+        selector,
+        rooms: rooms.unwrap_or_default(),
+    })
 }
 
 fn told(status: &GateStatus) -> Told {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     held::{Place, is_left_alone},
-    rooms::{ROOMS, Room},
+    rooms::{Room, known},
     selector::{Labels, Selects, chooses_namespace, judged, names_namespaces},
 };
 
@@ -50,7 +50,7 @@ pub fn selects(spec: &Value, own: Option<&str>, asked: &Asked<'_>) -> Selects {
 
 /// Whether an entry of `holds` names a room that is known. What another names may be anything, this room written wrongly included (GATE-12).
 pub(crate) fn names_room(hold: &Value) -> bool {
-    ROOMS.iter().any(|room| hold["what"] == room.name_of())
+    known().any(|room| hold["what"] == room.name_of())
 }
 
 fn chosen(hold: &Value, asked: &Asked<'_>) -> Selects {

@@ -35,16 +35,27 @@ pub enum Write {
     Create(Value),
     /// A merge patch of the object of this name.
     Patch(String, Value),
+    /// The same of its status.
+    PatchStatus(String, Value),
 }
+
+/// The label by which a Job of the system-upgrade-controller names its plan.
+const PLAN: &str = "upgrade.cattle.io/plan";
+
+/// The label by which a node names its `NodePool`, and the taint by which Karpenter begins.
+const NODE_POOL: &str = "karpenter.sh/nodepool";
+const DISRUPTED: &str = "karpenter.sh/disrupted";
 
 /// The annotation that what is kured's lock is written to.
 const LOCK: &str = "weave.works/kured-node-lock";
 
-/// The first write of a room on an object that is there, held in this way; none where no object is needed, or nobody knows how.
-pub fn on(what: What, how: &str, object: &Value) -> Option<FirstWrite> {
-    let Called { api_version, kind, .. } = *Called::of_room(what)?;
+/// The first write of a room on an object of a kind that is there, held in this way; none where no object is needed, or nobody knows how.
+pub fn on(what: What, how: &str, kind: &Called, object: &Value) -> Option<FirstWrite> {
+    let Called { api_version, kind, .. } = *kind;
     let name = object.pointer("/metadata/name").and_then(Value::as_str)?.to_owned();
-    let patch = |change: Value| FirstWrite { api_version, kind, write: Write::Patch(name, change) };
+    let patch =
+        |change: Value| FirstWrite { api_version, kind, write: Write::Patch(name.clone(), change) };
+    let labels = || object.pointer("/metadata/labels").cloned().unwrap_or_else(|| json!({}));
     Some(match what {
         What::Deployments if how == "Queue" => replica_set(object),
         What::MachineDeployments => machine_set(object),
@@ -59,8 +70,45 @@ pub fn on(what: What, how: &str, object: &Value) -> Option<FirstWrite> {
                 "spec": {"clusterID": "00000000-0000-4000-8000-000000000000", "desiredUpdate": {"version": "0.0.1"}}});
             FirstWrite { api_version, kind, write: Write::Create(made) }
         }
+        // Under the name of the one that is there, because that one may have been approved long ago.
+        What::InstallPlans => install_plan(&name, &labels()),
+        What::UpgradePlans => job(&name, labels()),
+        What::FluxRevisions => {
+            let artifact = json!({"revision": PROBE, "digest": PROBE, "path": PROBE, "url": PROBE,
+                "lastUpdateTime": "2000-01-01T00:00:00Z"});
+            let write = Write::PatchStatus(name, json!({"status": {"artifact": artifact}}));
+            FirstWrite { api_version, kind, write }
+        }
+        What::KubeadmControlPlanes => patch(json!({"spec": {"version": "v0.0.1"}})),
+        // Without a topology it would have to name a class.
+        What::ClusterTopologies => {
+            object.pointer("/spec/topology").filter(|topology| !topology.is_null())?;
+            patch(json!({"spec": {"topology": {"version": "v0.0.1"}}}))
+        }
+        What::HostedClusters | What::NodePools => {
+            patch(json!({"spec": {"release": {"image": PROBE}}}))
+        }
         _ => return None,
     })
+}
+
+/// The taint by which Karpenter would begin to replace one of these nodes, of a `NodePool`. None if no node is of it, or all bear it.
+pub fn disruption<'a>(pool: &str, nodes: impl Iterator<Item = &'a Value>) -> Option<FirstWrite> {
+    let of_it = |node: &&Value| {
+        let labels = node.pointer("/metadata/labels");
+        labels.and_then(|labels| labels.get(NODE_POOL)).and_then(Value::as_str) == Some(pool)
+    };
+    let taints = |node: &Value| {
+        node.pointer("/spec/taints").and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    let is_begun = |node: &&Value| taints(node).iter().any(|taint| taint["key"] == DISRUPTED);
+    let mut nodes = nodes.filter(|object| object["kind"] == "Node").filter(of_it);
+    let node = nodes.find(|node| !is_begun(node))?;
+    let mut taints = taints(node);
+    taints.push(json!({"key": DISRUPTED, "effect": "NoSchedule"}));
+    let name = node["metadata"]["name"].as_str()?.to_owned();
+    let write = Write::Patch(name, json!({"spec": {"taints": taints}}));
+    Some(FirstWrite { api_version: "v1", kind: "Node", write })
 }
 
 /// An order to one of these nodes, of a pool: a configuration that nobody rendered, by a name of that pool. None if no node is of it.
@@ -79,7 +127,7 @@ pub fn order<'a>(pool: &str, nodes: impl Iterator<Item = &'a Value>) -> Option<F
 }
 
 /// The first write of a room where nothing of anybody's is, marked by the label [`TRIED_BY`] with this value; none of rooms whose first write
-/// is to something that belongs to the whole cluster.
+/// is to something that belongs to the whole cluster, or to something that only its owner has there.
 ///
 /// What is patched has to be there: a `StatefulSet` and a `DaemonSet`, called [`PROBE`], that run nothing.
 pub fn for_nothing(what: What, mark: &str) -> Option<FirstWrite> {
@@ -121,6 +169,8 @@ pub fn for_nothing(what: What, mark: &str) -> Option<FirstWrite> {
             }
             written
         }
+        What::InstallPlans => install_plan(PROBE, &marked),
+        What::UpgradePlans => job(PROBE, marked),
         What::KuredLock => {
             let set = json!({"apiVersion": "apps/v1", "kind": "DaemonSet",
                 "metadata": {"annotations": {LOCK: lock()}}, "spec": pods});
@@ -166,6 +216,25 @@ pub fn release(name: &str) -> FirstWrite {
     FirstWrite { api_version: "v1", kind: "Secret", write: Write::Create(record) }
 }
 
+/// A plan that is approved, as the catalog operator makes it where approval is automatic.
+fn install_plan(name: &str, labels: &Value) -> FirstWrite {
+    const API_VERSION: &str = "operators.coreos.com/v1alpha1";
+    let plan = json!({"apiVersion": API_VERSION, "kind": "InstallPlan",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"approval": "Automatic", "approved": true, "clusterServiceVersionNames": [PROBE]}});
+    FirstWrite { api_version: API_VERSION, kind: "InstallPlan", write: Write::Create(plan) }
+}
+
+/// The Job of a plan for a node, as the system-upgrade-controller makes it: paused.
+fn job(plan: &str, mut labels: Value) -> FirstWrite {
+    labels[PLAN] = json!(plan);
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {"name": PROBE, "labels": labels},
+        "spec": {"parallelism": 0, "template": {"spec": {"restartPolicy": "Never",
+            "containers": [{"name": PROBE, "image": PROBE}]}}}});
+    FirstWrite { api_version: "batch/v1", kind: "Job", write: Write::Create(job) }
+}
+
 /// The new set of a Deployment, as its controller would make it.
 fn replica_set(deployment: &Value) -> FirstWrite {
     let part = |path: &str| deployment.pointer(path).cloned().unwrap_or_default();
@@ -208,12 +277,24 @@ mod tests {
     /// GATE-13: a new room says how it is tried, or is among those that are tried by people alone.
     #[test]
     fn every_room_is_tried_by_somebody() {
-        let of_cluster = ["MachineConfigPools", "ClusterVersion"];
+        // What belongs to the whole cluster, and what begins by a change of something that has to be there.
+        let by_people = [
+            "MachineConfigPools",
+            "ClusterVersion",
+            "FluxRevisions",
+            "KarpenterDisruption",
+            "KubeadmControlPlanes",
+            "ClusterTopologies",
+            "HostedClusters",
+            "NodePools",
+        ];
         for room in ROOMS {
             let tried = for_nothing(room.what, "gate");
-            assert_eq!(tried.is_none(), of_cluster.contains(&room.name_of()), "{}", room.name_of());
+            assert_eq!(tried.is_none(), by_people.contains(&room.name_of()), "{}", room.name_of());
             let Some(FirstWrite { write, .. }) = tried else { continue };
-            let (Write::Create(written) | Write::Patch(_, written)) = write;
+            let (Write::Create(written)
+            | Write::Patch(_, written)
+            | Write::PatchStatus(_, written)) = write;
             let text = written.to_string();
             assert!(text.contains(&format!("\"{TRIED_BY}\":\"gate\"")), "{text}");
         }

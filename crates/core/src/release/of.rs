@@ -30,6 +30,20 @@ pub const FORCED: &str = "hypershift.openshift.io/force-upgrade-to";
 const ARCHITECTURES: [&str; 6] = ["-x86_64", "-aarch64", "-ppc64le", "-s390x", "-multi", "-amd64"];
 
 impl Of {
+    /// Whose release a `ClusterVersion` tells, by the schema that the API server has of it: one that would drop our stanza is that of a stock
+    /// cluster, whose operators never heard of us (CV-4). One that keeps whatever is written is ours to use.
+    pub fn by_definition(schema: &Value) -> Self {
+        let keeps = |schema: &Value| {
+            let unknown = schema.get("x-kubernetes-preserve-unknown-fields");
+            unknown.and_then(Value::as_bool) == Some(true) || schema.get("properties").is_none()
+        };
+        let spec = schema.pointer("/properties/spec");
+        let has_stanza = spec.is_some_and(|spec| {
+            keeps(spec) || spec.pointer("/properties/changeManagement").is_some()
+        });
+        if keeps(schema) || has_stanza { Self::Cluster } else { Self::Stock }
+    }
+
     /// Where what was found about its release stands.
     pub(super) fn found(self) -> &'static str {
         match self {
@@ -187,6 +201,27 @@ mod tests {
         ] {
             let found = pulled(image);
             assert_eq!((found.version.as_str(), found.image.as_str()), (version, pulls), "{image}");
+        }
+    }
+
+    /// CV-4: what can store our stanza is ours to ask, and what cannot is stock.
+    #[test]
+    fn a_definition_without_our_stanza_is_that_of_a_stock_cluster() {
+        let spec = |spec: Value| json!({"type": "object", "properties": {"spec": spec}});
+        for (schema, expected) in [
+            (spec(json!({"properties": {"channel": {}}})), Of::Stock),
+            (spec(json!({"properties": {"channel": {}, "changeManagement": {}}})), Of::Cluster),
+            (
+                spec(
+                    json!({"properties": {"a": {}}, "x-kubernetes-preserve-unknown-fields": true}),
+                ),
+                Of::Cluster,
+            ),
+            (spec(json!({"type": "object"})), Of::Cluster),
+            (json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}), Of::Cluster),
+            (json!({"properties": {"metadata": {}}}), Of::Stock),
+        ] {
+            assert_eq!(Of::by_definition(&schema), expected, "{schema}");
         }
     }
 

@@ -196,6 +196,8 @@ fn made_up(pool: &str, place: usize) -> SeenNode {
         permit_until: None,
         permit_change: None,
         permit_basis: None,
+        permit_at: None,
+        permit_from: None,
         begun_release: None,
         topology: None,
     }

@@ -275,6 +275,80 @@ fn hosted_machines_start_when_their_gate_opens() {
     assert!(simulate(&cluster, &days(0)).others[0].starts.is_none());
 }
 
+/// A hosted cluster at 4.20.6 that is asked for a release, with a pool at another that is asked for one too.
+fn hosting(wanted: &str, nodes: &str, nodes_wanted: &str, noted: &Value) -> Snapshot {
+    let image = |version: &str| {
+        let digest = format!("{:0<64}", version.replace('.', ""));
+        format!("registry/release:{version}-x86_64@sha256:{digest}")
+    };
+    let mut cluster = Snapshot::default();
+    let policy = json!({"apiVersion": api::names::API_VERSION, "kind": "HostedChangeManagementPolicy",
+        "metadata": {"name": "nights", "namespace": "clusters"},
+        "spec": {"strategy": "MaintenanceSchedule",
+            "maintenanceSchedule": {"permit": {"startTime": "22:00", "duration": "1h"}}}});
+    cluster.add_written(&kinds::HOSTED_CHANGE_MANAGEMENT_POLICY, &policy, noon());
+    let plane = json!({"metadata": {"name": "shop", "namespace": "clusters", "annotations": noted},
+        "spec": {"release": {"image": image(wanted)}, "changeManagement": nights()},
+        "status": {"version": {"desired": {"image": image("4.20.6"), "version": "4.20.6"}, "availableUpdates": [],
+            "history": [{"state": "Completed", "version": "4.20.6", "image": image("4.20.6"), "startedTime": "2026-01-01T00:00:00Z"}]}}});
+    cluster.add_written(&kinds::HOSTED_CLUSTER, &plane, noon());
+    let due = if nodes == nodes_wanted { "False" } else { "True" };
+    let pool = json!({"metadata": {"name": "workers", "namespace": "clusters"},
+        "spec": {"clusterName": "shop", "release": {"image": image(nodes_wanted)}, "changeManagement": nights()},
+        "status": {"version": nodes, "conditions": [{"type": "UpdatingVersion", "status": due}]}});
+    cluster.add_written(&kinds::NODE_POOL, &pool, noon());
+    cluster
+}
+
+/// HOST-1, CV-3: at most three minor versions behind and never ahead, told with the pool before `HyperShift` would let it through.
+#[test]
+fn hosted_control_planes_wait_for_nodes_that_they_would_leave_behind() {
+    let told = |cluster: &Snapshot, kind: &str| {
+        let forecast = simulate(cluster, &days(30));
+        let mut of_kind = forecast.others.into_iter().filter(|it| it.object.kind == kind);
+        let single = of_kind.next().unwrap_or_else(|| panic!("{kind}"));
+        assert_eq!(single.is_stopped, single.starts.is_none(), "{single:?}");
+        (single.starts, single.reason)
+    };
+    let tonight = instant("2026-11-15T22:00:00Z");
+    let none = json!({});
+    // Three behind are supported, and so is a patch.
+    for (wanted, nodes) in [("4.21.2", "4.18.9"), ("4.20.7", "4.20.6")] {
+        let (starts, _) = told(&hosting(wanted, nodes, nodes, &none), "HostedCluster");
+        assert_eq!(starts, Some(tonight), "{wanted} {nodes}");
+    }
+    let (starts, why) = told(&hosting("4.21.2", "4.17.3", "4.17.3", &none), "HostedCluster");
+    assert_eq!(starts, None);
+    assert_eq!(
+        why,
+        "its gate opens at 2026-11-15T22:00:00Z, and it does not start then: NodePool/clusters/workers is at 4.17.3, 4 minor versions behind 4.21.2 \
+         (update the node pool first: at most three minor versions behind are supported); nothing is asked of it that would help"
+    );
+    // The pool is asked for more, and may have it from tonight on; how long that takes nobody knows.
+    let helped = hosting("4.21.2", "4.17.3", "4.18.1", &none);
+    let (starts, why) = told(&helped, "HostedCluster");
+    assert_eq!(starts, None);
+    assert!(why.ends_with("; it may go to 4.18.1 from 2026-11-15T22:00:00Z on, and nobody can tell how long that takes"), "{why}");
+    assert_eq!(told(&helped, "NodePool").0, Some(tonight));
+    // Never ahead: neither by a control plane that goes back, nor by nodes that go first.
+    let (starts, why) = told(&hosting("4.20.3", "4.20.6", "4.20.6", &none), "HostedCluster");
+    assert_eq!(starts, None);
+    assert!(why.contains("NodePool/clusters/workers is at 4.20.6, ahead of 4.20.3"), "{why}");
+    let (starts, why) = told(&hosting("4.20.6", "4.20.6", "4.21.2", &none), "NodePool");
+    assert_eq!(starts, None);
+    assert!(why.ends_with("4.21.2 is ahead of 4.20.6, which HostedCluster/clusters/shop has (update the control plane first: nodes are never ahead of it)"), "{why}");
+    let (starts, why) = told(&hosting("4.21.2", "4.20.6", "4.21.2", &none), "NodePool");
+    assert_eq!(starts, None);
+    assert!(why.ends_with("; HostedCluster/clusters/shop may go to 4.21.2 from 2026-11-15T22:00:00Z on, and nobody can tell how long that takes"), "{why}");
+    // What somebody set aside stops nothing.
+    let cluster = hosting("4.21.2", "4.17.3", "4.17.3", &none);
+    let image = cluster.gated().find_map(|one| one.plane()?.wish.clone()).unwrap().release.image;
+    let forced = image.replace('@', ":4.21.2-x86_64@");
+    let noted = json!({"hypershift.openshift.io/force-upgrade-to": forced});
+    let (starts, _) = told(&hosting("4.21.2", "4.17.3", "4.17.3", &noted), "HostedCluster");
+    assert_eq!(starts, Some(tonight));
+}
+
 /// Nodes that only vote wait until the masters are through.
 #[test]
 fn voters_take_turns() {

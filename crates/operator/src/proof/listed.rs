@@ -82,9 +82,10 @@ pub(super) async fn look(cluster: &Cluster) -> Listed {
         (Err(error), _) | (_, Err(error)) if error.code() == Some(404) => return Listed::Unserved,
         _ => return Listed::Unseen,
     };
+    let whole = bindings.iter().filter(|one| one.spec.is_whole());
+    let whole: BTreeSet<&str> = whole.map(|one| one.spec.policy_name.as_str()).collect();
     let bound = policies.iter().map(|policy| &policy.metadata.name);
-    let binds = |one: &Entry, name: &str| one.spec.policy_name == name && one.spec.is_whole();
-    let bound = bound.filter(|name| bindings.iter().any(|one| binds(one, name)));
+    let bound = bound.filter(|name| whole.contains(name.as_str()));
     let mut standing = Standing { bound: bound.cloned().collect(), versions: BTreeMap::new() };
     for (what, entries) in [("policy", &policies), ("binding", &bindings)] {
         for Entry { metadata, .. } in entries {

@@ -305,6 +305,31 @@ async fn a_thousand_that_wait_are_touched_within_half_a_minute() {
     assert!(counts.values().all(|count| *count < 100), "spread: {counts:?}");
 }
 
+/// STAT-3: what is only counted is told once a second, however many rollouts begin meanwhile, and the last count is the right one.
+#[tokio::test(start_paused = true)]
+async fn a_hundred_that_begin_at_once_are_not_a_hundred_writes() {
+    let world = with_workloads();
+    gate(&world, &json!({}));
+    for number in 0..100 {
+        deployment(&world, "shop", &format!("web-{number}"), ("app:1", "app:2"));
+    }
+    let _operator = world.start();
+    settle().await;
+    assert_eq!(world.get(GATE)["status"]["pendingCount"], 100);
+    world.writes();
+    for number in 0..100 {
+        let name = format!("web-{number}");
+        let uid = world.get(&path(&name))["metadata"]["uid"].clone();
+        rolled_out(&world, "shop", (name.as_str(), &uid), ("2", "app:2"));
+        pass(Duration::from_millis(20)).await;
+    }
+    pass(Duration::from_secs(2)).await;
+    assert_eq!(world.get(GATE)["status"]["pendingCount"], 0);
+    let writes: Vec<String> =
+        world.writes().into_iter().filter(|line| line.contains("/changegates/")).collect();
+    assert!((1..=4).contains(&writes.len()), "{writes:?}");
+}
+
 /// RCH-15, RCH-1: who wants it left alone, and who still holds it, keep it from being touched.
 #[tokio::test(start_paused = true)]
 async fn what_somebody_holds_or_wants_left_alone_is_not_touched() {

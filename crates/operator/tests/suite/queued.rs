@@ -2,13 +2,21 @@
 //!
 //! The policies are those that are shipped. What a mutating policy would note is written here by hand: the embedded server has none.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use api::{
-    machine::names::{BEGUN_RELEASE, CURRENT_CONFIG, DESIRED_CONFIG, STATE},
+    kinds,
+    machine::names::{BEGUN_RELEASE, CURRENT_CONFIG, DESIRED_CONFIG, PERMIT_CHANGE, ROLE, STATE},
     names::{WANTED_IMAGE, WANTED_RELEASE},
 };
 use apiserver::{Fault, RequestMatch, Scripted};
+use http::Method;
 use operator::Settings;
 use serde_json::{Value, json};
 
@@ -23,6 +31,8 @@ const GATES: &str = "/apis/changemanagement.openshift.io/v1alpha1/clusterchangeg
 const PLANE: &str = "/apis/changemanagement.openshift.io/v1alpha1/clusterchangegates/plane";
 const FREEZES: &str = "/apis/changemanagement.openshift.io/v1alpha1/clusterchangefreezes";
 const SHIPPED: &str = include_str!("../../../../deploy/manifests/change-gates/change-gates.yaml");
+const MASTERS: &str =
+    include_str!("../../../../deploy/manifests/control-plane-nodes/control-plane-nodes.yaml");
 const WISH: &str = r#"{"version":"4.20.7"}"#;
 
 fn image(digit: char) -> String {
@@ -252,6 +262,41 @@ async fn two_who_both_believe_they_lead_begin_once() {
     }
 }
 
+/// CV-5: the server turns a mark that comes too late into a wish again, and nobody is told that it began.
+#[tokio::test(start_paused = true)]
+async fn a_mark_that_the_server_queues_again_is_not_told_as_begun() {
+    let world = asked();
+    let server = world.server.clone();
+    let turned = Arc::new(AtomicUsize::new(0));
+    let (count, most) = (Arc::clone(&turned), 3);
+    // What the mutating policy does, which the embedded server has none of: the wish stays, what was asked for does not.
+    let client = world.client_past(move |request| {
+        let query = request.uri().query().unwrap_or_default();
+        if !query.contains("fieldManager=tidegate-rollout") || count.load(Ordering::Relaxed) >= most
+        {
+            return None;
+        }
+        count.fetch_add(1, Ordering::Relaxed);
+        let noted = json!({PERMIT_CHANGE: "too late", WANTED_IMAGE: null});
+        let change = json!({"metadata": {"annotations": noted}}).to_string();
+        let merge = "application/merge-patch+json";
+        let (code, answer) = server.ask(Method::PATCH, VERSION, merge, change.as_bytes());
+        let answer: &'static str = String::from_utf8(answer.to_vec()).unwrap().leak();
+        Some((code, answer))
+    });
+    let settings = Settings::alone("one").starting_queued_updates();
+    let _operator = World::start_on(client, &world.clock, settings);
+    pass(Duration::from_secs(3602)).await;
+    assert_eq!(turned.load(Ordering::Relaxed), 1, "it is not tried again at once");
+    assert_eq!((told(&world), noted(&world, WANTED_RELEASE)), (None, json!(WISH)));
+    assert_eq!(events(&world, "AcceptedRelease"), 0);
+    // Once the server takes it, it begins, and that is told.
+    pass(Duration::from_mins(2)).await;
+    assert_eq!(turned.load(Ordering::Relaxed), most);
+    assert_eq!(told(&world).as_deref(), Some("4.20.7"));
+    assert_eq!(events(&world, "AcceptedRelease"), 1);
+}
+
 /// Without this duty the operator touches nothing: what was queued waits until somebody asks again.
 #[tokio::test(start_paused = true)]
 async fn an_operator_without_this_duty_leaves_what_was_queued_alone() {
@@ -277,6 +322,7 @@ fn with_nodes(world: &World) {
         let label = json!({format!("node-role.kubernetes.io/{role}"): ""});
         let pool = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool",
             "metadata": {"name": role}, "spec": {"nodeSelector": {"matchLabels": label},
+                "machineConfigSelector": {"matchLabels": {ROLE: role}},
                 "configuration": {"name": format!("rendered-{role}-1")}}});
         world.create(POOLS, &pool);
     }
@@ -347,6 +393,101 @@ async fn what_has_begun_is_noted_on_the_masters_until_they_have_converged() {
     assert_eq!((noted(&world, BEGUN_RELEASE), events(&world, "ReleaseFinished")), (Value::Null, 1));
     pass(Duration::from_mins(10)).await;
     assert_eq!(carried(&world), "m1 -, m2 -, w1 -", "and is not copied again");
+    operator.view.ready().unwrap();
+}
+
+/// What the machine-config-controller tells a node; why the server does not let it, if it does not.
+fn tells(world: &World, name: &str, config: &str) -> Result<(), String> {
+    let order = json!({"metadata": {"annotations": {DESIRED_CONFIG: config}}}).to_string();
+    let path = format!("{NODES}/{name}?fieldManager=machine-config-controller");
+    let merge = "application/merge-patch+json";
+    let (code, answer) = world.server.ask(Method::PATCH, &path, merge, order.as_bytes());
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    if code < 300 { Ok(()) } else { Err(answer["message"].as_str().unwrap().to_owned()) }
+}
+
+/// The machine-config-operator rendered another configuration for the masters, and this many have it.
+fn rendered(world: &World, config: &str, updated: usize) {
+    let pool = format!("{POOLS}/master");
+    world.merge(&pool, &json!({"spec": {"configuration": {"name": config}}}));
+    let status = json!({"configuration": {"name": "rendered-master-1"}, "machineCount": 2, "updatedMachineCount": updated});
+    world.merge(&format!("{pool}/status"), &json!({"status": status}));
+}
+
+/// CV-2: what people write for masters waits for whatever holds the control plane; CV-1, GATE-10: what has begun takes them along.
+#[tokio::test(start_paused = true)]
+async fn masters_wait_for_the_gate_of_the_control_plane_and_finish_what_has_begun() {
+    let world = stock();
+    install(&world, MASTERS, |_| true);
+    with_nodes(&world);
+    let _operator = start(&world, "one");
+    pass(Duration::from_mins(5)).await;
+    rendered(&world, "rendered-master-2", 0);
+    pass(Duration::from_secs(5)).await;
+    let said = tells(&world, "m1", "rendered-master-2").unwrap_err();
+    let expected = "held by ClusterChangeGate plane, which opens at 2026-11-14T00:00:00Z; nodes of the control plane wait for what holds ClusterVersion";
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(tells(&world, "w1", "rendered-worker-2"), Ok(()), "workers are no masters");
+    let gate = world.get(PLANE);
+    assert_eq!(condition(&gate, "ChangesPending"), "True Held");
+    assert_eq!(gate["status"]["pending"][0]["kind"], "MachineConfigPool");
+    assert_eq!(gate["status"]["pending"][0]["name"], "master");
+    // An update that has begun takes them along, with the window shut.
+    installing(&world, "Partial");
+    pass(Duration::from_secs(5)).await;
+    assert_eq!(carried(&world), "m1 4.20.7, m2 4.20.7, w1 -");
+    assert_eq!(condition(&world.get(PLANE), "ChangesPending"), "False NothingPending");
+    for name in ["m1", "m2"] {
+        assert_eq!(tells(&world, name, "rendered-master-2"), Ok(()), "{name}");
+        let done = json!({"metadata": {"annotations": {CURRENT_CONFIG: "rendered-master-2"}}});
+        world.merge(&format!("{NODES}/{name}"), &done);
+    }
+    installing(&world, "Completed");
+    pass(Duration::from_secs(5)).await;
+    assert_eq!(carried(&world), "m1 -, m2 -, w1 -");
+    // What comes later waits again, until its window.
+    let said = tells(&world, "m1", "rendered-master-3").unwrap_err();
+    assert!(said.contains(expected), "{said}");
+    let freeze = json!({"apiVersion": "changemanagement.openshift.io/v1alpha1", "kind": "ClusterChangeFreeze",
+        "metadata": {"name": "stop"}, "spec": {"reason": "a storm", "holds": [{"what": "ClusterVersion"}]}});
+    world.create(FREEZES, &freeze);
+    pass(Duration::from_hours(2)).await;
+    let said = tells(&world, "m1", "rendered-master-3").unwrap_err();
+    assert!(said.contains("held by ClusterChangeFreeze stop"), "{said}");
+    world.delete(&format!("{FREEZES}/stop"));
+    pass(Duration::from_secs(5)).await;
+    assert_eq!(tells(&world, "m1", "rendered-master-3"), Ok(()));
+}
+
+/// GATE-10: what people write for masters while an update is under way cannot be kept apart: the gate lists it, and an event tells once.
+#[tokio::test(start_paused = true)]
+async fn what_people_write_for_masters_meanwhile_is_listed_by_the_gate_and_told_once() {
+    let world = stock();
+    world.define(&kinds::MACHINE_CONFIG);
+    with_nodes(&world);
+    let writes = |name: &str, role: &str| {
+        let config = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig",
+            "metadata": {"name": name, "labels": {ROLE: role}}, "spec": {"kernelArguments": ["quiet"]}});
+        world.create("/apis/machineconfiguration.openshift.io/v1/machineconfigs", &config);
+    };
+    writes("50-ours", "master");
+    let operator = start(&world, "one");
+    pass(Duration::from_mins(15)).await;
+    installing(&world, "Partial");
+    pass(Duration::from_secs(5)).await;
+    let message = || world.get(PLANE)["status"]["holds"][0]["message"].clone();
+    assert_eq!((message(), events(&world, "RidesAlong")), (Value::Null, 0));
+    writes("60-workers", "worker");
+    writes("99-late", "master");
+    pass(Duration::from_secs(5)).await;
+    let expected = "rides along with release 4.20.7, because people wrote it for the nodes of the control plane after that began: 99-late";
+    assert_eq!((message(), events(&world, "RidesAlong")), (json!(expected), 1));
+    world.writes();
+    pass(Duration::from_mins(20)).await;
+    assert_eq!(world.writes(), [""; 0], "nothing is written while nothing happens");
+    installing(&world, "Completed");
+    pass(Duration::from_secs(5)).await;
+    assert_eq!((message(), events(&world, "RidesAlong")), (Value::Null, 1));
     operator.view.ready().unwrap();
 }
 

@@ -155,9 +155,10 @@ async fn who_loses_the_lease_tells_nothing_of_what_it_cannot_read() {
     assert_eq!(world.status_writes(), [""; 0]);
 }
 
-/// What it costs: before each mark the pool and its policy are read, and freezes are listed, and nothing else.
+/// What it costs: before each mark the pool, its policy and the cluster within whose windows it may lie (D4-1) are read, and freezes are listed, and
+/// nothing else.
 #[tokio::test(start_paused = true)]
-async fn before_each_mark_two_objects_are_read_and_freezes_listed() {
+async fn before_each_mark_three_objects_are_read_and_freezes_listed() {
     let (world, _operator) = waiting_machines(MACHINES).await;
     world.merge(&format!("{POOLS}/worker"), &json!({"spec": {"maxUnavailable": MACHINES}}));
     pass(Duration::from_secs(3_590)).await;
@@ -170,7 +171,7 @@ async fn before_each_mark_two_objects_are_read_and_freezes_listed() {
     assert_eq!(count(&format!("GET {POOLS}/worker")), MACHINES);
     assert_eq!(count(&format!("GET {POLICIES}/weekend")), MACHINES);
     let reads = requests.iter().filter(|line| line.starts_with("GET /") && !line.contains('?'));
-    assert_eq!(reads.count(), 2 * MACHINES, "{requests:#?}");
+    assert_eq!(reads.count(), 3 * MACHINES, "{requests:#?}");
     let lists = requests
         .iter()
         .filter(|line| line.contains("/clusterchangefreezes?limit=") && line.starts_with("GET /"));

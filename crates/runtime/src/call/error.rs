@@ -50,6 +50,11 @@ pub enum CallError {
         "the server took the write and kept nothing of it: its definition is older than this build, or something on the way takes it out"
     )]
     Unchanged,
+    /// There was an answer, and what was to begin is not in it.
+    #[error(
+        "the server took the write and made another of it, so nothing began: where a gate queues, an admission policy turns what comes too late into a wish"
+    )]
+    Diverted,
     /// There was an answer, and it makes no sense.
     #[error("the answer cannot be read")]
     Garbled(#[source] serde_json::Error),
@@ -73,7 +78,9 @@ impl CallError {
     /// Whether the request may have been carried out. A server that failed inside may have failed after the commit.
     pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Unspeakable { .. } | Self::Stale { .. } | Self::Unchanged => Outcome::NotDone,
+            Self::Unspeakable { .. } | Self::Stale { .. } | Self::Unchanged | Self::Diverted => {
+                Outcome::NotDone
+            }
             Self::Refused { code, .. } if *code < 500 => Outcome::NotDone,
             Self::Refused { .. } | Self::Lost(_) | Self::Late(_) | Self::Garbled(_) => {
                 Outcome::Unknown
@@ -88,6 +95,7 @@ impl CallError {
             Self::Unspeakable { .. }
             | Self::Stale { .. }
             | Self::Unchanged
+            | Self::Diverted
             | Self::Lost(_)
             | Self::Late(_)
             | Self::Garbled(_) => None,
@@ -102,7 +110,10 @@ impl CallError {
     /// How long the server wants to be left alone. It may ask for a minute at most: an hour would be a gate that nobody closed.
     pub fn retry_after(&self) -> Duration {
         const AT_MOST: Duration = Duration::from_mins(1);
+        // Whoever made another of a write does so again: the server reads its gates a second later than we do, or its clock is behind.
+        const DIVERTED: Duration = Duration::from_secs(5);
         match self {
+            Self::Diverted => DIVERTED,
             Self::Refused { retry_after: Some(wanted), .. } => (*wanted).min(AT_MOST),
             Self::Refused { retry_after: None, .. }
             | Self::Unspeakable { .. }
@@ -120,9 +131,11 @@ impl CallError {
             Self::Refused { message, .. } => message.clone(),
             Self::Lost(source) => chain(&**source),
             Self::Late(patience) => format!("no answer within {} s", patience.as_secs()),
-            Self::Unspeakable { .. } | Self::Stale { .. } | Self::Unchanged | Self::Garbled(_) => {
-                chain(self)
-            }
+            Self::Unspeakable { .. }
+            | Self::Stale { .. }
+            | Self::Unchanged
+            | Self::Diverted
+            | Self::Garbled(_) => chain(self),
         }
     }
 

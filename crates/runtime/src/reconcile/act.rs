@@ -72,6 +72,9 @@ pub(super) async fn act(hands: &Hands, key: &Key, action: &Action) -> Acted {
                 return Acted::Done;
             };
             let written = seen.identity().resource_version.parse::<u64>().ok();
+            // CV-5: what came too late the server may have turned into a wish.
+            let begun = action.initiation().filter(|_| object == *key);
+            let is_diverted = begun.is_some_and(|begun| !seen.goes_to(&begun.change));
             if object == *key {
                 // LIVE-2: what was written of the object itself others decide by, be it what it was let begin or what was rendered for it, and the watch
                 // tells them nothing that is known already.
@@ -82,6 +85,9 @@ pub(super) async fn act(hands: &Hands, key: &Key, action: &Action) -> Acted {
             // The very version that it was made from: the next decision would want the same again, at once and for ever (EXEC-4).
             if written.is_some() && written == known {
                 return Acted::Failed { object, error: CallError::Unchanged };
+            }
+            if is_diverted {
+                return Acted::Failed { object, error: CallError::Diverted };
             }
             Acted::Done
         }
@@ -117,7 +123,7 @@ fn left(
 }
 
 /// Sends a write as it stands, in the name of its owner.
-async fn send(cluster: &Cluster, target: &Key, write: &Write) -> Result<Value, CallError> {
+pub async fn send(cluster: &Cluster, target: &Key, write: &Write) -> Result<Value, CallError> {
     let upkeep = Owner::Upkeep.as_str();
     let patch = match write {
         Write::Create(document) => {

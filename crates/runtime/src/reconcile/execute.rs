@@ -129,7 +129,7 @@ pub(super) fn carry_out(
 }
 
 async fn steps(hands: &Hands, key: &Key, before: Seen, plan: Plan) -> Step {
-    let Plan { actions, status, notes, wake: _, spread: _ } = plan;
+    let Plan { actions, status, notes, .. } = plan;
     let mut again = Again::OnNews;
     let mut created = false;
     let mut refused = None;
@@ -238,10 +238,12 @@ enum Starts {
 }
 
 /// Whether a failure is the trouble of the written object alone: the server said no to it, or somebody else writes it all the time, as a
-/// kubelet may. It is read again, and the others do not wait for that.
+/// kubelet may. It is read again, and the others do not wait for that. What the server made another of was no no: it is decided about anew, a
+/// while later.
 fn is_passed_over(refused: Refused, error: &CallError) -> bool {
     let said_no = error.outcome() == Outcome::NotDone && error.code() != Some(429);
-    refused == Refused::ConcernsTheTargetAlone && said_no
+    let diverted = matches!(error, CallError::Diverted);
+    refused == Refused::ConcernsTheTargetAlone && said_no && !diverted
 }
 
 /// What the server said when it refused, in one line.
@@ -348,6 +350,7 @@ mod tests {
             (alone, refused(403, ""), true),
             (alone, refused(409, ""), true),
             (alone, CallError::Unchanged, true),
+            (alone, CallError::Diverted, false),
             (alone, refused(429, ""), false),
             (alone, refused(503, ""), false),
             (alone, CallError::Late(Duration::from_secs(10)), false),

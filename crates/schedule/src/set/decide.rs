@@ -75,6 +75,7 @@ fn simplified(kind: &Kind) -> Option<TimeSet> {
             Kind::Complement(inner) => Some(inner.clone()),
             _ => None,
         },
+        Kind::ClosedEarly(set, _) if set.is_always() || set.is_never() => Some(set.clone()),
         Kind::Union(a, b) if a.is_always() || b.is_never() => Some(a.clone()),
         Kind::Union(a, b) if b.is_always() || a.is_never() => Some(b.clone()),
         Kind::Intersection(a, b) if a.is_never() || b.is_always() => Some(a.clone()),

@@ -24,7 +24,7 @@ impl TimeSet {
         match &self.0.kind {
             Kind::Never | Kind::Always | Kind::Before(_) | Kind::Ranges(_) => None,
             Kind::Schedule(schedule) => Some(schedule.zone()),
-            Kind::Complement(set) => set.zone(),
+            Kind::Complement(set) | Kind::ClosedEarly(set, _) => set.zone(),
             Kind::Union(a, b) | Kind::Intersection(a, b) => a.zone().or_else(|| b.zone()),
         }
     }
@@ -46,6 +46,11 @@ impl TimeSet {
             Kind::Complement(set) => {
                 Self::walked(Kind::Complement(set.estimate(zone, estimate.opposite())))
             }
+            // It is never more than what it is made of; how much less depends on stretches that an estimate does not know.
+            Kind::ClosedEarly(set, _) => match estimate {
+                Estimate::AtMost => part(set),
+                Estimate::AtLeast => Self::never(),
+            },
             Kind::Union(a, b) => Self::walked(Kind::Union(part(a), part(b))),
             Kind::Intersection(a, b) => Self::walked(Kind::Intersection(part(a), part(b))),
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Kind, Span, TimeSet};
+use super::{Kind, Span, TimeSet, early};
 use crate::instant::Instant;
 use crate::schedule::Permitted;
 use crate::window::{END, HIGH, LOW};
@@ -68,6 +68,17 @@ pub(super) enum Walk<'a> {
     Complement(Box<Gaps<'a>>),
     Union(Box<Pair<'a>>),
     Intersection(Box<Pair<'a>>),
+    ClosedEarly(Box<Cut<'a>>),
+}
+
+#[derive(Debug)]
+pub(super) struct Cut<'a> {
+    /// Of a wider range: how long a stretch is decides how much of it is left.
+    walk: Walk<'a>,
+    /// How much of the end of a stretch is left out.
+    early: i64,
+    from: i64,
+    end: i64,
 }
 
 #[derive(Debug)]
@@ -110,6 +121,12 @@ impl<'a> Walk<'a> {
             }
             Kind::Union(a, b) => Self::Union(pair(a, b)),
             Kind::Intersection(a, b) => Self::Intersection(pair(a, b)),
+            Kind::ClosedEarly(inner, cut) => {
+                let wider = range.start.saturating_sub(cut + 1)..range.end.saturating_add(cut + 1);
+                let walk = Self::new(inner, &wider);
+                let (from, end) = (range.start, range.end);
+                Self::ClosedEarly(Box::new(Cut { walk, early: *cut, from, end }))
+            }
         }
     }
 
@@ -156,6 +173,7 @@ impl<'a> Walk<'a> {
             Self::Complement(gaps) => gaps.next(),
             Self::Union(pair) => pair.next_union(),
             Self::Intersection(pair) => pair.next_intersection(),
+            Self::ClosedEarly(cut) => cut.next(),
         }
     }
 }
@@ -176,6 +194,22 @@ impl Gaps<'_> {
             }
         }
         END
+    }
+}
+
+impl Cut<'_> {
+    #[inline(never)]
+    fn next(&mut self) -> (i64, i64) {
+        loop {
+            let (start, end) = self.walk.next();
+            if start >= self.end {
+                return END;
+            }
+            let end = early::end_of((start, end), self.early);
+            if start < end && end > self.from {
+                return (start, end);
+            }
+        }
     }
 }
 

@@ -30,6 +30,14 @@ fn add(calendar: &mut Calendar, set: &TimeSet) {
         }
         Kind::Schedule(schedule) => schedule.calendar(calendar),
         Kind::Complement(set) => add(calendar, set),
+        // A date that cuts a window decides about what is left of it on either side.
+        Kind::ClosedEarly(set, cut) => {
+            let before = calendar.dated.len();
+            add(calendar, set);
+            for part in calendar.dated.iter_mut().skip(before) {
+                *part = (part.0.saturating_sub(*cut), part.1.saturating_add(*cut));
+            }
+        }
         Kind::Union(a, b) | Kind::Intersection(a, b) => {
             add(calendar, a);
             add(calendar, b);
@@ -38,10 +46,21 @@ fn add(calendar: &mut Calendar, set: &TimeSet) {
 }
 
 impl TimeSet {
+    /// How many seconds after an instant decide whether it is inside.
+    fn looks_ahead(&self) -> i64 {
+        match &self.0.kind {
+            Kind::Never | Kind::Always | Kind::Before(_) | Kind::Ranges(_) | Kind::Schedule(_) => 0,
+            Kind::Complement(set) => set.looks_ahead(),
+            Kind::Union(a, b) | Kind::Intersection(a, b) => a.looks_ahead().max(b.looks_ahead()),
+            Kind::ClosedEarly(set, cut) => set.looks_ahead().saturating_add(*cut),
+        }
+    }
+
     /// Ranges of starts, in order and apart: whatever the set does within `ahead` seconds of any start from `from` on, it does within as many
     /// seconds of a start in one of them. `ahead` is at most 366 days.
     pub(super) fn variety(&self, from: i64, ahead: i64) -> Box<dyn Iterator<Item = Range<i64>>> {
         let calendar = calendar_of(self);
+        let ahead = ahead.saturating_add(self.looks_ahead());
         let last = (Instant::MAX.unix() - ahead).max(from + 1);
         // Months and zones make years differ; anything else repeats soon.
         if calendar.period % i64::from(CYCLE_DAYS) == 0 {
@@ -209,7 +228,7 @@ fn add_sides(set: &TimeSet, at: i64, found: &mut Vec<bool>) {
         Kind::Never | Kind::Always => {}
         Kind::Before(_) | Kind::Ranges(_) => found.push(set.has(at)),
         Kind::Schedule(schedule) => found.extend(schedule.sides(at)),
-        Kind::Complement(set) => add_sides(set, at, found),
+        Kind::Complement(set) | Kind::ClosedEarly(set, _) => add_sides(set, at, found),
         Kind::Union(a, b) | Kind::Intersection(a, b) => {
             add_sides(a, at, found);
             add_sides(b, at, found);

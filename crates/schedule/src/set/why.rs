@@ -53,6 +53,11 @@ pub enum Cause<'a> {
         /// When the next one opens, excluded or not; none if never.
         next: Option<Instant>,
     },
+    /// A window is open and about to close, too soon to begin anything (D4-3).
+    Closing {
+        /// When it closes.
+        end: Option<Instant>,
+    },
     /// A dated exclusion takes it out (TIME-10).
     Exclusion {
         /// The first day taken out.
@@ -88,6 +93,8 @@ impl TimeSet {
                 if first { a.deciding(at) } else { b.deciding(at) }
             }
             Kind::Complement(set) => set.deciding(at),
+            // Where the window itself is open, it is its end that decides.
+            Kind::ClosedEarly(set, _) if set.has(at) == self.has(at) => set.deciding(at),
             _ => (self, None),
         };
         (leaf, label.or(self.label()))
@@ -106,6 +113,9 @@ impl TimeSet {
             },
             Kind::Schedule(schedule) => schedule.cause(at),
             Kind::Always => Cause::Always,
+            Kind::ClosedEarly(set, _) => {
+                Cause::Closing { end: Instant::of_edge(set.forward(at, HIGH).1) }
+            }
             // Put-together sets are never a leaf.
             Kind::Never | Kind::Complement(_) | Kind::Union(..) | Kind::Intersection(..) => {
                 Cause::Never

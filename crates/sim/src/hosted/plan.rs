@@ -130,8 +130,11 @@ pub fn pool(document: &Value, around: Around<'_>) -> Plan {
     };
     let mut change =
         json!({"spec": {"replicas": document["spec"]["replicas"], "strategy": strategy(document)}});
+    let differs =
+        |field: &str| deployment["spec"]["strategy"][field] != change["spec"]["strategy"][field];
     let scaled = deployment["spec"]["replicas"] != document["spec"]["replicas"]
-        || deployment["spec"]["strategy"] != change["spec"]["strategy"];
+        || differs("type")
+        || differs("rollingUpdate");
     if handed.is_some() {
         change["spec"]["template"] = template(&secret(config), release);
     }
@@ -173,7 +176,8 @@ fn template(secret: &str, version: &str) -> Value {
 fn strategy(pool: &Value) -> Value {
     let replace = pool.pointer("/spec/management/replace").cloned().unwrap_or_default();
     if text(&replace, "/strategy") == "OnDelete" {
-        return json!({"type": "OnDelete"});
+        // It has no limits, and none that it had before.
+        return json!({"type": "OnDelete", "rollingUpdate": null});
     }
     let limit = |name: &str, otherwise: i64| {
         let limit = replace.pointer(&format!("/rollingUpdate/{name}")).cloned();

@@ -1,8 +1,11 @@
 //! What does Cluster API do next about the machines of a deployment? Decided from what the cluster holds and an instant, and from nothing else.
 //!
 //! The rolling update of `MachineDeployments` as its controller has it, without its pause: grow the new set up to what may be there, shrink the
-//! old ones down to what must be there, the oldest first. How many are wanted is noted on each set by the same write that scales it. It is a
-//! model: what it is to be compared with is Cluster API itself.
+//! old ones down to what must be there, the oldest first. How many are wanted is noted on each set by the same write that scales it.
+//!
+//! It is a model, and a suite compares its steps with those of Cluster API 1.13.4. What differs on purpose: which of several machines that are alike goes
+//! is chance there and the order of their names here; sets that a finished rollout has emptied are deleted there and stay here; a set that becomes the
+//! newest again gets another revision there and keeps its own here; and a template that two sets have is the larger one's there, the later one's here.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -70,15 +73,20 @@ fn revision(set: &Value) -> i64 {
     noted.and_then(Value::as_str).and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
+/// Whether machines stay until somebody deletes them.
+pub fn is_on_delete(deployment: &Value) -> bool {
+    text(deployment, "/spec/strategy/type") == "OnDelete"
+}
+
 /// What the controller of deployments does: at most one look at all sets, then again.
 pub fn deployment(seen: Seen<'_>) -> Vec<Deed> {
-    let Seen { deployment, sets, .. } = seen;
+    let Seen { deployment, sets, machines } = seen;
     let wanted = count(deployment, "/spec/replicas");
     let (surge, missing) = limits(deployment);
-    let on_delete = text(deployment, "/spec/strategy/type") == "OnDelete";
+    let on_delete = is_on_delete(deployment);
     let name = text(deployment, "/metadata/name");
     let mut old: Vec<&Value> = sets.iter().collect();
-    old.sort_by_key(|set| revision(set));
+    old.sort_by_key(|set| (text(set, "/metadata/creationTimestamp"), revision(set)));
     let new =
         old.iter().rposition(|set| template(set) == template(deployment)).map(|at| old.remove(at));
     let total: i64 = sets
@@ -102,31 +110,104 @@ pub fn deployment(seen: Seen<'_>) -> Vec<Deed> {
             "spec": {"clusterName": deployment["spec"]["clusterName"], "replicas": grown, "template": {"spec": spec}}}))];
     };
     let mut deeds: Vec<Deed> = scale(new, grown, wanted, most).into_iter().collect();
-    // What must be there counts machines that are, and the new ones that are not yet.
-    let unavailable = has - count(new, "/status/availableReplicas").min(has);
-    let leaving: i64 = sets
-        .iter()
-        .map(|set| (count(set, "/status/replicas") - count(set, "/spec/replicas")).max(0))
-        .sum();
-    let spared: i64 =
-        sets.iter().map(|set| count(set, "/spec/replicas")).sum::<i64>() + (grown - has) - leaving;
-    let mut budget = if on_delete {
-        // Scaling in takes the oldest; nothing else does.
-        spared - wanted
+    let kept = if on_delete {
+        keep_on_delete(&old, machines, grown - wanted)
     } else {
-        spared - (wanted - missing) - unavailable - (grown - has)
+        keep(Rollout { new, old: &old, grown, least: (wanted - missing).max(0) })
     };
-    for set in old {
-        let mut keeps = count(set, "/spec/replicas");
-        if on_delete {
-            // A person's deletion is the consent: what is gone is not made again here.
-            keeps = keeps.min(count(set, "/status/replicas"));
-        }
-        let goes = keeps.min(budget.max(0));
-        budget -= goes;
-        deeds.extend(scale(set, keeps - goes, wanted, most));
-    }
+    deeds.extend(old.iter().zip(kept).filter_map(|(set, kept)| scale(set, kept, wanted, most)));
     deeds
+}
+
+/// A rolling update in the middle: what the new set grows to, and how many machines must be available.
+#[derive(Clone, Copy)]
+struct Rollout<'a> {
+    new: &'a Value,
+    /// The oldest first.
+    old: &'a [&'a Value],
+    grown: i64,
+    least: i64,
+}
+
+/// How many machines a set wants, has and has available.
+fn counts(set: &Value) -> (i64, i64, i64) {
+    let [wants, there, available] =
+        ["/spec/replicas", "/status/replicas", "/status/availableReplicas"]
+            .map(|pointer| count(set, pointer));
+    (wants, there, available)
+}
+
+/// How many machines each old set keeps. What leaves counts as available until it is known not to be, so that a set with a machine that is not
+/// available is not made smaller while nothing can be spared; and new machines that do not come up stop all of it.
+fn keep(rollout: Rollout<'_>) -> Vec<i64> {
+    let Rollout { new, old, grown, least } = rollout;
+    let all = || old.iter().copied().chain([new]);
+    let (has, _, up) = counts(new);
+    let wants: i64 = all().map(|set| counts(set).0).sum();
+    let leaving: i64 = all()
+        .map(|set| {
+            let (wants, there, _) = counts(set);
+            let shall = if std::ptr::eq(set, new) { wants.min(grown) } else { wants };
+            (there - shall).max(0)
+        })
+        .sum();
+    let mut available: i64 = all().map(|set| counts(set).2).sum();
+    let mut budget = (wants - leaving - least - (has - up).max(0)).max(0);
+    let mut kept: Vec<i64> = old.iter().map(|set| counts(set).0).collect();
+    let before = kept.clone();
+    // First what is not available, then the rest.
+    for spares_available in [true, false] {
+        for (set, keeps) in old.iter().zip(&mut kept) {
+            let (_, there, up) = counts(set);
+            let most = if spares_available { (*keeps - up).max(0) } else { *keeps };
+            let mut goes = most.min(budget);
+            if goes > 0 && up > 0 {
+                let mut shall = *keeps - goes;
+                let spare = (available - least).max(0);
+                if there - shall > spare {
+                    shall = (there - spare).min(*keeps);
+                    goes = (*keeps - shall).max(0);
+                }
+                available -= up.min((there - shall).max(0));
+            }
+            *keeps -= goes;
+            budget -= goes;
+        }
+    }
+    if kept == before && grown == has {
+        break_deadlock(new, old, &mut kept);
+    }
+    kept
+}
+
+/// Nothing moves, everything wanted is there, and an old set has a machine that is not available: one goes, though it might be another.
+fn break_deadlock(new: &Value, old: &[&Value], kept: &mut [i64]) {
+    let moves = |set: &Value| counts(set).0 != counts(set).1;
+    let lacks = |set: &Value| counts(set).2 != counts(set).1;
+    if moves(new) || lacks(new) || old.iter().any(|set| moves(set)) {
+        return;
+    }
+    if let Some(at) = old.iter().position(|set| lacks(set) && counts(set).0 > 0) {
+        kept[at] -= 1;
+    }
+}
+
+/// A person's deletion is the consent: what is gone is not made again here. Scaling in takes the oldest; nothing else does.
+/// Machines are counted themselves: the status of their set tells of a deletion only after the set has made another.
+fn keep_on_delete(old: &[&Value], machines: &[Value], beyond: i64) -> Vec<i64> {
+    let there = |set: &&Value| {
+        let own = |machine: &&Value| machine["metadata"]["labels"][SET] == set["metadata"]["name"];
+        let has = machines.iter().filter(own).count();
+        counts(set).0.min(i64::try_from(has).unwrap_or(i64::MAX))
+    };
+    let there: Vec<i64> = old.iter().map(there).collect();
+    let mut budget = there.iter().sum::<i64>() + beyond;
+    let keeps = |there: i64| {
+        let goes = there.min(budget.max(0));
+        budget -= goes;
+        there - goes
+    };
+    there.into_iter().map(keeps).collect()
 }
 
 /// Nothing if the set is as it should be.
@@ -212,21 +293,27 @@ pub fn machine(
     (Some(Deed::MachineStatus(name.to_owned(), status)), None)
 }
 
-/// What is told of a deployment; nothing if it reads so.
+/// What is told of a deployment; nothing if it reads so. Before the newest set is there, which may be refused, the counts of its machines and the
+/// observed generation stay as they were; how many machines have the template is told apart from that, and at once.
 pub fn status(seen: Seen<'_>) -> Option<Deed> {
     let Seen { deployment, sets, .. } = seen;
     let of = |set: &&Value| template(set) == template(deployment);
     let sum = |pointer: &str, new: bool| -> i64 {
         sets.iter().filter(|set| !new || of(set)).map(|set| count(set, pointer)).sum()
     };
-    let status = json!({"replicas": sum("/status/replicas", false), "updatedReplicas": sum("/status/replicas", true),
-        "availableReplicas": sum("/status/availableReplicas", false),
-        "observedGeneration": deployment["metadata"]["generation"]});
     let known = deployment.get("status").cloned().unwrap_or_default();
-    let same = ["replicas", "updatedReplicas", "availableReplicas", "observedGeneration"]
-        .iter()
-        .all(|field| known[*field] == status[*field]);
-    (!same).then(|| Deed::Status(json!({"status": status})))
+    let (replicas, updated) = (sum("/status/replicas", false), sum("/status/replicas", true));
+    let mut status = json!({"replicas": replicas, "availableReplicas": sum("/status/availableReplicas", false),
+        "updatedReplicas": known["updatedReplicas"], "observedGeneration": known["observedGeneration"],
+        "v1beta2": {"upToDateReplicas": updated, "conditions": [{"type": "MachinesUpToDate",
+            "status": if updated < replicas { "False" } else { "True" }}]}});
+    if sets.iter().any(|set| of(&set)) {
+        status["updatedReplicas"] = json!(updated);
+        status["observedGeneration"] = deployment["metadata"]["generation"].clone();
+    }
+    let fields = status.as_object().into_iter().flatten();
+    let mut fields = fields.filter(|(field, value)| known[field.as_str()] != **value);
+    fields.next().is_some().then(|| Deed::Status(json!({"status": status})))
 }
 
 /// Whether every machine of a deployment has its template and is there.

@@ -8,7 +8,10 @@ use rig::{
 };
 use serde_json::{Value, json};
 
-use crate::stand::Stand;
+use crate::{
+    http::{greeting, record},
+    stand::Stand,
+};
 
 const AT: &str = "2026-11-18T09:00:00Z";
 
@@ -20,8 +23,12 @@ const PAGES: &[&str] = &[
     "/resources",
     "/r/mcp/worker",
     "/r/cmp/weekend",
+    "/pools",
+    "/pools/worker",
     "/policies",
+    "/what-if?every=30d",
     "/gates",
+    "/history",
     "/freeze",
     "/override?object=mcp/worker",
 ];
@@ -273,11 +280,35 @@ fn a_lost_connection_is_said() {
     });
 }
 
+/// A rollout is seen to its end without a load: nodes leave those who wait, one after another, and the budget is kept.
+#[test]
+fn a_pool_is_watched_to_its_end() {
+    with_browser("console_pool", |browser| {
+        let stand = Stand::changed(AT, vec![], vec![greeting("worker")]);
+        let tab = enter(browser, &stand, LIGHT);
+        browser.go(&tab, &stand.page("/pools/worker"));
+        browser.until(&tab, "document.querySelector('#light').innerText === 'live'");
+        browser.until(&tab, "document.querySelector('h1').innerText.includes('wait until')");
+        let said = text(browser, &tab, HEADING);
+        assert!(said.starts_with("None of the"), "{said}");
+        browser.eval(&tab, "window.here = 'the same page'");
+        stand
+            .dial
+            .turn(sim::dial::Turn::Set(schedule::Instant::parse("2026-11-21T10:00:00Z").unwrap()));
+        stand.dial.turn(sim::dial::Turn::Speed(600));
+        browser.until(&tab, "document.querySelector('#nodes .machine.moving')");
+        let away = "(() => document.querySelectorAll('#nodes .machine.moving').length)()";
+        assert!(browser.eval(&tab, away).as_i64() <= Some(2), "as many as the budget lets");
+        browser.until(&tab, "document.querySelector('h1').innerText.startsWith('All ')");
+        assert_eq!(text(browser, &tab, "window.here"), "the same page", "no load");
+    });
+}
+
 /// Pictures of every page, for people: light and dark, wide and narrow, in `target/test-logs/console`.
 #[test]
 fn pictures_are_taken() {
     with_browser("console_pictures", |browser| {
-        let stand = Stand::start(
+        let stand = Stand::changed(
             AT,
             vec![
                 freeze("storm", "Black Friday", "2026-11-20T00:00:00Z", "2026-12-01T00:00:00Z"),
@@ -288,6 +319,7 @@ fn pictures_are_taken() {
                     "metadata": {"name": "gpu"}, "spec": {"changeManagement": {"strategy": "ByPolicy", "byPolicy": {"name": "gone"}},
                         "machineConfigSelector": {"matchLabels": {"a": "b"}}, "nodeSelector": {"matchLabels": {"a": "b"}}}}),
             ],
+            [greeting("worker")].into_iter().chain(record(5)).collect(),
         );
         let tab = enter(browser, &stand, LIGHT);
         for (name, look) in [

@@ -1,5 +1,12 @@
 //! Who gets an answer, and which headers does it carry? Rows of requests, as strangers would send them.
 
+use api::{crds, kinds::CHANGE_RECORD};
+use serde_json::{Value, json};
+use tidegate_core::history::{
+    chain::hash,
+    verify::{Held, Source, verify},
+};
+
 use crate::stand::Stand;
 
 const AT: &str = "2026-11-18T09:00:00Z";
@@ -13,8 +20,13 @@ fn strangers_see_a_door() {
         "/calendar",
         "/resources",
         "/r/mcp/worker",
+        "/pools",
+        "/pools/worker",
         "/policies",
+        "/what-if",
         "/gates",
+        "/history",
+        "/history.jsonl",
         "/freeze",
         "/live",
         "/x",
@@ -44,8 +56,15 @@ fn every_answer_keeps_to_itself() {
         "/r/mcp/worker",
         "/r/mcp/gone",
         "/r/x",
+        "/pools",
+        "/pools/worker",
+        "/pools/gone",
         "/policies",
+        "/what-if",
+        "/what-if?for=10y",
         "/gates",
+        "/history",
+        "/history.jsonl",
         "/freeze",
         "/override",
         "/console.css",
@@ -230,4 +249,88 @@ fn a_page_is_told_what_became_other() {
     // A form that somebody fills in is left alone.
     let form = stand.hear(&cookie, "/live?page=%2Ffreeze&mark=another", "event: clock");
     assert!(!form.contains("event: part"), "{form}");
+}
+
+/// HIST-1: what is recorded is shown, and given as a file that is verified elsewhere; where nothing records it, the page says how to switch it on.
+#[test]
+fn a_history_is_shown_and_exported() {
+    let stand = Stand::start(AT, vec![]);
+    let cookie = stand.enter();
+    let off = stand.visit(&cookie, "/history");
+    assert_eq!(off.code, 200);
+    assert!(off.body.contains("Nothing is recorded"), "{}", off.body);
+    assert!(off.body.contains("history.enabled=true"), "{}", off.body);
+    let stand = Stand::changed(AT, vec![], record(3));
+    let cookie = stand.enter();
+    let page = stand.visit(&cookie, "/history");
+    assert!(page.body.contains("all three entries hold"), "{}", page.body);
+    let lines = stand.visit(&cookie, "/history.jsonl");
+    assert_eq!(lines.code, 200, "{}", lines.body);
+    assert_eq!(lines.header("content-type"), Some("text/plain; charset=utf-8"));
+    assert_eq!(lines.header("content-disposition"), Some("attachment; filename=\"history.jsonl\""));
+    let read = lines.body.lines().map(|line| serde_json::from_str(line).unwrap()).enumerate();
+    let verified = verify(&[Source::lines("export", Held::Kept, read)]);
+    assert_eq!((verified.len(), verified[0].entries), (1, 3));
+    assert_eq!(verified[0].broken, None, "whoever keeps it can verify it");
+    let some = stand.visit(&cookie, "/history.jsonl?object=mcp/pool-2");
+    assert_eq!(some.body.lines().count(), 1);
+    assert_eq!(stand.visit(&cookie, "/history.jsonl?object=elephant").code, 404);
+}
+
+/// The kind of a history, and a page of one with so many entries.
+pub(crate) fn record(count: i64) -> Vec<(&'static str, Value)> {
+    let mut entries: Vec<Value> = Vec::new();
+    for number in 1..=count {
+        let zeros = "0".repeat(64);
+        let previous = entries.last().map_or(zeros.as_str(), |last| last["hash"].as_str().unwrap());
+        let mut entry = json!({"number": number, "chain": "default", "at": format!("2026-11-17T{number:02}:00:00Z"), "what": "Overridden",
+            "subject": {"kind": "MachineConfigPool", "name": format!("pool-{number}")}, "change": "rendered-pool-5c27",
+            "basis": "CVE-2026-1234", "by": "ada@example.com", "outcome": "opened until 2026-11-18T12:00:00Z", "previousHash": previous});
+        entry["hash"] = json!(hash(&entry));
+        entries.push(entry);
+    }
+    let page = json!({"apiVersion": CHANGE_RECORD.api_version, "kind": CHANGE_RECORD.name,
+        "metadata": {"name": "history-000001", "namespace": "default"}, "spec": {"entries": entries}});
+    vec![
+        (
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            crds::definition(&CHANGE_RECORD),
+        ),
+        ("/apis/changemanagement.openshift.io/v1alpha1/namespaces/default/changerecords", page),
+    ]
+}
+
+/// A configuration that no node of a pool has yet.
+pub(crate) fn greeting(role: &str) -> (&'static str, Value) {
+    let file = json!({"path": "/etc/motd", "contents": {"source": "data:,Mind%20the%20tide"}});
+    let config = json!({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig",
+        "metadata": {"name": format!("99-{role}-greeting"), "labels": {"machineconfiguration.openshift.io/role": role}},
+        "spec": {"config": {"ignition": {"version": "3.4.0"}, "storage": {"files": [file]}}}});
+    ("/apis/machineconfiguration.openshift.io/v1/machineconfigs", config)
+}
+
+/// What would happen is a page like any other, and pools are told live.
+#[test]
+fn pools_and_what_would_happen_to_them_are_pages() {
+    let stand = Stand::changed(AT, vec![], vec![greeting("worker")]);
+    let cookie = stand.enter();
+    // The operator renders it first; whoever looks is told when it has.
+    let live = stand.hear(&cookie, "/live?page=%2Fpools%2Fworker&mark=another", "its gate, until");
+    assert!(live.contains("{\"id\":\"nodes\""), "{live}");
+    let pool = stand.visit(&cookie, "/pools/worker").body;
+    for said in
+        ["None of the six nodes of worker is done", "may be away at once", "By zone", "Next: "]
+    {
+        assert!(pool.contains(said), "{said}: {pool}");
+    }
+    let ahead = stand.visit(&cookie, "/what-if?for=90d&pool=worker").body;
+    for said in ["worker", "One change needs", "Nothing is written anywhere."] {
+        assert!(ahead.contains(said), "{said}: {ahead}");
+    }
+    assert!(
+        stand.visit(&cookie, "/what-if?for=10y").body.contains("is none of 30d, 90d, 180d, 1y")
+    );
+    // What was worked out for whoever asked is not worked out again by itself.
+    let still = stand.hear(&cookie, "/live?page=%2Fwhat-if&mark=another", "event: clock");
+    assert!(!still.contains("event: part"), "{still}");
 }

@@ -4,13 +4,14 @@ use std::{
     fmt::Write as _,
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
-    sync::mpsc,
+    sync::{Arc, mpsc},
     thread::JoinHandle,
     time::Duration,
 };
 
 use console::Doors;
 use ring::rand::{SecureRandom as _, SystemRandom};
+use runtime::call::Cluster;
 use schedule::Instant;
 use serde_json::Value;
 use sim::{Sandbox, Settings, dial::Dial, example, stock::Item};
@@ -35,6 +36,11 @@ const POLICIES: &[&str] = &[
 impl Stand {
     /// The example's cluster at an instant, with these objects too; its clock stands still.
     pub(crate) fn start(at: &str, more: Vec<Value>) -> Self {
+        Self::changed(at, more, vec![])
+    }
+
+    /// The same, and somebody makes these objects, each at its collection, once everything stands.
+    pub(crate) fn changed(at: &str, more: Vec<Value>, later: Vec<(&'static str, Value)>) -> Self {
         let at = Instant::parse(at).unwrap();
         let (tell, told) = mpsc::channel();
         let (end, ended) = oneshot::channel();
@@ -58,7 +64,13 @@ impl Stand {
                 let address = listener.local_addr().unwrap();
                 let doors = Doors::new(chance);
                 let watching = desk.clone();
+                let clock = Arc::new(sandbox.clock().clone());
+                let cluster =
+                    Cluster::new(sandbox.client(), clock, Arc::default(), Duration::from_secs(20));
                 let ready = async {
+                    for (collection, object) in &later {
+                        cluster.create(collection, object).await.unwrap();
+                    }
                     desk.settle(Duration::from_secs(20)).await;
                     tell.send((address, doors.clone(), sandbox.dial().clone())).unwrap();
                     std::future::pending::<()>().await;

@@ -1,17 +1,46 @@
 //! What do the values of the chart do, and what do bad ones get?
 
 use rig::{Helm, suite};
+use serde_json::json;
+use tidegate_core::reach::{custom, policies::custom::rendered};
 
 use crate::{chart, documents};
 
+#[track_caller]
+fn check(helm: &Helm, value: &str, expect: &str) {
+    let said = helm.render(&chart(), "t", &[value]).unwrap_err().to_string();
+    assert!(said.contains(expect), "{value}: {said}");
+}
+
+/// RCH-14: what `tidegate gate check` tries is what the chart installs.
+#[test]
+fn rooms_of_somebodys_own_are_installed_as_they_are_tried() {
+    suite::with_helm("chart-custom", |helm| {
+        for scope in ["Namespaced", "Cluster"] {
+            let room = json!({"name": "own", "scope": scope, "apiGroups": ["example.com"], "resources": ["widgets"],
+                "operations": ["UPDATE"], "initiates": "object.spec.a > 1", "text": "ask them"});
+            let rooms = custom::read(&json!({"changeGates": {"custom": [room]}})).unwrap();
+            let tried = documents(&rendered(&rooms[0], "tidegate", "t"));
+            let values = format!(
+                "changeGates.enabled=true,changeGates.custom[0].name=own,changeGates.custom[0].scope={scope},changeGates.custom[0].apiGroups={{example.com}},\
+                 changeGates.custom[0].resources={{widgets}},changeGates.custom[0].operations={{UPDATE}},changeGates.custom[0].initiates=object.spec.a > 1,\
+                 changeGates.custom[0].text=ask them"
+            );
+            let all = documents(&helm.render(&chart(), "t", &[&values]).unwrap());
+            assert!(!tried.is_empty());
+            for object in tried {
+                let installed = all.iter().find(|one| {
+                    one["kind"] == object["kind"]
+                        && one["metadata"]["name"] == object["metadata"]["name"]
+                });
+                assert_eq!(installed.map(|one| &one["spec"]), Some(&object["spec"]));
+            }
+        }
+    });
+}
+
 #[test]
 fn bad_values_are_refused_by_name() {
-    #[track_caller]
-    fn check(helm: &Helm, value: &str, expect: &str) {
-        let said = helm.render(&chart(), "t", &[value]).unwrap_err().to_string();
-        assert!(said.contains(expect), "{value}: {said}");
-    }
-
     suite::with_helm("chart-values", |helm| {
         check(helm, "replcas=2", "additional properties 'replcas' not allowed");
         check(helm, "replicas=two", "at '/replicas': got string, want integer");
@@ -77,6 +106,40 @@ fn bad_values_are_refused_by_name() {
         check(helm, "agent.maxUnavailable=some", "at '/agent/maxUnavailable'");
         check(helm, "nodeReporters={a' || true || '}", "at '/nodeReporters/0'");
         check(helm, "nodeConfig.port=443", "at '/nodeConfig/port': minimum");
+        let own = |part: &str| {
+            let first = "changeGates.enabled=true,changeGates.custom[0].name=a";
+            let rest = "changeGates.custom[0].apiGroups={example.com},changeGates.custom[0].resources={widgets},\
+                        changeGates.custom[0].operations={UPDATE},changeGates.custom[0].initiates=object.a";
+            format!("{first},{rest},{part}")
+        };
+        for (part, expect) in [
+            ("changeGates.custom[0].name=A", "at '/changeGates/custom/0/name'"),
+            ("changeGates.custom[0].name=a-warn", "at '/changeGates/custom/0/name'"),
+            ("changeGates.custom[0].apiGroups={*}", "at '/changeGates/custom/0/apiGroups/0'"),
+            (
+                "changeGates.custom[0].resources={pods/eviction}",
+                "at '/changeGates/custom/0/resources/0'",
+            ),
+            (
+                "changeGates.custom[0].operations={DELETE}",
+                "at '/changeGates/custom/0/operations/0'",
+            ),
+            ("changeGates.custom[0].initiates=", "at '/changeGates/custom/0/initiates'"),
+            ("changeGates.custom[0].when=now", "additional properties 'when' not allowed"),
+            (
+                "changeGates.custom[1].name=a,changeGates.custom[1].apiGroups={example.com},changeGates.custom[1].resources={x},\
+                 changeGates.custom[1].operations={UPDATE},changeGates.custom[1].initiates=object.a",
+                "the name a is there twice",
+            ),
+        ] {
+            check(helm, &own(part), expect);
+        }
+    });
+}
+
+#[test]
+fn bad_values_of_what_is_off_by_default_are_refused_by_name() {
+    suite::with_helm("chart-values-off", |helm| {
         check(helm, "changeGates.enabled=soon", "at '/changeGates/enabled': got string");
         check(helm, "changeGates.nudge={Teapots}", "at '/changeGates/nudge/0'");
         check(helm, "changeGates.proof.enabled=often", "at '/changeGates/proof/enabled'");
@@ -91,6 +154,12 @@ fn bad_values_are_refused_by_name() {
             helm,
             "guardrails.enabled=true,crds.install=false",
             "guardrails.enabled: install the definition of guardrails",
+        );
+        check(helm, "history.enabled=soon", "at '/history/enabled': got string");
+        check(
+            helm,
+            "history.enabled=true,crds.install=false",
+            "history.enabled: install the definition of records",
         );
         check(helm, "changeGates.queueUpdates=perhaps", "at '/changeGates/queueUpdates'");
         check(helm, "manageUpdates=yes", "at '/manageUpdates': got string");

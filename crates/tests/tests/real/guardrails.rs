@@ -159,6 +159,21 @@ impl World {
         .await;
         self.takes(&self.writer, &policies(), &excluding(json!("2026-12-11"))).await;
         self.takes(&self.writer, &policies(), &excluding(Value::Null)).await;
+        let entry = |entry: Value| {
+            policy(
+                "a",
+                &json!({"strategy": "MaintenanceSchedule", "maintenanceSchedule": {"exclude": [entry]}}),
+            )
+        };
+        let daily = json!({"frequency": "Daily", "daily": {}});
+        let hours = json!({"from": "2026-12-01T12:00:00Z", "until": "2026-12-11T12:00:01Z"});
+        let said = "and these are longer: from 2026-12-01T12:00:00Z";
+        self.refuses(&policies(), &entry(hours), said).await;
+        let recurs = json!({"recurrence": daily, "duration": "241h"});
+        self.refuses(&policies(), &entry(recurs), "and these are longer: what recurs for 241h")
+            .await;
+        let business = json!({"recurrence": daily, "startTime": "08:00", "endTime": "18:00"});
+        self.takes(&self.writer, &policies(), &entry(business)).await;
         let gates = format!("{GROUP}/namespaces/gold/changegates");
         self.refuses(
             &gates,

@@ -4,12 +4,15 @@
 #![cfg(test)]
 
 mod admin;
+mod capi;
 mod commit_time;
 mod deploy;
 mod doors;
 mod drain;
 mod fields;
 mod guardrails;
+mod history;
+mod kinds;
 mod machine;
 mod node;
 mod node_config;

@@ -4,10 +4,12 @@
 //! status of gates is written here as their controller would. Rules about single writes are shown on both servers; what the stock
 //! controllers of workloads and Helm do when they are refused is shown with the real ones. kured and Argo CD are played by their own writes.
 
+mod clusters;
+mod custom;
 mod definitions;
 mod forged;
 mod freezes;
-mod kept;
+pub(crate) mod kept;
 mod leaving;
 mod machines;
 mod nudged;
@@ -19,10 +21,14 @@ mod rollouts;
 mod rows;
 mod stock;
 mod syncs;
+mod upgraders;
 mod workloads;
 mod world;
 
 use rig::{Controllers, suite};
+use serde_json::Value;
+use tidegate_core::release::of::Of;
+use tidy::Tree;
 use world::World;
 
 use super::rollout::writers;
@@ -162,6 +168,47 @@ fn embedded_server_refuses_steps_of_machines_and_lets_scaling_pass() {
     on_embedded(async |world| machines::are_judged(world).await);
 }
 
+/// RCH-3, RCH-5, RCH-6, RCH-12
+#[test]
+fn real_server_refuses_first_writes_of_upgraders_and_lets_what_began_end() {
+    suite::on_real("reach-upgraders", Controllers::Absent, async |cluster| {
+        upgraders::are_judged(&World::install(&writers::of_real(cluster).await).await).await;
+    });
+}
+
+#[test]
+fn embedded_server_refuses_first_writes_of_upgraders_and_lets_what_began_end() {
+    on_embedded(async |world| upgraders::are_judged(world).await);
+}
+
+/// RCH-3, RCH-5, RCH-6, RCH-10, RCH-12
+#[test]
+fn real_server_refuses_releases_of_whole_clusters_and_nothing_else_of_them() {
+    suite::on_real("reach-clusters", Controllers::Absent, async |cluster| {
+        clusters::are_judged(&World::install(&writers::of_real(cluster).await).await).await;
+    });
+}
+
+#[test]
+fn embedded_server_refuses_releases_of_whole_clusters_and_nothing_else_of_them() {
+    on_embedded(async |world| clusters::are_judged(world).await);
+}
+
+/// RCH-9, RCH-11, RCH-12, RCH-14
+#[test]
+fn real_server_holds_rooms_of_somebodys_own_and_a_broken_one_holds_nothing_else() {
+    suite::on_real("reach-custom", Controllers::Absent, async |cluster| {
+        let world = World::install(&writers::of_real(cluster).await).await;
+        custom::are_judged(&world).await;
+        custom::are_refused_by_a_dry_run(&world).await;
+    });
+}
+
+#[test]
+fn embedded_server_holds_rooms_of_somebodys_own_and_a_broken_one_holds_nothing_else() {
+    on_embedded(async |world| custom::are_judged(world).await);
+}
+
 /// OVR-1, OVR-5, GATE-15
 #[test]
 fn real_server_holds_what_a_freeze_selects_and_nothing_else() {
@@ -250,6 +297,23 @@ fn embedded_server_holds_a_stock_openshift_and_nothing_else_of_it() {
             let world = World::install_with(&writers::of_embedded(), definitions).await;
             stock::is_judged(&world, stock::Definitions::OfOpenShift).await;
         });
+    });
+}
+
+/// CV-4: by which the command tells where a wish stands.
+#[test]
+fn definitions_of_openshift_are_told_from_ours() {
+    let schema = "/spec/versions/0/schema/openAPIV3Schema";
+    let of = |definitions: &[Value]| {
+        let mut found =
+            definitions.iter().filter(|one| one["spec"]["names"]["kind"] == "ClusterVersion");
+        Of::by_definition(found.next().and_then(|found| found.pointer(schema)).unwrap())
+    };
+    let ours = Tree::top().join("deploy/crds/upstream/clusterversions.yaml");
+    let ours = stock::definitions(&[std::fs::read_to_string(ours).unwrap()]);
+    assert_eq!(of(&ours), Of::Cluster);
+    suite::with_openshift("reach-definitions-of-openshift", |definitions| {
+        assert_eq!(of(&stock::definitions(definitions)), Of::Stock);
     });
 }
 

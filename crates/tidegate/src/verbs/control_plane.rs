@@ -23,6 +23,9 @@ pub(crate) fn verb() -> Verb {
         more: "A wish is spec.desiredUpdate of ClusterVersion. Where the operator starts updates (--manage-updates), it pins the wish to an image, \
                says at once what stands in its way, and lets it begin when the gate of ClusterVersion permits. The command prints what it writes and \
                how to undo it; with --dry-run it does nothing else. What could never begin is refused before anything is written.\n\n\
+               On a stock OpenShift, whose ClusterVersion cannot store spec.changeManagement, spec.desiredUpdate would begin at once: there a wish is the \
+               annotation changemanagement.openshift.io/wanted-release, which the operator lets begin when every ClusterChangeGate on ClusterVersion \
+               permits.\n\n\
                Examples:\n  \
                tidegate control-plane status\n  \
                tidegate control-plane wish 4.20.10\n  \

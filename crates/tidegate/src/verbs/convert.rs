@@ -7,9 +7,14 @@ use api::policy::{ChangeManagementPolicy, MaintenanceSchedule, Permit, PolicySpe
 use clap::{Args, FromArgMatches as _};
 use schedule::{Rrule, TimeOfDay};
 use serde::Serialize;
+use serde_json::{Value, json};
 use tidegate_core::{
+    cluster::seen::Seen,
     document::format::{self, Flaw},
-    policy::convert::{self, Structured},
+    policy::{
+        convert::{self, Structured},
+        stanza::StanzaReading,
+    },
 };
 use views::{
     items::{Items, Named},
@@ -21,19 +26,22 @@ use crate::{
     args::{Format, Formats},
     edge::Edge,
     output::{self, Exit, Output},
-    source::{self, Found},
+    source::{self, Found, Loaded, Reads},
 };
 
 pub(crate) fn verb() -> Verb {
     Verb {
         name: "convert",
-        about: "Turn an RRULE into a policy, and policies into RRULEs",
+        about: "Turn an RRULE into a policy, policies into RRULEs, and versionManagement into changeManagement",
         more: "The command tells on standard error what the other form cannot express. It refuses an RRULE that a policy cannot hold, with the \
                reason and exit code 1. Lengths and exclusions, which no RRULE has, become notes.\n\n\
+               Of a ClusterVersion, MachineConfigPool, HostedCluster or NodePool with spec.versionManagement the command writes a policy with the same \
+               windows and the stanza that names it, as a merge patch, and tells what is lost.\n\n\
                Examples:\n  \
                tidegate convert 'FREQ=WEEKLY;BYDAY=SA,SU' --start-time 20:00 --duration 8h\n  \
                tidegate convert 'DTSTART;TZID=Europe/Berlin:20260103T200000\n  RRULE:FREQ=MONTHLY;BYDAY=1SA' --name patch-night\n  \
-               tidegate convert -f policy.yaml",
+               tidegate convert -f policy.yaml\n  \
+               tidegate convert -f pool.yaml --name nights",
         listed: Listed::Yes,
         args: Convert::augment_args,
         run: |matches, edge| run(&Convert::from_arg_matches(matches)?, edge),
@@ -45,7 +53,7 @@ struct Convert {
     /// The rule, with or without its DTSTART line; - for standard input
     #[arg(value_name = "RRULE", required_unless_present = "files", conflicts_with = "files")]
     rule: Option<String>,
-    /// Policies to turn into rules: a file, a folder, or - for standard input
+    /// Policies to turn into rules, or resources to turn into the newest form: a file, a folder, or - for standard input
     #[arg(short = 'f', long = "file", id = "files", value_name = "PATH")]
     files: Vec<PathBuf>,
     /// The name of the policy to write
@@ -101,7 +109,10 @@ struct Item {
 }
 
 fn to_rules(args: &Convert, edge: &mut Edge) -> anyhow::Result<Output> {
-    let loaded = source::load(&args.files, &mut edge.stdin);
+    let loaded = source::load_all(&args.files, Reads::Everything, &mut edge.stdin);
+    if let Some(output) = to_newest(args, &loaded)? {
+        return Ok(output.with_problems(&loaded));
+    }
     let items = Items { items: loaded.policies.iter().map(item).collect() };
     let mut output = Output::done("");
     match args.formats.output {
@@ -126,7 +137,82 @@ fn to_rules(args: &Convert, edge: &mut Edge) -> anyhow::Result<Output> {
     if items.items.iter().any(|item| item.rrule.is_none()) {
         output.exit = Exit::No;
     }
+    for (row, document) in &loaded.objects {
+        if let Seen::Gated(gated) = row.see(document) {
+            let key = &gated.identity.key;
+            let _ = writeln!(
+                output.talk,
+                "{key}: there is no usable spec.versionManagement to convert"
+            );
+            output.exit = Exit::No;
+        }
+    }
     Ok(output.with_problems(&loaded))
+}
+
+/// Resources whose stanza is spelled as an earlier design does, in the newest form: a policy for each, and the stanza that names it. None if there
+/// is no such resource.
+fn to_newest(args: &Convert, loaded: &Loaded) -> anyhow::Result<Option<Output>> {
+    let mut output = Output::done("");
+    let mut documents: Vec<Value> = Vec::new();
+    for (row, document) in &loaded.objects {
+        let Seen::Gated(gated) = row.see(document) else { continue };
+        let StanzaReading::Version(read) = &gated.stanza.reading else { continue };
+        let key = &gated.identity.key;
+        let name = match args.name.as_str() {
+            "converted" => &*key.name,
+            given => given,
+        };
+        if let Err(Flaw { detail, hint }) = format::check("dns-subdomain", name) {
+            bail!("--name: {}\n  hint: {hint}", printable(&detail));
+        }
+        match convert::version::converted(key, read, name) {
+            Ok(made) => {
+                // Whatever is applied last would count for both.
+                let other = |policy: &Value| {
+                    documents.iter().any(|one| {
+                        one["kind"] == policy["kind"]
+                            && one["metadata"] == policy["metadata"]
+                            && one["spec"] != policy["spec"]
+                    })
+                };
+                if made.policy.as_ref().is_some_and(other) {
+                    let _ = writeln!(
+                        output.talk,
+                        "{key}: another policy of the name {} says otherwise; hint: convert one at a time, each with a --name of its own",
+                        printable(name)
+                    );
+                    output.exit = Exit::No;
+                    continue;
+                }
+                documents.extend(made.policy);
+                documents.push(json!({
+                    "apiVersion": row.kind.api_version, "kind": row.kind.name,
+                    "metadata": {"name": &*key.name, "namespace": key.namespace.as_deref()},
+                    "spec": {"versionManagement": null, "changeManagement": made.stanza},
+                }));
+                for lost in made.lost {
+                    let _ = writeln!(output.talk, "{key}: {}", printable(&lost));
+                }
+            }
+            Err(error) => {
+                let error = printable(&error.to_string());
+                let _ = writeln!(output.talk, "{key}: a policy cannot hold its rule: {error}");
+                output.exit = Exit::No;
+            }
+        }
+    }
+    if documents.is_empty() && output.talk.is_empty() {
+        return Ok(None);
+    }
+    output.text = match args.formats.output {
+        Format::Json => output::json(&Items { items: documents })?,
+        Format::Table | Format::Wide | Format::Yaml => {
+            let each: anyhow::Result<Vec<String>> = documents.iter().map(output::yaml).collect();
+            each?.join("---\n")
+        }
+    };
+    Ok(Some(output))
 }
 
 fn item(found: &Found) -> Item {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use api::reach::{Mode, What};
 use clap::{Args, FromArgMatches as _};
-use runtime::path::{DEFINITION, Resource};
+use runtime::path::Resource;
 use schedule::Instant;
 use serde_json::Value;
 use tidegate_core::{
@@ -21,19 +21,14 @@ use views::doctor::{self, Findings, Tried};
 use super::{Listed, Verb};
 use crate::{
     args::Formats,
-    cluster::{Cluster, Reach},
+    cluster::{Cluster, MOVING, Reach},
     edge::Edge,
     output::{self, Exit, Output},
     source::{self, Loaded, Reads},
 };
 
-/// What is listed beside gates: where movers and rights are found.
-const KINDS: [(Resource<'_>, &str); 10] = [
-    (DEFINITION, "movers that are known by their definitions"),
-    (Resource::new("apps/v1", "Deployment"), "movers that run as Deployments"),
-    (Resource::new("apps/v1", "DaemonSet"), "movers that run as DaemonSets"),
-    (Resource::new("apps/v1", "StatefulSet"), "movers that run as StatefulSets"),
-    (Resource::new("batch/v1", "CronJob"), "jobs by the clock"),
+/// And where what they did, and rights, are found.
+const KINDS: [(Resource<'_>, &str); 5] = [
     (Resource::new("apps/v1", "ReplicaSet"), "rollouts that began outside a window"),
     (Resource::new("rbac.authorization.k8s.io/v1", "ClusterRole"), "who may remove the lock"),
     (
@@ -45,7 +40,7 @@ const KINDS: [(Resource<'_>, &str); 10] = [
 ];
 
 /// What is listed only where a gate holds it, to try that gate on.
-const HELD: [(What, Resource<'_>, &str); 4] = [
+const HELD: [(What, Resource<'_>, &str); 16] = [
     (
         What::Applications,
         Resource::new("argoproj.io/v1alpha1", "Application"),
@@ -62,6 +57,62 @@ const HELD: [(What, Resource<'_>, &str); 4] = [
         Resource::new("config.openshift.io/v1", "ClusterVersion"),
         "whether updates of the control plane are refused",
     ),
+    (
+        What::MachineDeployments,
+        Resource::new("cluster.x-k8s.io/v1beta1", "MachineDeployment"),
+        "whether rollouts of machines are refused",
+    ),
+    (
+        What::KubeadmControlPlanes,
+        Resource::new("controlplane.cluster.x-k8s.io/v1beta1", "KubeadmControlPlane"),
+        "whether rollouts of control planes are refused",
+    ),
+    (
+        What::ClusterTopologies,
+        Resource::new("cluster.x-k8s.io/v1beta1", "Cluster"),
+        "whether upgrades of clusters are refused",
+    ),
+    (
+        What::HostedClusters,
+        Resource::new("hypershift.openshift.io/v1beta1", "HostedCluster"),
+        "whether releases of hosted clusters are refused",
+    ),
+    (
+        What::NodePools,
+        Resource::new("hypershift.openshift.io/v1beta1", "NodePool"),
+        "whether releases of hosted nodes are refused",
+    ),
+    (
+        What::InstallPlans,
+        Resource::new("operators.coreos.com/v1alpha1", "InstallPlan"),
+        "whether approvals are refused",
+    ),
+    (
+        What::UpgradePlans,
+        Resource::new("upgrade.cattle.io/v1", "Plan"),
+        "whether upgrades of nodes are refused",
+    ),
+    (
+        What::FluxRevisions,
+        Resource::new("source.toolkit.fluxcd.io/v1", "GitRepository"),
+        "whether revisions are refused",
+    ),
+    (
+        What::FluxRevisions,
+        Resource::new("source.toolkit.fluxcd.io/v1", "OCIRepository"),
+        "whether revisions are refused",
+    ),
+    (
+        What::FluxRevisions,
+        Resource::new("source.toolkit.fluxcd.io/v1", "Bucket"),
+        "whether revisions are refused",
+    ),
+    (
+        What::KarpenterDisruption,
+        Resource::new("karpenter.sh/v1", "NodePool"),
+        "whether disruptions are refused",
+    ),
+    (What::KarpenterDisruption, Resource::new("v1", "Node"), "whether disruptions are refused"),
 ];
 
 /// What this command does not look at, whatever it may.
@@ -164,7 +215,7 @@ fn of_cluster(args: &Doctor, edge: &mut Edge) -> anyhow::Result<Seen> {
         unseen: Vec::new(),
         loaded,
     };
-    for (kind, what) in KINDS {
+    for (kind, what) in MOVING.into_iter().chain(KINDS) {
         list(&cluster, kind, what, &mut seen);
     }
     for (room, kind, what) in HELD {
@@ -223,8 +274,9 @@ fn of_files(args: &Doctor, edge: &mut Edge) -> Seen {
     let documents: Vec<Value> = loaded.written.iter().map(|one| one.object.clone()).collect();
     let (rows, snapshot) = source::of_cluster(&documents, edge.now);
     let holders = held::holders(&snapshot, rows);
-    let missing = KINDS
+    let missing = MOVING
         .iter()
+        .chain(&KINDS)
         .filter(|(kind, _)| !documents.iter().any(|document| document["kind"] == kind.kind()));
     let missing = missing.map(|(kind, what)| format!("{what}: the files hold no {}", kind.kind()));
     let unseen = missing.collect();

@@ -1,9 +1,11 @@
 //! `tidegate gate`: how does somebody hold what others own, and see what holds it?
 
+mod check;
+
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use api::{reach::Mode, schema::Scope};
+use api::schema::Scope;
 use clap::{ArgGroup, Args, FromArgMatches as _, Subcommand, ValueEnum};
 use runtime::path::Resource;
 use serde_json::Value;
@@ -26,7 +28,7 @@ use views::{
 
 use super::{Listed, Verb};
 use crate::{
-    args::{At, Formats},
+    args::{At, Formats, GateMode},
     cluster::{Cluster, Reach},
     edge::Edge,
     output::{self, Exit, Output},
@@ -40,13 +42,15 @@ pub(crate) fn verb() -> Verb {
         about: "Hold what others own: make a gate, list gates, and say which hold an object",
         more: "`gate add` asks the API server whether it would take the gate, and prints the object, what it would hold now and how to undo it; with --yes it makes \
                the gate. `gate why` answers in the order in which things count: freezes, then every gate; its exit code is 0 if the object may change, 1 \
-               if something holds it, 2 if the command cannot tell.\n\n\
+               if something holds it, 2 if the command cannot tell. `gate check` asks the API server, by dry runs, whether it takes the policies of the \
+               rooms in changeGates.custom of the values of the chart; its exit code is 0 if it takes them all, 1 if not, 2 if the command cannot tell.\n\n\
                Examples:\n  \
                tidegate gate add deployments -n shop --selector tier=web --policy weekend --mode audit\n  \
                tidegate gate add kuredlock --platform --policy nights --yes\n  \
                tidegate gate list\n  \
                tidegate gate list -f gates/ --at 2026-12-24T12:00:00Z -o json\n  \
-               tidegate gate why deployment/web -n shop",
+               tidegate gate why deployment/web -n shop\n  \
+               tidegate gate check --values values.yaml",
         listed: Listed::Yes,
         args: Gate::augment_args,
         run: |matches, edge| run(&Gate::from_arg_matches(matches)?, edge),
@@ -67,12 +71,14 @@ enum GateVerb {
     List(List),
     /// Say which gates and freezes hold an object, and when each opens
     Why(WhyArgs),
+    /// Try rooms of your own before you install them: whether the API server takes their expressions
+    Check(check::Check),
 }
 
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("scope").required(true).multiple(false).args(["platform", "namespace"]))]
 struct Add {
-    /// What to hold: a room such as deployments, statefulsets, daemonsets, helmreleases, applications, kuredlock, machineconfigpools or clusterversion
+    /// What to hold: a room such as deployments, statefulsets, daemonsets, helmreleases, applications, fluxrevisions, kuredlock, installplans, upgradeplans, karpenterdisruption, machinedeployments, kubeadmcontrolplanes, clustertopologies, hostedclusters, nodepools, machineconfigpools or clusterversion
     #[arg(value_name = "ROOM")]
     room: String,
     /// The policy that says when
@@ -117,13 +123,6 @@ enum How {
     Refuse,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum GateMode {
-    Enforce,
-    Warn,
-    Audit,
-}
-
 #[derive(Args, Debug)]
 struct List {
     /// A file of objects, a folder of them, or - for standard input, instead of a cluster; may be given several times
@@ -161,6 +160,7 @@ fn run(args: &Gate, edge: &mut Edge) -> anyhow::Result<Output> {
         GateVerb::Add(args) => add(args, edge),
         GateVerb::List(args) => list(args, edge),
         GateVerb::Why(args) => why(args, edge),
+        GateVerb::Check(args) => check::run(args),
     }
 }
 
@@ -309,11 +309,7 @@ fn add(args: &Add, edge: &mut Edge) -> anyhow::Result<Output> {
         namespaces: args.namespaces.as_deref(),
         policy_kind,
         policy: &args.policy,
-        mode: match args.mode {
-            GateMode::Enforce => Mode::Enforce,
-            GateMode::Warn => Mode::Warn,
-            GateMode::Audit => Mode::Audit,
-        },
+        mode: args.mode.into(),
     };
     let (key, document) = wanted.written().map_err(anyhow::Error::msg)?;
     let targets = targets(&cluster, args, &wanted, &document, &snapshot);
@@ -342,28 +338,31 @@ fn targets(
     snapshot: &Snapshot,
 ) -> Targets {
     let unknown = |why: &str| Targets::Unknown(why.to_owned());
-    let Some(kind) = Called::of_room(wanted.room.what) else {
-        return unknown("nobody knows which objects it holds");
-    };
-    if kind.labels.is_none() {
-        return unknown(
-            "a release is held when Helm stores it, in a Secret, which this command does not read",
-        );
+    let mut found: Vec<(&Called, Value)> = Vec::new();
+    let mut missing: Vec<&str> = Vec::new();
+    let kinds: Vec<&Called> = Called::all_of_room(wanted.room.what).collect();
+    for kind in &kinds {
+        if kind.labels.is_none() {
+            return unknown(
+                "a release is held when Helm stores it, in a Secret, which this command does not read",
+            );
+        }
+        let resource = Resource::new(kind.api_version, kind.kind);
+        match cluster.others(resource, wanted.namespace) {
+            Ok(items) => found.extend(items.into_iter().map(|item| (*kind, item))),
+            Err(error) if error.code() == Some(404) => missing.push(kind.kind),
+            Err(error) => {
+                return Targets::Unknown(format!("cannot list {}: {}", kind.kind, error.told()));
+            }
+        }
     }
-    let resource = Resource::new(kind.api_version, kind.kind);
-    let found = match cluster.others(resource, wanted.namespace) {
-        Ok(found) => found,
-        Err(error) if error.code() == Some(404) => {
-            return Targets::Unknown(format!("this cluster has no kind {}", kind.kind));
-        }
-        Err(error) => {
-            return Targets::Unknown(format!("cannot list {}: {}", kind.kind, error.told()));
-        }
-    };
+    if missing.len() == kinds.len() {
+        return Targets::Unknown(format!("this cluster has no kind {}", missing.join(", ")));
+    }
     let spec = document.get("spec").unwrap_or(&Value::Null);
     let mut names = Vec::new();
     let mut unclear = false;
-    for object in &found {
+    for (kind, object) in &found {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
         let labels: Option<Labels> = kind.labels_of(object);

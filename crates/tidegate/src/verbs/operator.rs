@@ -72,6 +72,10 @@ struct Arguments {
     #[arg(long, value_name = "NAME")]
     probe_namespace: Option<String>,
 
+    /// Record what is decided and begun, and what is in no namespace in this one
+    #[arg(long, value_name = "NAME")]
+    history_namespace: Option<String>,
+
     #[command(flatten)]
     duties: Duties,
 
@@ -159,8 +163,9 @@ async fn operate(args: &Arguments, edge: &mut Edge) -> anyhow::Result<()> {
     let host = variable("NODE_NAME").filter(|name| !name.is_empty());
     let proof = if args.duties.without_proof { Proof::Waived } else { Proof::Required };
     let probes = args.probe_namespace.clone();
-    let settings =
-        Settings { election, host, proof, probes, ..Settings::alone(identity) }.with(pools);
+    let history = args.history_namespace.clone();
+    let settings = Settings { election, host, proof, probes, history, ..Settings::alone(identity) };
+    let settings = settings.with(pools);
     let settings = match (args.duties.manage_updates, pools) {
         (false, _) => settings,
         (true, Pools::Managed) => settings.starting_updates(),

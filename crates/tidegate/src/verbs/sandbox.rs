@@ -4,6 +4,7 @@
 //! one clock for everything, and a kubeconfig that leads there.
 
 mod clock;
+mod guests;
 mod kubeconfig;
 mod live;
 mod load;
@@ -37,7 +38,10 @@ use tokio::{
     sync::oneshot,
 };
 
-use self::kubeconfig::{Kubeconfig, Wanted};
+use self::{
+    guests::Inside,
+    kubeconfig::{Kubeconfig, Wanted},
+};
 use super::{Listed, Verb};
 use crate::{
     args::{At, Sources},
@@ -71,6 +75,7 @@ pub(crate) fn verb() -> Verb {
                tidegate sandbox --at 2026-11-20T23:00:00Z --speed 600\n  \
                tidegate sandbox -f policies/\n  \
                tidegate sandbox --load must-gather/\n  \
+               tidegate sandbox --hosted --tour\n  \
                tidegate sandbox clock step 2d\n  \
                tidegate sandbox --empty --kubeconfig sandbox.kubeconfig --port 6080 --at 2026-12-24T12:00:00Z\n  \
                kubectl --kubeconfig sandbox.kubeconfig get changemanagementpolicies",
@@ -82,6 +87,7 @@ pub(crate) fn verb() -> Verb {
 
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 struct Arguments {
     #[command(subcommand)]
     part: Option<Part>,
@@ -98,6 +104,10 @@ struct Arguments {
     /// Take the objects of a cluster instead of the simulated one: a must-gather, or what kubectl get -o yaml printed
     #[arg(long, value_name = "PATH")]
     load: Option<PathBuf>,
+
+    /// Host clusters of two teams instead: control planes, pools of nodes, and policies of each team
+    #[arg(long, conflicts_with_all = ["empty", "load", "files", "paths"])]
+    hosted: bool,
 
     /// Lead through the product in five minutes: a window, a change that waits for it, a Deployment that does, a freeze, an override, and the way back
     #[arg(long, conflicts_with_all = ["empty", "load", "files", "paths", "speed"])]
@@ -136,7 +146,7 @@ fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
     let loaded = match args {
         Arguments { empty: true, .. } => Loaded::default(),
         Arguments { sources, .. } if sources.are_named() => sources.load(edge)?,
-        Arguments { load: Some(_), .. } => Loaded::default(),
+        Arguments { load: Some(_), .. } | Arguments { hosted: true, .. } => Loaded::default(),
         Arguments { .. } => examples(),
     };
     let mut talk = output::problems(&loaded.findings);
@@ -148,6 +158,8 @@ fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
         talk += &output::problems(&found.findings);
         fails |= found.has_errors();
         items.extend(load::items(found)?);
+    } else if args.hosted {
+        items.extend(example::hosted::objects(begins(args, edge)));
     } else if !args.empty {
         let named = |policy: &Policy| {
             policy.object.name.clone().filter(|_| policy.object.namespace.is_none())
@@ -164,7 +176,7 @@ fn run(args: &Arguments, edge: &mut Edge) -> anyhow::Result<Output> {
     if args.empty {
         runtime()?.block_on(serve_empty(args, edge))?;
     } else if args.tour {
-        beside(args, edge, items, tour::lead)?;
+        beside(args, edge, items, if args.hosted { tour::lead_hosted } else { tour::lead })?;
     } else if edge.seat == Seat::Terminal && !args.plain {
         beside(args, edge, items, live::show)?;
     } else {
@@ -234,7 +246,13 @@ impl Setting {
             ..Settings::starting_at(begins(args, edge))
         };
         // Somebody's own objects may be pods without what they belong to: where the server knew such kinds, it would collect them as garbage.
-        let settings = if args.load.is_some() { settings } else { settings.with_workloads() };
+        let settings = match args {
+            Arguments { load: Some(_), .. } => settings,
+            Arguments { hosted: true, .. } => {
+                settings.with_workloads().hosting(example::hosted::asked())
+            }
+            Arguments { .. } => settings.with_workloads(),
+        };
         Ok(Self {
             settings,
             port: args.port,
@@ -259,12 +277,15 @@ struct Open {
     dial: Dial,
     /// What was loaded, for people.
     summary: String,
+    /// The clusters that it hosts.
+    guests: Vec<Inside>,
 }
 
 impl Open {
     fn announce(&self, edge: &mut Edge) -> anyhow::Result<()> {
         edge.stderr.write_all(self.summary.as_bytes())?;
-        let ways = Ways { metrics: self.metrics, console: &self.console.link()? };
+        let ways =
+            Ways { metrics: self.metrics, console: &self.console.link()?, guests: &self.guests };
         announce(self.address, &self.kubeconfig, &hints(&self.kubeconfig, Some(&ways)), edge)
     }
 }
@@ -345,6 +366,8 @@ async fn serve(
         Err(error) => return Err(error.into()),
     };
     let door = Door::open(sandbox.api_server(), port, &kubeconfig).await?;
+    // They are open for as long as this is there.
+    let (_inner, guests) = guests::Doors::open(sandbox.guests(), &kubeconfig).await?;
     let metrics = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
     let metrics = metrics.context("cannot listen for metrics on 127.0.0.1")?;
     let console = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
@@ -358,6 +381,7 @@ async fn serve(
         console: Entrance { address: console.local_addr()?, doors: doors.clone() },
         dial: sandbox.dial().clone(),
         summary: if loads { load::summary(sandbox.stocked()) } else { String::new() },
+        guests,
     })?;
     let view = sandbox.view().clone();
     let metrics = apiserver::answer_locally(metrics, move |request| {
@@ -419,6 +443,16 @@ impl End {
 struct Ways<'a> {
     metrics: SocketAddr,
     console: &'a str,
+    guests: &'a [Inside],
+}
+
+/// What is worth a look by kubectl.
+fn look(guests: &[Inside]) -> &'static str {
+    if guests.is_empty() {
+        "cmp,mcp,nodes"
+    } else {
+        "hcmp,hostedclusters,nodepools --all-namespaces"
+    }
 }
 
 /// How to look at what runs.
@@ -432,11 +466,17 @@ fn hints(kubeconfig: &Path, ways: Option<&Ways<'_>>) -> String {
     };
     match ways {
         None => line("look:", &format!("{kubectl} get cmp,hcmp --all-namespaces")),
-        Some(Ways { metrics, console }) => {
+        Some(Ways { metrics, console, guests }) => {
             line("console:", console);
-            line("look:", &format!("{kubectl} get cmp,mcp,nodes"));
+            line("look:", &format!("{kubectl} get {}", look(guests)));
             line("ask:", &format!("tidegate status --kubeconfig {path}"));
-            line("", &format!("tidegate worker-nodes status --kubeconfig {path}"));
+            if guests.is_empty() {
+                line("", &format!("tidegate worker-nodes status --kubeconfig {path}"));
+            }
+            for (number, Inside { kubeconfig, .. }) in guests.iter().enumerate() {
+                let what = if number == 0 { "inside:" } else { "" };
+                line(what, &format!("tidegate status --kubeconfig {}", kubeconfig.display()));
+            }
             line("clock:", &format!("tidegate sandbox clock --kubeconfig {path} step 2h"));
             line("metrics:", &format!("http://{metrics}/metrics"));
         }

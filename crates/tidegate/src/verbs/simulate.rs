@@ -159,7 +159,8 @@ fn run(args: &Simulate, edge: &mut Edge) -> anyhow::Result<Output> {
     };
     let mut output = Output::done(text).with_problems(&loaded);
     let blocked = forecast.updates.as_ref().is_some_and(|updates| updates.blocked().is_some());
-    let fine = !blocked && forecast.pools.iter().all(|course| course.verdict.is_fine());
+    let stopped = forecast.others.iter().any(|single| single.is_stopped);
+    let fine = !blocked && !stopped && forecast.pools.iter().all(|course| course.verdict.is_fine());
     if args.exit_code && output.exit == Exit::Done && !fine {
         output.exit = Exit::No;
     }

@@ -13,6 +13,7 @@ fn texts(findings: &[Finding]) -> Vec<String> {
 fn ids_are_read_from_prose() {
     let ids = |line: &str| cited(line).map(|id| id.to_string()).collect::<Vec<_>>();
     assert_eq!(ids("see TIME-1, (TIME-12) and INV-POOL-3."), ["TIME-1", "TIME-12", "POOL-3"]);
+    assert_eq!(ids("D4-1 of an earlier design"), ["D4-1"]);
     assert_eq!(ids("P-1 time-1 TIME- TIME-x TIME-1b TIME-007 2026-11-15"), [""; 0]);
 }
 

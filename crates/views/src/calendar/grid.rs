@@ -12,7 +12,7 @@ use tidegate_core::policy::{
     part::PartKind,
 };
 
-use super::{PolicyMonths, exclusion_days, month_name};
+use super::{PolicyMonths, excluded_when, month_name};
 use crate::{
     drawing::{Colour, Style},
     heading::heading,
@@ -39,7 +39,12 @@ pub fn draw(drawn: &PolicyMonths<'_>, colour: Colour) -> String {
         for exclusion in exclusions {
             let reason = exclusion.reason.as_deref().unwrap_or("no reason given");
             let sign = colour.paint(Style::Excluded, "╱╱");
-            let _ = writeln!(text, "  {sign} {}: {}", exclusion_days(exclusion), printable(reason));
+            let _ = writeln!(
+                text,
+                "  {sign} {}: {}",
+                excluded_when(exclusion, &drawn.policy.lowered.zone),
+                printable(reason)
+            );
         }
     }
     text

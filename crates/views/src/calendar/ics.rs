@@ -9,10 +9,10 @@ use std::ops::Range;
 use schedule::Instant;
 use tidegate_core::{
     document::problem::Object,
-    policy::{explain, forecast::clipped, read::Policy},
+    policy::{exclusion::When, explain, forecast::clipped, read::Policy},
 };
 
-use super::exclusion_days;
+use super::excluded_when;
 
 /// Writes the feed of all policies.
 pub fn feed(policies: &[&Policy], range: &Range<Instant>, now: Instant) -> String {
@@ -60,32 +60,46 @@ fn windows(policy: &Policy, range: &Range<Instant>, now: Instant, lines: &mut Ve
     }
 }
 
+/// Whole days are days to a calendar program; everything else is instants, and each run of what recurs an event of its own.
 fn exclusions(policy: &Policy, range: &Range<Instant>, now: Instant, lines: &mut Vec<String>) {
     let zone = &policy.lowered.zone;
     let name = policy.object.name.as_deref().unwrap_or_default();
-    let (first, last) = (zone.date_of(range.start), zone.date_of(range.end));
     for exclusion in policy.lowered.parts.exclusions() {
-        if exclusion.until <= first || exclusion.from > last {
-            continue;
-        }
-        let date = |date: schedule::Date| date.to_string().replace('-', "");
         let reason = exclusion.reason.as_deref().unwrap_or("no reason given");
-        let days = exclusion_days(exclusion);
-        lines.extend([
-            "BEGIN:VEVENT".to_owned(),
-            format!("UID:exclusion-{}-{}", date(exclusion.from), uid(&policy.object)),
-            format!("DTSTAMP:{}", stamp(now)),
-            format!("DTSTART;VALUE=DATE:{}", date(exclusion.from)),
-            format!("DTEND;VALUE=DATE:{}", date(exclusion.until)),
-            format!("SUMMARY:{}", escaped(&format!("No changes: {reason} ({name})"))),
-            format!(
-                "DESCRIPTION:{}",
-                escaped(&format!("{}: {days} excluded: {reason}", policy.object))
-            ),
-            "CATEGORIES:FREEZE".into(),
-            "TRANSP:TRANSPARENT".into(),
-            "END:VEVENT".into(),
-        ]);
+        let when = excluded_when(exclusion, zone);
+        for span in exclusion.spans(range) {
+            let shown = clipped(&span, range);
+            let [place, start, end] = match &exclusion.when {
+                When::Days { from, until, .. } => {
+                    let [from, until] = [from, until].map(|date| date.to_string().replace('-', ""));
+                    [
+                        from.clone(),
+                        format!("DTSTART;VALUE=DATE:{from}"),
+                        format!("DTEND;VALUE=DATE:{until}"),
+                    ]
+                }
+                When::Instants(_) | When::Recurring { .. } => {
+                    let start = stamp(span.start.unwrap_or(shown.start));
+                    let end = stamp(span.end.unwrap_or(shown.end));
+                    [start.clone(), format!("DTSTART:{start}"), format!("DTEND:{end}")]
+                }
+            };
+            lines.extend([
+                "BEGIN:VEVENT".to_owned(),
+                format!("UID:exclusion-{place}-{}", uid(&policy.object)),
+                format!("DTSTAMP:{}", stamp(now)),
+                start,
+                end,
+                format!("SUMMARY:{}", escaped(&format!("No changes: {reason} ({name})"))),
+                format!(
+                    "DESCRIPTION:{}",
+                    escaped(&format!("{}: {when} excluded: {reason}", policy.object))
+                ),
+                "CATEGORIES:FREEZE".into(),
+                "TRANSP:TRANSPARENT".into(),
+                "END:VEVENT".into(),
+            ]);
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use tidegate_core::policy::{
     forecast::length,
 };
 
-use super::{PolicyMonths, exclusion_days, month_name};
+use super::{PolicyMonths, excluded_when, month_name};
 use crate::{
     svg::{self, safe},
     text,
@@ -69,7 +69,7 @@ fn policy(drawn: &PolicyMonths<'_>, columns: usize, top: usize, body: &mut Strin
     }
     for exclusion in drawn.exclusions() {
         let reason = exclusion.reason.as_deref().unwrap_or("no reason given");
-        let line = format!("{}: {reason}", exclusion_days(exclusion));
+        let line = format!("{}: {reason}", excluded_when(exclusion, &drawn.policy.lowered.zone));
         let _ = writeln!(
             body,
             "<rect class=\"shut\" x=\"{MARGIN}\" y=\"{0}\" width=\"16\" height=\"12\"/>\

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use schedule::Weekday;
 use tidegate_core::policy::calendar::{Day, Month};
 
-use super::{PolicyMonths, exclusion_days, month_name};
+use super::{PolicyMonths, excluded_when, month_name};
 use crate::{
     drawing::{Colour, Style},
     heading::heading,
@@ -74,8 +74,10 @@ fn row(day: &Day, drawn: &PolicyMonths<'_>, colour: Colour) -> String {
     }
     let parts = &drawn.policy.lowered.parts;
     if let Some(exclusion) = day.excluded.and_then(|place| parts.exclusions().nth(place)) {
-        let reason =
-            exclusion.reason.as_deref().map_or_else(|| exclusion_days(exclusion), printable);
+        let reason = exclusion
+            .reason
+            .as_deref()
+            .map_or_else(|| excluded_when(exclusion, &drawn.policy.lowered.zone), printable);
         let _ = write!(line, "  {reason}");
     }
     line.push('\n');

@@ -1,7 +1,8 @@
 //! What is proposed about the release of a control plane, and what is refused before anything is written.
 
 use tidegate_core::cluster::kinds::{
-    CHANGE_MANAGEMENT_POLICY, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE, CLUSTER_VERSION,
+    CHANGE_MANAGEMENT_POLICY, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_GATE, CLUSTER_CHANGE_OVERRIDE,
+    CLUSTER_VERSION, STOCK_CLUSTER_VERSION,
 };
 use tidegate_core::policy::verdict::Verdict;
 
@@ -208,4 +209,79 @@ fn an_update_is_clear_only_if_it_would_begin_by_itself() {
     let missing = json!({"strategy": "ByPolicy", "byPolicy": {"name": "nowhere"}});
     check(&stanza(missing.clone()), "4.20.7", Verdict::CannotTell);
     check(&stanza(missing), "4.20.99", Verdict::CannotTell);
+}
+
+/// A stock cluster at 4.20.6 whose updates a gate holds until Saturday, with this noted as wanted.
+fn stock(wanted: Option<&str>) -> Snapshot {
+    let release = |version: &str, digit| json!({"version": version, "image": image(digit)});
+    let noted = wanted.map_or_else(|| json!({}), |wanted| json!({names::WANTED_RELEASE: wanted}));
+    let version = json!({"metadata": {"name": "version", "uid": "u", "annotations": noted}, "spec": {},
+        "status": {"desired": release("4.20.6", '6'), "availableUpdates": [release("4.20.7", '7')],
+            "history": [{"state": "Completed", "version": "4.20.6", "image": image('6'), "startedTime": "2026-01-01T00:00:00Z"}]}});
+    let gate = json!({"metadata": {"name": "plane", "generation": 1},
+        "spec": {"changeManagement": {"strategy": "Restrictive"}, "holds": [{"what": "ClusterVersion"}]},
+        "status": {"observedGeneration": 1, "windows": [{"startTime": "2026-11-21T00:00:00Z", "endTime": "2026-11-22T00:00:00Z"}],
+            "conditions": [{"type": "Ready", "status": "True", "reason": "AsExpected", "message": ""}]}});
+    let mut cluster = Snapshot::default();
+    cluster.add(&CLUSTER_CHANGE_GATE, &gate);
+    cluster.add(&STOCK_CLUSTER_VERSION, &version);
+    cluster
+}
+
+/// CV-4: where `spec.desiredUpdate` would begin at once, a wish is an annotation, and nothing else is ever written.
+#[test]
+fn a_wish_of_a_stock_cluster_is_an_annotation() {
+    let change = wish(&stock(None), &Wish::of("4.20.7", "")).unwrap();
+    let noted = |text: Value| json!({"metadata": {"annotations": {names::WANTED_RELEASE: text}}});
+    assert_eq!(change.patch, noted(json!(r#"{"version":"4.20.7"}"#)));
+    assert_eq!(change.undo, noted(Value::Null));
+    assert_eq!(change.way_back.as_deref(), Some("tidegate control-plane withdraw"));
+    assert_eq!(
+        change.meaning,
+        "release 4.20.7 is queued, and the operator lets it begin (manageUpdates) when all that holds ClusterVersion permits"
+    );
+    let before = r#"{"version":"4.20.7","force":true}"#;
+    let change = wish(&stock(Some(before)), &Wish::of("4.20.8", &image('8'))).unwrap();
+    assert_eq!((change.undo, change.way_back), (noted(json!(before)), None));
+    let said = why(wish(&stock(None), &Wish::of("4.20.99", "")));
+    let field =
+        format!(r#"metadata.annotations["{}"].version: 4.20.99 is none of"#, names::WANTED_RELEASE);
+    assert!(said.starts_with(&field), "{said}");
+    let change = withdraw(&stock(Some(before))).unwrap();
+    assert_eq!((change.patch, change.undo), (noted(Value::Null), noted(json!(before))));
+    let change = withdraw(&stock(Some("soon"))).unwrap();
+    assert_eq!(change.patch, noted(Value::Null));
+    assert_eq!(
+        change.meaning,
+        "the wish that nobody can read is taken away; nothing of it has begun"
+    );
+    assert_eq!(
+        why(withdraw(&stock(None))),
+        "nothing is wanted: ClusterVersion/version has no annotation changemanagement.openshift.io/wanted-release"
+    );
+}
+
+/// CV-6: what holds it is told, with when it begins, and that no override is for one release alone.
+#[test]
+fn what_a_stock_cluster_waits_for_is_told_with_its_gate() {
+    let now = at(FRIDAY);
+    let waits = stock(Some(r#"{"version":"4.20.7"}"#));
+    let plane = Plane::new(&waits, Asked::ByTheCluster, now).unwrap();
+    let drawn = plane.drawing(now, Colour::Off);
+    for expected in [
+        "  wanted: release 4.20.7\n",
+        "  held: ClusterChangeGate/plane holds it\n",
+        "  starts at 2026-11-21T00:00:00Z (in 12h)\n",
+        "nobody has written down yet what it stands for",
+    ] {
+        assert!(drawn.contains(expected), "{drawn}");
+    }
+    assert_eq!(plane.outlook(), Verdict::Permitted);
+    let until = at("2026-11-20T13:00:00Z");
+    let wanted = Start { name: None, until, reason: "CVE", ticket: None, by: None };
+    let said = why(start(&waits, wanted, now));
+    assert!(said.contains("ClusterChangeGate/plane holds it\n  hint: tidegate override ccg/plane --open-for 1h --reason"), "{said}");
+    let said = why(start(&waits, wanted, at("2026-11-21T12:00:00Z")));
+    assert!(said.starts_with("changes are permitted now"), "{said}");
+    assert!(why(start(&stock(None), wanted, now)).starts_with("nothing is wanted"));
 }

@@ -3,7 +3,8 @@
 //! There the first write is that of others: whoever installs releases records it in `status.history`, and that record counts. It is copied
 //! once, as upkeep, to the annotation `begun-release` of `ClusterVersion` and of the master nodes, and what holds nodes lets those pass. It goes when
 //! the masters have converged on the release: when its owner says that it is complete, and every master rests with what its pool was
-//! given. While others render, nobody can tell what of a configuration the release brought, so what people wrote meanwhile rides along.
+//! given. While others render, nobody can tell what of a configuration the release brought, so what people wrote meanwhile rides along: it is
+//! listed in the record, and told once.
 //!
 //! Nobody remembers anything: a release that is complete, and of which there is no record any more, is not copied again.
 
@@ -20,15 +21,20 @@ use crate::{
         action::{Action, Refused, Write},
         note::{Note, Weight},
     },
-    pool::{seen::SeenNode, update::Record},
+    pool::{
+        render::chosen,
+        seen::SeenNode,
+        source::Source,
+        update::{Record, Written},
+    },
     release::Progress,
 };
 
 /// What has to be written so that the record of an update is where those look who hold nodes.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// The record on `ClusterVersion`, with what people are told.
-    pub(super) version: Option<(Action, Note)>,
+    /// The record on `ClusterVersion`, with what people are told of it, if anything.
+    pub(super) version: Option<(Action, Option<Note>)>,
     /// The same on nodes.
     pub(super) nodes: Vec<Action>,
 }
@@ -47,30 +53,65 @@ pub(super) fn kept(version: &SeenGated, snapshot: &Snapshot) -> Kept {
         (Some(begun), _) => Some(begun),
         (None, recorded) => recorded.filter(|_| !have_converged(snapshot)),
     };
-    let change = match release {
-        Some(release) if recorded != Some(release) => {
-            let text = Record::of(release, None, &[]).text();
-            let said = format!(
+    let known = update.record.as_ref().filter(|record| release == Some(record.release.as_str()));
+    let sources = sources(snapshot);
+    let change = match (release, known) {
+        (Some(release), None) => {
+            let text = Record::of(release, update.started, &sources).text();
+            let message = format!(
                 "release {release} has begun: the nodes of the control plane finish it, whatever gates and freezes say"
             );
-            Some((json!(text), "ReleaseBegan", said))
+            Some((json!(text), Some(note(Weight::Normal, "ReleaseBegan", message))))
         }
-        None if is_noted => {
+        (Some(_), Some(record)) => {
+            let now = record.with_riding(update.started, &sources);
+            (now != *record).then(|| (json!(now.text()), boarded(record, &now)))
+        }
+        (None, _) if is_noted => {
             let release = recorded.unwrap_or("that nobody can read");
-            let said = format!(
+            let message = format!(
                 "release {release} is complete, and the nodes of the control plane have it: what they get from here on waits for its gates"
             );
-            Some((Value::Null, "ReleaseFinished", said))
+            Some((Value::Null, Some(note(Weight::Normal, "ReleaseFinished", message))))
         }
-        Some(_) | None => None,
+        (None, _) => None,
     };
-    let version = change.map(|(text, reason, message)| {
+    let version = change.map(|(text, note)| {
         let write = noting(&version.identity.uid, &version.identity.resource_version, &text);
-        let action = Action::upkeep(version.identity.key.clone(), write);
-        (action, Note { weight: Weight::Normal, reason, message })
+        (Action::upkeep(version.identity.key.clone(), write), note)
     });
     let nodes = snapshot.machines().map(|machine| &machine.node);
     Kept { version, nodes: nodes.filter_map(|node| copied(node, snapshot, release)).collect() }
+}
+
+/// What the masters are made of, as far as it was seen.
+fn sources(snapshot: &Snapshot) -> Vec<&Source> {
+    snapshot.pool(MASTER).map(|pool| chosen(pool, snapshot.sources())).unwrap_or_default()
+}
+
+/// What people are told of what rides along now and did not before; nothing if there is only less of it.
+fn boarded(before: &Record, now: &Record) -> Option<Note> {
+    let mut new = now.riding().filter(|one| !before.riding().any(|other| other == *one));
+    new.next()?;
+    let message = format!(
+        "what people wrote for the nodes of the control plane since release {} began rides along with it, and waits for no gate: {}",
+        now.release,
+        listed(now)
+    );
+    Some(note(Weight::Warning, "RidesAlong", message))
+}
+
+/// What rides along with an update, in words; empty if nothing does.
+pub(super) fn listed(record: &Record) -> String {
+    let named = record.riding().map(|(name, written)| match written {
+        Written::There => name.to_owned(),
+        Written::TakenAway => format!("{name} (taken away)"),
+    });
+    named.collect::<Vec<_>>().join(", ")
+}
+
+fn note(weight: Weight, reason: &'static str, message: String) -> Note {
+    Note { weight, reason, message }
 }
 
 /// Whether every master rests with what its pool was given. Where nobody can tell who belongs to the pool, nobody can tell that.

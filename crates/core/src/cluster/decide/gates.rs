@@ -1,6 +1,8 @@
 //! What does the status of a gate on what others own say beside its behaviour? The windows that the API server goes by, for which generation
 //! they are, and whether they may be relied on (RCH-2, RCH-14).
 
+use std::time::Duration;
+
 use api::{
     meta::{Condition, ConditionStatus},
     names,
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 use super::made;
 use crate::{
     cluster::seen::SeenGated,
-    document::problem::problem_text,
+    document::{conditions::Conditions, problem::problem_text},
     gate::Gate,
     policy::stanza::{Form, StanzaReading},
     reach::{
@@ -67,6 +69,26 @@ pub(super) fn fields(
     }
     fields.extend(counts(known));
     (fields, windows::look_again(&ahead))
+}
+
+/// What is told of what a gate holds. A thousand rollouts that begin at once are a thousand changes of it.
+const COUNTS: [&str; 4] =
+    ["/status/holds", "/status/pending", "/status/pendingCount", "/status/targets"];
+
+/// How often what a gate holds is told at most.
+const APART: Duration = Duration::from_secs(1);
+
+/// How far a status is apart from the one before: what the server goes by, and every other condition, is written as it comes; what is only
+/// counted, once a second.
+pub(super) fn apart(
+    fields: &[(&'static str, Value)],
+    known: &Conditions,
+    conditions: &[Condition],
+) -> Option<Duration> {
+    let counted = |field: &(&'static str, Value)| COUNTS.contains(&field.0);
+    let mut others = conditions.iter().filter(|one| one.kind != names::CHANGES_PENDING);
+    let same = others.all(|one| known.get(&one.kind) == Some(one));
+    (same && !fields.is_empty() && fields.iter().all(counted)).then_some(APART)
 }
 
 /// What is told of what it holds, as far as that differs from what was found.

@@ -28,7 +28,6 @@ use crate::{
         plan::Plan,
     },
     hosted::pool::{Change, HandedOver, SeenNodePool, Target},
-    policy::stanza::StanzaReading,
 };
 
 /// What is to be done about a pool of hosted nodes where hand-overs are let begin here.
@@ -72,7 +71,7 @@ pub fn decided(pool: &SeenGated, gate: &Gate, around: &Around<'_>, now: Instant)
     // Of a refusal nobody else tells.
     let is_refused = around.refusals.contains_key(&pool.identity.key);
     let (status, notes) = if is_refused { (plan.status, plan.notes) } else { (None, Vec::new()) };
-    Plan { actions: vec![mark], status, notes, wake: plan.wake, spread: None }
+    Plan { actions: vec![mark], status, notes, wake: plan.wake, ..Plan::default() }
 }
 
 /// What decides whether that which waits starts now.
@@ -106,7 +105,7 @@ fn derived(pool: &SeenGated, own: &SeenNodePool, snapshot: &Snapshot) -> Option<
     let namespace = snapshot.namespace_of_machines(pool)?;
     let key = Key::new(&kinds::CHANGE_GATE, Some(&namespace), &pool.identity.key.name);
     let known = snapshot.resource(&key);
-    let is_gated = pool.stanza.reading != StanzaReading::Absent;
+    let is_gated = snapshot.is_gated(pool);
     let source = &pool.identity.key;
     let action = match known {
         // Somebody's own gate of the same name is left alone.
@@ -133,7 +132,7 @@ fn derived(pool: &SeenGated, own: &SeenNodePool, snapshot: &Snapshot) -> Option<
 
 /// Nothing is handed over of which nobody would hold the steps.
 fn unheld(pool: &SeenGated, own: &SeenNodePool, snapshot: &Snapshot) -> Option<Problem> {
-    let is_held = pool.stanza.reading == StanzaReading::Absent
+    let is_held = !snapshot.is_gated(pool)
         || own.change == Change::InPlace
         || snapshot.derived_from(&pool.identity.key).next().is_some();
     if is_held {

@@ -6,11 +6,13 @@
 use std::sync::Arc;
 
 use api::{
+    machine::names::MASTER,
     reach::{HoldStatus, MOST_PENDING, Mode, PendingChange, Way},
     schema::Kind,
 };
 use schedule::Instant;
 
+use super::begun;
 use crate::{
     cluster::{
         seen::SeenGated,
@@ -48,7 +50,13 @@ pub fn found(
         if room.kinds().chain(room.gated).any(|kind| listed(kind) == Listed::Unknown) {
             return None;
         }
-        let (status, waiting) = counted((seen, known, hold), room, around, is_open);
+        // A freeze may hold this room alone; where it holds with others all that the gate does, the gate itself says so.
+        let frozen = gate.share_at(room.name_of(), now);
+        let is_open = is_open && frozen.is_none();
+        let (mut status, waiting) = counted((seen, known, hold), room, around, is_open);
+        if let (None, Some(freeze)) = (&status.message, frozen) {
+            status.message = Some(freeze.sentence().chars().take(1024).collect());
+        }
         told.targets = sum(told.targets, status.targets);
         told.pending_count = sum(told.pending_count, status.pending);
         let left = MOST_PENDING.saturating_sub(told.pending.len());
@@ -65,14 +73,13 @@ pub fn found(
 pub fn waiting(told: &Told, own: Option<&str>) -> Vec<Waiting> {
     let of = |hold: &HoldStatus| {
         let count = hold.pending.filter(|count| *count > 0)?;
-        let room = rooms::ROOMS.iter().find(|room| room.name_of() == hold.what)?;
-        let kind = room.gated.or(room.targets.map(|targets| targets.kind))?.name;
-        let named = told.pending.iter().filter(|change| change.kind == kind).map(|change| {
-            match change.namespace.as_deref() {
+        let room = rooms::known().find(|room| room.name_of() == hold.what)?;
+        let of_room = |change: &&PendingChange| room.tells_of(&change.kind, &change.name);
+        let named =
+            told.pending.iter().filter(of_room).map(|change| match change.namespace.as_deref() {
                 Some(namespace) if own != Some(namespace) => format!("{namespace}/{}", change.name),
                 _ => change.name.clone(),
-            }
-        });
+            });
         Some(Waiting::Reached { what: hold.what.clone(), names: named.collect(), count })
     };
     told.holds.iter().filter_map(of).collect()
@@ -143,8 +150,17 @@ fn counted_anyway(
     });
     let selected: Vec<&Arc<SeenGated>> = selected.collect();
     status.targets = Some(count(selected.len()));
-    if hold.way != Way::Queue || matches!(known.mode, Mode::Warn | Mode::Audit) {
+    if matches!(known.mode, Mode::Warn | Mode::Audit) {
         return (status, Vec::new());
+    }
+    // GATE-10: what no gate could hold is told by those that would have.
+    let riding = selected.iter().find_map(|seen| riding(seen));
+    let follows = masters((room, around), is_open).filter(|_| !selected.is_empty());
+    if hold.way != Way::Queue {
+        // Whoever asks for an update is refused and sends it again; its nodes wait all the same.
+        status.message = riding;
+        status.pending = follows.as_ref().map(|follows| count(follows.len()));
+        return (status, follows.unwrap_or_default());
     }
     // What would not start if the gate were open is told whatever the gate says: people mend it before the window (CV-4).
     let unmet = |seen: &SeenGated| match &seen.pending.course {
@@ -155,23 +171,51 @@ fn counted_anyway(
         let refused = around.refusals.get(&seen.identity.key).filter(|_| is_stock(seen));
         let refused = refused.map(|refused| format!("the API server refuses it: {}", refused.said));
         let why = unmet(seen).or(refused)?;
-        let said = format!("{} would not start in a window: {why}", seen.identity.key);
-        Some(said.chars().take(1024).collect())
+        Some(format!("{} would not start in a window: {why}", seen.identity.key))
     });
+    let said: Vec<String> = status.message.take().into_iter().chain(riding).collect();
+    status.message = (!said.is_empty()).then(|| said.join("; ").chars().take(1024).collect());
     let waits = selected.into_iter().filter(|seen| !is_open || unmet(seen).is_some());
-    let waits = waits.filter_map(|seen| {
-        let change = words::joined(&seen.pending.waiting);
-        (!seen.pending.waiting.is_empty()).then(|| PendingChange {
-            kind: kind.name.to_owned(),
-            namespace: None,
-            name: seen.identity.key.name.to_string(),
-            since: None,
-            change: Some(change.chars().take(1024).collect()),
-        })
-    });
-    let waits: Vec<PendingChange> = waits.collect();
+    let waits = waits.filter_map(|seen| told_of(kind, seen));
+    let waits: Vec<PendingChange> = waits.chain(follows.into_iter().flatten()).collect();
     status.pending = Some(count(waits.len()));
     (status, waits)
+}
+
+/// What waits of an object that is looked at anyway; none if nothing does.
+fn told_of(kind: &Kind, seen: &SeenGated) -> Option<PendingChange> {
+    let change = words::joined(&seen.pending.waiting);
+    (!seen.pending.waiting.is_empty()).then(|| PendingChange {
+        kind: kind.name.to_owned(),
+        namespace: None,
+        name: seen.identity.key.name.to_string(),
+        since: None,
+        change: Some(change.chars().take(1024).collect()),
+    })
+}
+
+/// What waits of the nodes of a stock control plane, which what holds its updates holds too (CV-2); none where that holds no nodes. While an
+/// update has begun they wait for nobody (GATE-10).
+fn masters(
+    (room, around): (&Room, &Surroundings<'_>),
+    is_open: bool,
+) -> Option<Vec<PendingChange>> {
+    let version = around.snapshot.control_plane().filter(|version| is_stock(version))?;
+    let pools = rooms::MASTERS.gated.filter(|_| room.what == rooms::UPDATES.what)?;
+    let has_begun = version.update.as_deref().is_some_and(|update| update.record.is_some());
+    let pool = around.snapshot.resource(&Key::new(pools, None, MASTER));
+    let waits = pool.filter(|_| !is_open && !has_begun).and_then(|pool| told_of(pools, pool));
+    Some(waits.into_iter().collect())
+}
+
+/// What rides along with an update of a stock control plane, in a sentence; none if nothing does (GATE-10).
+fn riding(seen: &SeenGated) -> Option<String> {
+    let record = seen.update.as_deref().filter(|_| is_stock(seen))?.record.as_ref()?;
+    let listed = Some(begun::listed(record)).filter(|listed| !listed.is_empty())?;
+    Some(format!(
+        "rides along with release {}, because people wrote it for the nodes of the control plane after that began: {listed}",
+        record.release
+    ))
 }
 
 /// Whether it is a control plane whose updates begin by the write that the gate holds.

@@ -4,7 +4,8 @@
 //! when every gate and every freeze that selects it permits, as the server reads them: a touch before that would only use up a try. What
 //! still waits is touched again after a while, each time a longer one.
 //!
-//! Nothing is remembered: when it was last touched stands on the object (GATE-16), and who starts in the middle of a window goes on from there.
+//! When it was last touched stands on the object (GATE-16), and who starts in the middle of a window goes on from there. One thing alone is
+//! remembered: what waits in silence behind a gate or a freeze that went. Nobody can tell then since when it is free, and it is touched once.
 //! A thousand that wait are not touched in one second: each waits for a part of half a minute that follows from its identity.
 
 use std::time::Duration;
@@ -67,7 +68,8 @@ pub fn nudge(seen: &SeenPart, around: &Surroundings<'_>, now: Instant) -> Plan {
             // What others refused, and what no gate ever held, is not our business.
             let is_ours = target.refused.is_some() || target.is_silent();
             let Some(opened) = opened.max(target.refused).filter(|_| is_ours) else {
-                return Plan::default();
+                let is_let_go = target.is_silent() && around.snapshot.was_let_go(key);
+                return if is_let_go { touch(seen, asks, around, now) } else { Plan::default() };
             };
             let last = target.nudged.filter(|last| (opened..=now).contains(last));
             if last.is_some() && target.is_touched_once() {
@@ -79,26 +81,36 @@ pub fn nudge(seen: &SeenPart, around: &Surroundings<'_>, now: Instant) -> Plan {
             if let Some(due) = due.filter(|due| *due > now) {
                 return Plan { wake: Some(due), ..Plan::default() };
             }
-            let mut annotations = json!({names::NUDGED_AT: now.to_string()});
-            if let Some((asks, value)) = asks {
-                annotations[asks] = json!(value);
-            }
-            let version = &seen.identity.resource_version;
-            let change =
-                json!({"metadata": {"resourceVersion": version, "annotations": annotations}});
-            let touch = Action {
-                target: key.clone(),
-                write: Write::MergePatch(change),
-                right: Right::Upkeep,
-                refused: Refused::ConcernsTheTargetAlone,
-            };
-            let spread = spread(&seen.identity.uid, around.snapshot.all_waiting().len());
-            // What looks alike whether it waits or is under way is touched at once: nobody would begin by themselves first.
-            let waits_first = target.is_silent() && !target.is_touched_once();
-            let spread = if waits_first { SILENT + spread } else { spread };
-            Plan { actions: vec![touch], spread: Some(spread), ..Plan::default() }
+            touch(seen, asks, around, now)
         }
     }
+}
+
+/// The touch, at its place among all others.
+fn touch(
+    seen: &SeenPart,
+    asks: Option<(&str, &str)>,
+    around: &Surroundings<'_>,
+    now: Instant,
+) -> Plan {
+    let Part::Target(target) = &seen.part else { return Plan::default() };
+    let mut annotations = json!({names::NUDGED_AT: now.to_string()});
+    if let Some((asks, value)) = asks {
+        annotations[asks] = json!(value);
+    }
+    let version = &seen.identity.resource_version;
+    let change = json!({"metadata": {"resourceVersion": version, "annotations": annotations}});
+    let touch = Action {
+        target: seen.identity.key.clone(),
+        write: Write::MergePatch(change),
+        right: Right::Upkeep,
+        refused: Refused::ConcernsTheTargetAlone,
+    };
+    let spread = spread(&seen.identity.uid, around.snapshot.all_waiting().len());
+    // What looks alike whether it waits or is under way is touched at once: nobody would begin by themselves first.
+    let waits_first = target.is_silent() && !target.is_touched_once();
+    let spread = if waits_first { SILENT + spread } else { spread };
+    Plan { actions: vec![touch], spread: Some(spread), ..Plan::default() }
 }
 
 /// How those stand who select something.

@@ -20,7 +20,7 @@ use crate::{
         note::{Note, Weight},
         pending::Began,
     },
-    policy::verdict::Verdict,
+    policy::{stanza::StanzaReading, verdict::Verdict},
     pool::seen::SeenPool,
 };
 
@@ -31,6 +31,38 @@ pub fn recorded(seen: &SeenGated) -> Option<Instant> {
     began
         .filter(|_| condition.status == ConditionStatus::True)
         .and_then(|at| Instant::parse(at).ok())
+}
+
+/// What the gate of a resource was at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// It held changes.
+    Shut,
+    /// It permitted them, or nobody knows.
+    Open,
+    /// The status has not come that far.
+    NotYet,
+}
+
+/// What the gate of a resource was when something began that nobody left a permit for, by its status alone: told before the condition is
+/// written as after it, and by the same stretches.
+pub fn judged(seen: &SeenGated, at: Instant) -> Judged {
+    if recorded(seen) == Some(at) {
+        return Judged::Shut;
+    }
+    let Some(behavior) = &seen.behavior else {
+        return if seen.stanza.reading == StanzaReading::Absent {
+            Judged::Open
+        } else {
+            Judged::NotYet
+        };
+    };
+    let end = behavior.current.end_time.as_deref().and_then(|end| Instant::parse(end).ok());
+    match state_at(behavior, at) {
+        _ if end.is_some_and(|end| end <= at) => Judged::NotYet,
+        Some(State::ChangesPaused) => Judged::Shut,
+        Some(State::ChangesUnpaused) | None => Judged::Open,
+    }
 }
 
 /// The condition as it should read; none if it should stay as it is.

@@ -41,7 +41,7 @@ pub fn decided(version: &SeenGated, gate: &Gate, around: &Surroundings<'_>, now:
     let mut plan = match record {
         // Another write to the same object would only conflict.
         Some((record, note)) => {
-            Plan { actions: vec![record], notes: vec![note], ..Plan::default() }
+            Plan { actions: vec![record], notes: note.into_iter().collect(), ..Plan::default() }
         }
         None => wished(version, plane, gate, around, now),
     };

@@ -17,7 +17,10 @@ use serde_json::json;
 
 use super::{gated, marks};
 use crate::{
-    cluster::{seen::SeenGated, snapshot::Snapshot},
+    cluster::{
+        seen::SeenGated,
+        snapshot::{Apart, Snapshot},
+    },
     document::problem::{Code, FieldPath, Problem},
     gate::{
         Gate, Permit,
@@ -29,7 +32,6 @@ use crate::{
         plan::Plan,
         refusal::{Refusal, Refusals},
     },
-    hosted,
     pool::{render::chosen, update::Record},
     release::{
         Named, SeenPlane,
@@ -125,7 +127,7 @@ fn planned(
     // refusal nobody else tells.
     let told = refused.map(|_| (plan.status, plan.notes));
     let (status, notes) = told.unwrap_or_default();
-    Plan { actions: vec![mark], status, notes, wake: plan.wake, spread: None }
+    Plan { actions: vec![mark], status, notes, wake: plan.wake, ..Plan::default() }
 }
 
 /// Who keeps its gate, as far as anybody knows (GATE-13). Whoever installed the newest release under our eyes and asked nobody is kept by
@@ -183,12 +185,11 @@ fn left_behind(snapshot: &Snapshot, cluster: &SeenGated) -> Vec<Problem> {
         version::read(&pin.release.version)
     };
     let Some(wanted) = wanted() else { return Vec::new() };
-    let pools = snapshot.node_pools(&cluster.identity.key);
-    let apart = pools.filter_map(|(key, pool)| {
-        let skew = hosted::skew::between(&wanted, &version::read(&pool.version)?)?;
-        let detail = format!("{key} is at {}, {skew} {wanted}", pool.version);
+    let apart = snapshot.apart(&cluster.identity.key, &wanted);
+    let apart = apart.map(|Apart { key, version, skew }| {
+        let detail = format!("{key} is at {version}, {skew} {wanted}");
         let field = Of::Hosted.path("version");
-        Some(Problem::new(&field, Code::NotAllowed, detail).hint(skew.remedy()))
+        Problem::new(&field, Code::NotAllowed, detail).hint(skew.remedy())
     });
     apart.collect()
 }

@@ -5,7 +5,8 @@ use schedule::Instant;
 
 use super::{
     CHANGE_MANAGEMENT_POLICY, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_GATE, CLUSTER_CHANGE_OVERRIDE,
-    Duty, Gated, MACHINE_CONFIG, MACHINE_CONFIG_POOL, NODE, Row, Surroundings, advisory,
+    Duty, Gated, MACHINE_CONFIG, MACHINE_CONFIG_POOL, NODE, Row, STOCK_MACHINE_CONFIG,
+    Surroundings, advisory,
     release::{began, pending},
 };
 use crate::{
@@ -48,9 +49,10 @@ pub static STOCK_CLUSTER_VERSION: Row = Row::gated(
             &CLUSTER_CHANGE_FREEZE,
             &CLUSTER_CHANGE_GATE,
             &CLUSTER_CHANGE_OVERRIDE,
-            // GATE-10: its nodes carry the record of what has begun.
+            // GATE-10: its nodes carry the record of what has begun, and what people write for them meanwhile is listed.
             &MACHINE_CONFIG_POOL,
             &NODE,
+            &STOCK_MACHINE_CONFIG,
         ],
         rests_on: |seen, snapshot| snapshot.rests_on(seen),
         ..Duty::to(queued)

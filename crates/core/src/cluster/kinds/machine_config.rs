@@ -7,3 +7,9 @@ use crate::{cluster::seen::Part, pool::source::SeenConfig};
 pub static MACHINE_CONFIG: Row = Row::part(api::kinds::MACHINE_CONFIG, |document| {
     Part::Config(Box::new(SeenConfig::new(document)))
 });
+
+/// The same where others render: which there are, and whether one is still what it was. A stock cluster keeps dozens of rendered ones, of
+/// megabytes together, and nobody here asks what they hold.
+pub static STOCK_MACHINE_CONFIG: Row = Row::part(api::kinds::MACHINE_CONFIG, |document| {
+    Part::Config(Box::new(SeenConfig::outline(document)))
+});

@@ -68,6 +68,9 @@ fn rolled_out(seen: &Seen, around: &Surroundings<'_>, now: Instant) -> Plan {
     if let Some(follow) = around.snapshot.follow(gated) {
         return Plan { actions: vec![follow], ..Plan::default() };
     }
+    if let Some(paused) = around.snapshot.paused_again(gated) {
+        return Plan { actions: vec![paused], ..Plan::default() };
+    }
     let gate = around.snapshot.gate(gated);
     let kept = gated.kept(around.enforcement);
     match planned(gated, &gate, around, now) {

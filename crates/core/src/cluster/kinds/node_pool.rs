@@ -5,9 +5,9 @@ use schedule::Instant;
 use serde_json::Value;
 
 use super::{
-    CHANGE_FREEZE, CHANGE_GATE, CHANGE_OVERRIDE, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_OVERRIDE,
-    CONFIG_MAP, Concerns, Duty, Gated, HOSTED_CLUSTER, NAMESPACE, Row, Surroundings, advisory,
-    release::basis,
+    CHANGE_FREEZE, CHANGE_GATE, CHANGE_GUARDRAIL, CHANGE_OVERRIDE, CLUSTER_CHANGE_FREEZE,
+    CLUSTER_CHANGE_OVERRIDE, CONFIG_MAP, Concerns, Duty, Gated, HOSTED_CLUSTER, NAMESPACE, Row,
+    Surroundings, advisory, release::basis,
 };
 use crate::{
     cluster::{
@@ -35,7 +35,19 @@ pub static NODE_POOL: Row = Row::gated(
         own: |document| Own::Hosted(Box::new(Hosted::Pool(SeenNodePool::new(document)))),
         ..Gated::PLAIN
     },
-    Duty::in_namespace(advisory),
+    Duty {
+        // What their cluster says may hold them (D4-1).
+        reads: &[
+            &CHANGE_FREEZE,
+            &CLUSTER_CHANGE_FREEZE,
+            &CHANGE_OVERRIDE,
+            &CLUSTER_CHANGE_OVERRIDE,
+            &CHANGE_GUARDRAIL,
+            &NAMESPACE,
+            &HOSTED_CLUSTER,
+        ],
+        ..Duty::to(advisory)
+    },
 );
 
 /// What is decided about them where hand-overs are let begin here.

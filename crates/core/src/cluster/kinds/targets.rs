@@ -48,9 +48,32 @@ pub static MACHINE_DEPLOYMENT: Row = touched(api::kinds::MACHINE_DEPLOYMENT, |do
     part(rooms::read(&api::kinds::MACHINE_DEPLOYMENT, document))
 });
 
+/// What the system-upgrade-controller does to nodes. Nobody touches one.
+pub static UPGRADE_PLAN: Row = Row::part(api::kinds::UPGRADE_PLAN, |document| {
+    part(rooms::read(&api::kinds::UPGRADE_PLAN, document))
+});
+
+/// Control planes of Cluster API.
+pub static KUBEADM_CONTROL_PLANE: Row = Row::part(api::kinds::KUBEADM_CONTROL_PLANE, |document| {
+    part(rooms::read(&api::kinds::KUBEADM_CONTROL_PLANE, document))
+});
+
+/// Clusters of Cluster API.
+pub static CLUSTER: Row =
+    Row::part(api::kinds::CLUSTER, |document| part(rooms::read(&api::kinds::CLUSTER, document)));
+
 /// Every kind that gates hold, and what their controllers make of it.
-pub static TARGETS: &[&Row] =
-    &[&DEPLOYMENT, &REPLICA_SET, &STATEFUL_SET, &DAEMON_SET, &APPLICATION, &MACHINE_DEPLOYMENT];
+pub static TARGETS: &[&Row] = &[
+    &DEPLOYMENT,
+    &REPLICA_SET,
+    &STATEFUL_SET,
+    &DAEMON_SET,
+    &APPLICATION,
+    &MACHINE_DEPLOYMENT,
+    &UPGRADE_PLAN,
+    &KUBEADM_CONTROL_PLANE,
+    &CLUSTER,
+];
 
 /// The row of a kind that some room reads.
 pub fn target(kind: &Kind) -> Option<&'static Row> {

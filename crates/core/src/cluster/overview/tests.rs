@@ -64,3 +64,49 @@ fn what_the_server_does_otherwise_is_told() {
     far["status"]["computedUntil"] = json!("2026-11-16T11:00:00Z");
     assert_eq!(told(&far), None);
 }
+
+/// HOST-2: inside a hosted cluster what was told is told, and whatever somebody writes there opens nothing.
+#[test]
+fn a_projection_is_told_as_one_and_opens_nothing() {
+    let held = json!({"current": {"state": "ChangesPaused", "startTime": null, "endTime": "2026-11-21T00:00:00Z", "reason": "no window is open"},
+        "next": {"state": "ChangesUnpaused", "startTime": "2026-11-21T00:00:00Z", "endTime": null, "reason": "a window is open"}});
+    let projected = json!({"from": "HostedCluster/tenants/shop", "gates": [
+        {"kind": "HostedCluster", "name": "shop", "gated": true, "behavior": held, "waits": {"to": "4.20.7", "now": "4.20.6"}},
+        {"kind": "NodePool", "name": "workers", "gated": true, "behavior": held, "waits": {}}]});
+    let version = json!({"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion",
+        "metadata": {"name": "version", "annotations": {names::PROJECTED: projected.to_string()}},
+        "spec": {"desiredUpdate": {"version": "4.20.7"}}});
+    let seen = gated(&kinds::CLUSTER_VERSION, &version);
+    let snapshot = Snapshot::default();
+    let at = |text: &str| Instant::parse(text).unwrap();
+    let row = resource(&snapshot, &seen, at("2026-11-18T00:00:00Z"));
+    assert_eq!((row.verdict, row.next), (Verdict::Held, Some(Verdict::Permitted)));
+    let waiting = crate::gate::words::joined(&row.pending.waiting);
+    let expected = "release 4.20.7 of HostedCluster/shop (now 4.20.6); ";
+    assert!(waiting.starts_with(expected) && waiting.ends_with(": NodePool/workers"), "{waiting}");
+    assert_eq!(resource(&snapshot, &seen, at("2026-11-21T00:00:00Z")).verdict, Verdict::Permitted);
+    // Nobody here begins anything, not even in a window.
+    assert!(snapshot.gate(&seen).permit(at("2026-11-21T00:00:00Z")).is_err());
+    // Where somebody writes a stanza beside it, nobody is told that anything is open, and nothing is.
+    for strategy in ["Permissive", "Restrictive"] {
+        let mut both = version.clone();
+        both["spec"]["changeManagement"] = json!({"strategy": strategy});
+        let both = gated(&kinds::CLUSTER_VERSION, &both);
+        for now in ["2026-11-18T00:00:00Z", "2026-11-21T00:00:00Z"] {
+            assert_ne!(
+                resource(&snapshot, &both, at(now)).verdict,
+                Verdict::Permitted,
+                "{strategy}"
+            );
+            assert!(snapshot.gate(&both).permit(at(now)).is_err(), "{strategy}");
+        }
+    }
+    let mut own = version.clone();
+    own["metadata"]["annotations"] = json!({});
+    own["spec"]["changeManagement"] = json!({"strategy": "Permissive"});
+    assert_eq!(
+        resource(&snapshot, &gated(&kinds::CLUSTER_VERSION, &own), at("2026-11-18T00:00:00Z"))
+            .verdict,
+        Verdict::Permitted
+    );
+}

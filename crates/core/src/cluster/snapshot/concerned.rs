@@ -23,6 +23,7 @@ use crate::{
         source::SeenConfig,
     },
     reach::target::SeenTarget,
+    release::of::Of,
 };
 
 impl Snapshot {
@@ -101,11 +102,17 @@ impl Snapshot {
                         overriding.target.as_ref().is_some_and(|target| {
                             let key = Key::new(&kinds::MACHINE_CONFIG_POOL, None, &pool.name);
                             let followed = *target.kind() == kinds::CLUSTER_VERSION;
-                            *target == key || followed && pool.name == MASTER
+                            let within = || {
+                                let pool = self.resource(&key);
+                                pool.is_some_and(|pool| self.cluster_of(pool).is_some())
+                            };
+                            *target == key || followed && (pool.name == MASTER || within())
                         })
                     });
                     self.add_hosted(&mut found, |gated| {
-                        overriding.target.as_ref() == Some(&gated.identity.key)
+                        let within = self.cluster_of(gated).map(|cluster| &cluster.identity.key);
+                        let target = overriding.target.as_ref();
+                        target == Some(&gated.identity.key) || target.is_some() && target == within
                     });
                 }
             },
@@ -118,9 +125,16 @@ impl Snapshot {
     fn by_gated(&self, gated: &SeenGated, found: &mut BTreeSet<Key>) {
         if gated.update.is_some() && &*gated.identity.key.name == THE_CLUSTER {
             self.add_pool(MASTER, found);
+            self.add_constrained(gated, found);
         }
         if let Some(pool) = gated.pool.as_deref() {
             self.add_voters(&pool.name, found);
+        }
+        // On a stock cluster what holds updates holds the masters.
+        let is_stock = |version: &SeenGated| version.plane().is_some_and(|it| it.of == Of::Stock);
+        let is_wide = gated.gate.is_some() && gated.identity.key.namespace.is_none();
+        if is_wide && self.control_plane().is_some_and(|version| is_stock(version)) {
+            self.add_pool(MASTER, found);
         }
         // HOST-1: nodes and their control plane are never too far apart.
         match gated.hosted.as_deref() {
@@ -232,6 +246,17 @@ impl Snapshot {
     fn add_hosted(&self, found: &mut BTreeSet<Key>, reads: impl Fn(&SeenGated) -> bool) {
         let hosted = self.gated().filter(|gated| gated.hosted.is_some() && reads(gated));
         found.extend(hosted.map(|gated| gated.identity.key.clone()));
+    }
+
+    /// D4-1: what the cluster says holds its pools.
+    fn add_constrained(&self, version: &SeenGated, found: &mut BTreeSet<Key>) {
+        let pools = self.of_kind(&kinds::MACHINE_CONFIG_POOL);
+        let pools = pools.filter(|(_, seen)| {
+            let pool = super::gated(seen);
+            version.stanza.is_version_managed()
+                || pool.is_some_and(|pool| pool.stanza.is_version_managed())
+        });
+        found.extend(pools.map(|(key, _)| key.clone()));
     }
 
     fn add_pool(&self, pool: &str, found: &mut BTreeSet<Key>) {

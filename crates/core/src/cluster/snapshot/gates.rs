@@ -5,13 +5,14 @@
 //!
 //! OVR-2: an override that names the object, or what decides in its stead, opens it, where no freeze of the platform holds.
 //!
-//! CV-2: the master pool follows `ClusterVersion`. Wherever that was seen its stanza decides for the masters, whatever their pool has.
+//! CV-2: the master pool follows `ClusterVersion`. Wherever that was seen its stanza decides for the masters, whatever their pool has; on a stock
+//! cluster so do the gates that hold its updates.
 
 use std::sync::Arc;
 
 use api::{
     kinds,
-    machine::names::{ARBITER, MASTER},
+    machine::names::{ARBITER, ASSISTED_UPDATE, MASTER},
     names,
     policy::Behavior,
     reach::Mode,
@@ -30,9 +31,18 @@ use crate::{
         pending::Waiting,
     },
     policy::{
-        behavior, explain::Reason, freeze::Selects, overrides::SeenOverride, stanza::StanzaReading,
+        behavior,
+        explain::Reason,
+        freeze::Selects,
+        overrides::SeenOverride,
+        stanza::{SPELLINGS, SeenStanza, StanzaReading},
+        version::ASSISTED,
     },
-    pool::{master, seen::SeenPool, update::SeenUpdate},
+    pool::{
+        master,
+        seen::{SeenNode, SeenPool},
+        update::SeenUpdate,
+    },
     reach::{
         held::{Place, Target, held_by},
         rooms,
@@ -52,6 +62,13 @@ impl Snapshot {
         let decides = self.decides(seen);
         let gate =
             gate::gate(&decides.stanza, decides.policy().and_then(|named| self.policy(&named)));
+        let gate = match self.cluster_of(decides) {
+            Some(cluster) => {
+                let constraint = self.gate_of_cluster(cluster, change);
+                gate.constrained_by(cluster.identity.key.clone(), constraint)
+            }
+            None => gate,
+        };
         let key = &seen.identity.key;
         let labels = key.namespace.as_deref().and_then(|namespace| self.namespace(namespace));
         // What holds the source of a derived gate holds what that stands for, and no server reads it there.
@@ -72,8 +89,24 @@ impl Snapshot {
         let server_keeps = if kept { TeamFreezes::Kept } else { TeamFreezes::Passed };
         let gate = gate.opened(named, change, server_keeps);
         let gate = gate.frozen(selecting.collect(), key.namespace.as_deref());
-        match seen.plane().map(|plane| plane.of) {
-            Some(Of::Stock) => gate.within(self.gates_on_updates(&key.name)),
+        // Several freezes may hold all of what a gate holds, each a part of it.
+        let rooms = seen.gate.as_deref().filter(|gate| !is_derived && gate.holds.len() > 1);
+        let gate = match rooms {
+            Some(known) => {
+                let parts = self.freezes().filter_map(|freeze| {
+                    let (selects, rooms) = freeze.rooms_of(key, known, labels);
+                    let is_part = !rooms.is_empty() && rooms.len() < known.holds.len();
+                    (is_part && selects != Selects::No)
+                        .then(|| (Arc::clone(freeze), selects, rooms))
+                });
+                let parts = parts.collect();
+                gate.frozen_in_part(&known.holds, parts, key.namespace.as_deref())
+            }
+            None => gate,
+        };
+        // CV-2: what holds updates of a stock control plane holds its nodes.
+        match decides.plane().map(|plane| plane.of) {
+            Some(Of::Stock) => gate.within(self.gates_on_updates(&source.name)),
             Some(Of::Cluster | Of::Hosted) | None => gate,
         }
     }
@@ -92,6 +125,59 @@ impl Snapshot {
             })
         });
         holding.map(|gate| (gate.identity.key.clone(), gate.windows_of_the_server())).collect()
+    }
+
+    /// The gates that hold updates of a stock control plane and are shut at an instant.
+    pub fn shut_on_updates(&self, at: Instant) -> Vec<Key> {
+        let holding = self.gates_on_updates(names::THE_CLUSTER).into_iter();
+        let is_shut =
+            |windows: &Option<TimeSet>| windows.as_ref().is_none_or(|set| !set.contains(at));
+        holding.filter(|(_, windows)| is_shut(windows)).map(|(gate, _)| gate).collect()
+    }
+
+    /// The cluster within whose windows a pool lies: where one of the two spells its stanza as the design does that says so (D4-1).
+    pub(super) fn cluster_of<'a>(&'a self, pool: &'a SeenGated) -> Option<&'a SeenGated> {
+        let cluster = self.cluster_of_pool(pool)?;
+        let says_so = cluster.stanza.is_version_managed()
+            || pool.stanza.is_version_managed() && cluster.stanza.reading != StanzaReading::Absent;
+        says_so.then_some(cluster)
+    }
+
+    /// The pools that lie within the windows of a cluster.
+    fn within<'a>(&'a self, cluster: &'a Key) -> impl Iterator<Item = &'a Key> {
+        let kind = match cluster.kind() {
+            kind if *kind == kinds::CLUSTER_VERSION => Some(&kinds::MACHINE_CONFIG_POOL),
+            kind if *kind == kinds::HOSTED_CLUSTER => Some(&kinds::NODE_POOL),
+            _ => None,
+        };
+        let pools = kind.into_iter().flat_map(|kind| self.of_kind(kind));
+        let pools = pools.filter(move |(_, seen)| {
+            let found = gated(seen).and_then(|pool| self.cluster_of(pool));
+            found.is_some_and(|found| found.identity.key == *cluster)
+        });
+        pools.map(|(key, _)| key)
+    }
+
+    /// The cluster that a pool belongs to, whoever says when it may change. The pool of the masters follows it, and is no other's (CV-2).
+    fn cluster_of_pool<'a>(&'a self, pool: &'a SeenGated) -> Option<&'a SeenGated> {
+        if pool.pool.is_some() && !pool.is_the_master_pool() {
+            return self.control_plane().map(|version| &**version);
+        }
+        self.host_of(pool)
+    }
+
+    /// What a cluster says of a change of one of its pools: its stanza, and what opens it for that change. An override for a release alone opens
+    /// nothing for the pools (OVR-2).
+    fn gate_of_cluster(&self, cluster: &SeenGated, change: Option<&ChangeId>) -> Gate {
+        let policy = cluster.policy().and_then(|named| self.policy(&named));
+        let gate = gate::gate(&cluster.stanza, policy);
+        let named = self.overrides_of(cluster).filter(|one| self.kept_shut(one).is_none());
+        gate.opened(named.cloned().collect(), change, TeamFreezes::Passed)
+    }
+
+    /// Whether anything says when an object may change: its stanza, or its cluster's.
+    pub fn is_gated(&self, seen: &SeenGated) -> bool {
+        seen.stanza.reading != StanzaReading::Absent || self.cluster_of(seen).is_some()
     }
 
     /// Every override that names the object whose stanza decides about an object (OVR-2, CV-2).
@@ -128,7 +214,9 @@ impl Snapshot {
         let masters = masters.and_then(|masters| Some(self.seen.get_key_value(&masters)?.0));
         let masters = masters.filter(|masters| naming.is_some_and(|own| !own.contains(masters)));
         let derived = naming.into_iter().flatten().flat_map(|source| self.derived_from(source));
-        naming.into_iter().flatten().chain(masters).chain(derived)
+        let within = naming.into_iter().flatten().flat_map(|source| self.within(source));
+        let within = within.filter(move |pool| !naming.is_some_and(|own| own.contains(*pool)));
+        naming.into_iter().flatten().chain(masters).chain(derived).chain(within)
     }
 
     /// The objects that the gate of an object rests on: the object, what decides in its stead, the policy that is asked, every freeze
@@ -137,10 +225,15 @@ impl Snapshot {
     /// them: who sets one aside that cannot be read does not wait for it.
     pub fn rests_on(&self, seen: &Seen) -> Vec<Key> {
         let Some(gated) = gated(seen) else { return Vec::new() };
-        let version = gated.is_the_master_pool().then(control_plane);
-        let own = gated.identity.key.clone();
         let decides = self.decides(gated);
-        let policy = decides.policy().filter(|_| decides.stanza.asks_its_policy());
+        // One that was not seen may have come since, and may say when its pools may change (CV-2, D4-1).
+        let version = gated.pool.is_some().then(control_plane);
+        let cluster = self.cluster_of(decides);
+        let host = self.host_of(decides).map(|host| host.identity.key.clone());
+        let own = gated.identity.key.clone();
+        let policies = [Some(decides), cluster].into_iter().flatten();
+        let policies = policies.filter(|one| one.stanza.asks_its_policy());
+        let policies: Vec<Key> = policies.filter_map(SeenGated::policy).collect();
         let freezes = [
             Some(Key::all(&kinds::CLUSTER_CHANGE_FREEZE)),
             // What lives in a namespace its team may freeze too. Which namespaces the platform chooses by their labels the server judges
@@ -149,11 +242,13 @@ impl Snapshot {
         ];
         let freezes = freezes.into_iter().flatten();
         let overrides = self.overrides_of(gated).map(|one| one.key.clone());
+        let above = cluster.into_iter().flat_map(|cluster| self.overrides_of(cluster));
+        let overrides = overrides.chain(above.map(|one| one.key.clone()));
         // What the server holds by itself has to be open too; one that is not known yet has no name to be read by (CV-6).
         let is_stock = gated.plane().is_some_and(|plane| plane.of == Of::Stock);
         let beside = is_stock.then(|| Key::all(&kinds::CLUSTER_CHANGE_GATE));
-        let all = [own].into_iter().chain(version).chain(policy).chain(freezes).chain(beside);
-        all.chain(overrides).collect()
+        let all = [own].into_iter().chain(version).chain(host).chain(policies);
+        all.chain(freezes).chain(beside).chain(overrides).collect()
     }
 
     /// What the control plane says, if it was seen.
@@ -171,20 +266,41 @@ impl Snapshot {
     pub fn follow(&self, seen: &SeenGated) -> Option<Action> {
         let pool = seen.pool.as_deref().filter(|_| seen.is_the_master_pool())?;
         let version = self.control_plane()?;
-        let stanza = |reading: &StanzaReading| match reading {
-            StanzaReading::Absent => Some(Value::Null),
-            StanzaReading::Usable(stanza) => Some(json!(stanza)),
-            StanzaReading::Unusable(_) => None,
+        if matches!(version.stanza.reading, StanzaReading::Unusable(_)) {
+            return None;
+        }
+        let said = |stanza: &SeenStanza| {
+            let each = SPELLINGS.map(|field| (field.to_owned(), stanza.written(field)));
+            Value::Object(each.into_iter().collect())
         };
-        let wanted = json!({"spec": {"changeManagement": stanza(&version.stanza.reading)?}});
-        // One that cannot be read is as different as can be.
-        let found = stanza(&seen.stanza.reading).unwrap_or(Value::Bool(false));
+        let wanted = json!({"spec": said(&version.stanza)});
         let found = json!({
             "metadata": {"resourceVersion": pool.resource_version},
-            "spec": {"changeManagement": found},
+            "spec": said(&seen.stanza),
         });
         let operations = master::follow(&wanted, &found)?;
         Some(Action::upkeep(seen.identity.key.clone(), Write::JsonPatch(operations)))
+    }
+
+    /// The pause that comes back when every node of an assisted update has arrived, and the mark of it that goes (D4-4).
+    pub fn paused_again(&self, seen: &SeenGated) -> Option<Action> {
+        let pool = seen.pool.as_deref().filter(|pool| pool.is_assisted)?;
+        let target = self.target(pool)?;
+        let arrived =
+            |node: &&SeenNode| node.is_done() && node.current == target && node.desired == target;
+        let members = self.members(&pool.name);
+        if members.is_empty() || !members.iter().all(arrived) {
+            return None;
+        }
+        let mut change = json!({"metadata": {
+            "resourceVersion": pool.resource_version,
+            "annotations": {ASSISTED_UPDATE: null},
+        }});
+        // Whoever went on to another spelling, or away from all of them, has nothing left to pause.
+        if seen.stanza.there.contains(&"versionManagement") {
+            change["spec"] = json!({"versionManagement": {"pausedUntil": ASSISTED}});
+        }
+        Some(Action::upkeep(seen.identity.key.clone(), Write::MergePatch(change)))
     }
 
     /// The pool that must settle before a pool begins a node: voters of two kinds are never away together.
@@ -198,11 +314,17 @@ impl Snapshot {
 
     /// Why an object may change at an instant, or why not (GATE-9).
     pub fn explain(&self, seen: &SeenGated, at: Instant) -> Reason {
+        if let Some(projected) = seen.projected.as_deref() {
+            return projected.explain(seen.identity.key.object(), at);
+        }
         gate::explain::explain(&seen.identity.key, &self.gate(seen), at)
     }
 
     /// The state of an object at an instant and the one after it; with when it took effect, if a controller has recorded that.
     pub fn behavior(&self, seen: &SeenGated, at: Instant) -> Behavior {
+        if let Some(projected) = seen.projected.as_deref() {
+            return projected.behavior();
+        }
         let gate = self.gate(seen);
         let reason = |at| gate::explain::sentence(&gate, at);
         behavior::as_recorded(gate.set(), &reason, seen.behavior.as_ref(), gate.strategy(at), at)

@@ -13,9 +13,14 @@ use crate::{
         Hosted,
         hash::{self, Parts},
         pool::{SeenNodePool, Target},
-        skew,
+        skew::{self, Skew},
     },
-    release::{Progress, of::Of, version, wish::has_digest},
+    release::{
+        Progress,
+        of::Of,
+        version::{self, Version},
+        wish::has_digest,
+    },
 };
 
 /// The field of the release that somebody wants of nodes.
@@ -28,6 +33,19 @@ pub struct Wanted {
     pub target: Option<Target>,
     /// What stands in the way of it.
     pub unmet: Vec<Problem>,
+    /// How far it would be from the control plane, if that does not support it; this stands in the way too.
+    pub skew: Option<Skew>,
+}
+
+/// A node pool that a release of its control plane would leave too far behind, or that is ahead of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Apart<'a> {
+    /// Which.
+    pub key: &'a Key,
+    /// The version that all of its nodes have.
+    pub version: &'a str,
+    /// How far it is from the release.
+    pub skew: Skew,
 }
 
 impl Snapshot {
@@ -42,6 +60,19 @@ impl Snapshot {
         });
         all.filter(|(key, pool)| {
             key.namespace == cluster.namespace && *pool.cluster == *cluster.name
+        })
+    }
+
+    /// The node pools that a release of their control plane would not support: at most three minor versions behind it, and never ahead (HOST-1). One
+    /// that does not tell what its nodes have stands in nobody's way.
+    pub fn apart<'a>(
+        &'a self,
+        cluster: &'a Key,
+        wanted: &'a Version,
+    ) -> impl Iterator<Item = Apart<'a>> {
+        self.node_pools(cluster).filter_map(move |(key, pool)| {
+            let skew = skew::between(wanted, &version::read(&pool.version)?)?;
+            Some(Apart { key, version: &pool.version, skew })
         })
     }
 
@@ -75,7 +106,7 @@ impl Snapshot {
             let detail =
                 format!("there is no HostedCluster {} in this namespace", quoted(&own.cluster));
             problem("spec.clusterName", Code::NotAllowed, detail, "make it first");
-            return Wanted { target: None, unmet };
+            return Wanted { unmet, ..Wanted::default() };
         };
         let namespace = pool.identity.key.namespace.as_deref();
         let mut texts = Vec::new();
@@ -96,7 +127,7 @@ impl Snapshot {
             let hint = "make it, or take it out of spec.config";
             problem("spec.config", Code::NotAllowed, detail, hint);
         }
-        let mut release = own.release.clone();
+        let (mut release, mut apart) = (own.release.clone(), None);
         if release.version.is_empty() {
             let begun = plane.history.iter().map(|entry| &entry.release);
             let mut told = plane.known.iter().flatten().chain(begun).chain([&plane.accepted]);
@@ -113,8 +144,8 @@ impl Snapshot {
         } else if let Some(version) = version::read(&release.version) {
             let done = plane.history.iter().find(|entry| entry.progress == Progress::Completed);
             let has = done.map_or(&plane.accepted.version, |done| &done.release.version);
-            let skew = version::read(has).and_then(|has| skew::between(&has, &version));
-            if let Some(skew) = skew {
+            apart = version::read(has).and_then(|has| skew::between(&has, &version));
+            if let Some(skew) = apart {
                 let detail = format!("{version} is {skew} {has}, which the control plane has");
                 problem(IMAGE, Code::NotAllowed, detail, skew.remedy_of_nodes());
             }
@@ -127,7 +158,7 @@ impl Snapshot {
         let parts = Parts { release: &release.image, own: &own.own, global, configs: &texts };
         let config = hash::hash(&parts);
         let target = whole.then_some(Target { release, config });
-        Wanted { target, unmet }
+        Wanted { target, unmet, skew: apart }
     }
 
     /// The hosted cluster that a node pool belongs to.

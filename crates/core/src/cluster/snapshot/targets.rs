@@ -1,18 +1,26 @@
 //! What waits of all that gates may hold? An index that is kept with each object, because a gate asks about thousands of them and each changes
 //! alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use api::{reach::PendingChange, schema::Kind};
+use api::{
+    reach::{Mode, PendingChange, Way},
+    schema::Kind,
+};
+use schedule::Instant;
 
 use super::{Snapshot, part};
 use crate::{
     cluster::seen::{Part, Seen, SeenGated},
     document::key::Key,
+    policy::freeze::SeenFreeze,
     reach::{
         held::{Place, Target, held_by},
         rooms::{self, Room},
-        seen::SeenGate,
+        seen::{SeenGate, Touch},
         selector::Selects,
         target::{self, SeenTarget, Tells},
     },
@@ -26,6 +34,8 @@ pub(super) struct Waiting {
     /// What others are made for, by its identity.
     owners: BTreeMap<String, Key>,
     waits: BTreeMap<Key, PendingChange>,
+    /// What waits in silence, and was held by a gate or a freeze that went or changed since; with when it had been touched until then.
+    let_go: BTreeMap<Key, Option<Instant>>,
 }
 
 impl Snapshot {
@@ -37,6 +47,29 @@ impl Snapshot {
     /// Everything that waits, in the order of kinds, namespaces and names.
     pub fn all_waiting(&self) -> impl ExactSizeIterator<Item = (&Key, &PendingChange)> {
         self.waiting.waits.iter()
+    }
+
+    /// Whether something that tells of no refusal was held by a gate or a freeze that went or changed, and nobody has touched it since. Since
+    /// when it is free nobody knows then.
+    pub fn was_let_go(&self, key: &Key) -> bool {
+        let target = self.seen.get(key).and_then(target_of);
+        let remembered = self.waiting.let_go.get(key).zip(target);
+        remembered.is_some_and(|(nudged, target)| target.nudged == *nudged)
+    }
+
+    /// Remembers what waits in silence behind a gate or a freeze that went, or is another now.
+    pub(super) fn keep_let_go(&mut self, key: &Key, before: &Seen) {
+        if !differs(before, self.seen.get(key)) {
+            return;
+        }
+        let waiting = self.waiting.waits.keys().filter_map(|key| {
+            let (target, room) = (target_of(self.seen.get(key)?)?, rooms::of_kind(key.kind())?);
+            let asked = Target { room, name: &key.name, labels: &target.labels };
+            let held = target.is_silent() && held_it(before, &asked, &self.place(key, None));
+            held.then(|| (key.clone(), target.nudged))
+        });
+        let waiting: Vec<(Key, Option<Instant>)> = waiting.collect();
+        self.waiting.let_go.extend(waiting);
     }
 
     /// Every object of a kind that gates may hold, in a namespace or in all.
@@ -86,6 +119,14 @@ impl Snapshot {
         all.filter_map(|(_, seen)| super::gated(seen).map(|gated| &**gated))
     }
 
+    /// The rooms of somebody's own that gates name (RCH-14).
+    pub fn custom_rooms(&self) -> BTreeSet<&str> {
+        let gates = self.of_kind(&api::kinds::CLUSTER_CHANGE_GATE);
+        let gates = gates.filter_map(|(_, seen)| super::gated(seen)?.gate.as_deref());
+        let holds = gates.flat_map(|gate| &gate.chosen);
+        holds.flat_map(|hold| &hold.rooms).map(String::as_str).collect()
+    }
+
     /// The kinds that are looked at because some gate or freeze holds them, or because something waits that one held.
     pub fn kinds_held(&self) -> BTreeSet<&'static Kind> {
         let gates = api::schema::GATES.iter().flat_map(|kind| self.of_kind(kind));
@@ -95,8 +136,8 @@ impl Snapshot {
             .freezes()
             .flat_map(|freeze| rooms::ROOMS.iter().filter(|room| freeze.may_hold(room.name_of())));
         let waits = self.all_waiting().filter_map(|(key, _)| {
-            target_of(self.seen.get(key)?)?.refused?;
-            rooms::of_kind(key.kind())
+            let refused = target_of(self.seen.get(key)?)?.refused.is_some();
+            rooms::of_kind(key.kind()).filter(|_| refused || self.was_let_go(key))
         });
         named.chain(frozen).chain(waits).flat_map(Room::kinds).collect()
     }
@@ -121,7 +162,9 @@ impl Snapshot {
         for uid in owners {
             let Some(owner) = self.waiting.owners.get(&uid).cloned() else { continue };
             self.judge(&owner, &uid);
+            self.waiting.forget_let_go(&owner);
         }
+        self.waiting.forget_let_go(key);
     }
 
     fn judge(&mut self, owner: &Key, uid: &str) {
@@ -189,6 +232,13 @@ impl Waiting {
         }
     }
 
+    /// What waits no longer needs nobody.
+    fn forget_let_go(&mut self, key: &Key) {
+        if !self.waits.contains_key(key) {
+            self.let_go.remove(key);
+        }
+    }
+
     fn set(&mut self, key: &Key, waits: Option<PendingChange>) {
         match waits {
             Some(waits) => self.waits.insert(key.clone(), waits),
@@ -210,6 +260,37 @@ pub(super) fn target_of(seen: &Seen) -> Option<&SeenTarget> {
         | Part::Namespace(_)
         | Part::Text(_) => None,
     }
+}
+
+fn freeze_of(seen: &Seen) -> Option<&Arc<SeenFreeze>> {
+    match seen {
+        Seen::Part(part) => part.freeze(),
+        Seen::Policy(_) | Seen::Gated(_) => None,
+    }
+}
+
+/// Whether a gate or a freeze holds otherwise than before.
+fn differs(before: &Seen, after: Option<&Seen>) -> bool {
+    match freeze_of(before) {
+        Some(freeze) => after.and_then(freeze_of) != Some(freeze),
+        None => permits(Some(before)).is_some() && permits(Some(before)) != permits(after),
+    }
+}
+
+/// Whether a gate or a freeze selected something, and would have had it touched.
+fn held_it(holder: &Seen, target: &Target<'_>, place: &Place<'_>) -> bool {
+    if let Some(freeze) = freeze_of(holder) {
+        return freeze.holds_target(target, place) != Selects::No;
+    }
+    let Some((gated, gate)) =
+        super::gated(holder).and_then(|gated| Some((gated, gated.gate.as_deref()?)))
+    else {
+        return false;
+    };
+    let (selects, hold) = held_by(gate, gated.identity.key.namespace.as_deref(), target, place);
+    let queues = hold.is_none_or(|hold| hold.way == Way::Queue);
+    let enforces = matches!(gate.mode, Mode::Enforce | Mode::Unknown);
+    selects != Selects::No && queues && enforces && gate.touch == Touch::Touched
 }
 
 /// What of a gate decides whether what waits may begin: what it holds, and when it is open as the server reads it.

@@ -105,7 +105,8 @@ fn gate_of_the_masters_rests_on_the_cluster_version_and_its_policy() {
     assert_eq!(rests_on(&cluster, "master"), [own, version, "ChangeManagementPolicy/c", all]);
     assert_eq!(
         rests_on(&cluster, "worker"),
-        ["MachineConfigPool/worker", "ChangeManagementPolicy/b", all]
+        ["MachineConfigPool/worker", version, "ChangeManagementPolicy/b", all],
+        "a cluster may say when its pools may change (D4-1)"
     );
     // Whoever looks at those who name a policy looks at the masters too.
     let naming: Vec<_> = cluster.naming(&policy("c")).map(Key::to_string).collect();

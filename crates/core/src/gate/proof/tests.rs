@@ -54,6 +54,26 @@ fn a_gate_is_kept_as_its_worst_room_is() {
     );
 }
 
+/// RCH-14: a room of somebody's own that nobody installed holds nothing, and the gate says so.
+#[test]
+fn each_room_of_somebodys_own_has_a_policy() {
+    let document = json!({"spec": {"changeManagement": {"strategy": "Restrictive"}, "mode": "Enforce",
+        "holds": [{"what": "Custom", "rooms": ["databases", "queues"]}]}});
+    let gate = SeenGate::new(&document);
+    let check = |queues: Enforcement, says: &str| {
+        let tried = [
+            ("cluster-gate-custom-databases", Enforcement::NotTried),
+            ("cluster-gate-custom-queues", queues),
+        ];
+        let kept = kept(&gate, &kinds::CLUSTER_CHANGE_GATE, Some(&proofs(&tried))).unwrap();
+        assert_eq!(kept.enforcement, queues);
+        let said = kept.about(&kinds::CLUSTER_CHANGE_GATE);
+        assert!(said.starts_with(says), "{said}");
+    };
+    check(Enforcement::PolicyMissing, "Custom queues: the admission policy");
+    check(Enforcement::NotTried, "Custom databases, Custom queues: whether");
+}
+
 #[test]
 fn what_nobody_has_tried_stays_as_it_is_told() {
     let gate = gate("Enforce", &["Deployments", "KuredLock"]);

@@ -159,8 +159,10 @@ fn any_mix_of_parts_explains_itself() {
             Part::windows("spec.windows[2]", monthly).unwrap(),
         ],
     );
-    let holidays = Exclusion::new(Date::parse("2026-11-28").unwrap(), None, Some("audit")).unwrap();
-    let days = Part::excluded("spec.exclude", vec![holidays], Zone::utc()).unwrap();
+    let audit = Date::parse("2026-11-28").unwrap();
+    let audit = schedule::Exclusion::new(audit, None, Some("audit")).unwrap();
+    let holidays = Exclusion::days(audit, &Zone::utc());
+    let days = Part::excluded("spec.exclude", vec![holidays], &Zone::utc()).unwrap();
     let lowered = made_of(Part::all("spec", vec![nights, days]));
     let told = |at: &str| {
         let tree = strategy_node(&lowered, Instant::parse(at).unwrap());
@@ -195,4 +197,51 @@ fn lines_of(reason: &Reason, depth: usize, lines: &mut Vec<String>) {
     let verdict = if reason.verdict == Verdict::Permitted { "permitted" } else { "held" };
     lines.push(format!("{}{verdict}: {}", "  ".repeat(depth), reason.text(&Zone::utc())));
     reason.because.iter().for_each(|part| lines_of(part, depth + 1, lines));
+}
+
+/// The very exclusion that holds is named, with its reason and its end; of several the one that ends last.
+#[test]
+fn every_form_of_exclusion_says_when_it_ends() {
+    let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"];
+    let schedule = json!({
+        "timeZone": "Europe/Berlin",
+        "exclude": [
+            {"recurrence": {"frequency": "Weekly", "weekly": {"daysOfWeek": weekdays}},
+                "startTime": "08:00", "endTime": "18:00", "reason": "business hours"},
+            {"from": "2026-11-20T15:00:00Z", "until": "2026-11-21T06:00:00Z", "reason": "launch"},
+            {"recurrence": {"frequency": "Yearly", "yearly": {"by": "Date",
+                "date": {"month": "December", "datesOfMonth": [1]}}}, "duration": "744h", "reason": "peak trade"},
+        ],
+    });
+    let rule = "excluded every Monday, Tuesday, Wednesday, Thursday and Friday, from 08:00 to 18:00, Europe/Berlin";
+    let check = |at: &str, verdict: Verdict, text: &str, brief: &str| {
+        let found = leaves(&schedule, at);
+        assert_eq!(found.last().unwrap(), &(verdict, text.to_owned()), "{at}");
+        let policy = policy(&schedule);
+        assert_eq!(sentence(&policy.lowered, Instant::parse(at).unwrap()), brief, "{at}");
+    };
+    check(
+        "2026-11-18T09:00:00Z",
+        Verdict::Held,
+        &format!("{rule}, this time until 2026-11-18T17:00:00Z (Wed 18:00 +01:00): business hours"),
+        &format!("{rule}: business hours"),
+    );
+    check(
+        "2026-11-20T16:00:00Z",
+        Verdict::Held,
+        "the time from 2026-11-20T15:00:00Z (Fri 16:00 +01:00) until 2026-11-21T06:00:00Z (Sat 07:00 +01:00) is excluded: launch",
+        "the time from 2026-11-20T15:00:00Z until 2026-11-21T06:00:00Z is excluded: launch",
+    );
+    check(
+        "2026-12-09T09:00:00Z",
+        Verdict::Held,
+        "excluded on the 1st of December, from 00:00 for 744h, Europe/Berlin, this time until 2026-12-31T23:00:00Z (Fri 00:00 +01:00): peak trade",
+        "excluded on the 1st of December, from 00:00 for 744h, Europe/Berlin: peak trade",
+    );
+    check(
+        "2026-11-18T17:00:00Z",
+        Verdict::Permitted,
+        "not excluded; the next begins at 2026-11-19T07:00:00Z (Thu 08:00 +01:00) (3 exclusions)",
+        "no permit is given: whatever is not excluded is permitted",
+    );
 }

@@ -99,6 +99,17 @@ fn what_a_freeze_selects() {
         "...x.....",
     );
     check(frozen(None, json!({"holds": [{"what": "Deployments"}]})), ".....x..x");
+    // Where hosted clusters begin by marks, their rooms are what people freeze.
+    check(frozen(None, json!({"holds": [{"what": "HostedClusters"}]})), "....x.x..");
+    check(
+        frozen(Some("a"), json!({"holds": [{"what": "HostedClusters", "names": ["hosted"]}]})),
+        "....x....",
+    );
+    check(
+        frozen(Some("a"), json!({"holds": [{"what": "HostedClusters", "names": ["b"]}]})),
+        ".........",
+    );
+    check(frozen(None, json!({"holds": [{"what": "NodePools"}]})), ".........");
     // A part of what a gate holds is for the server to judge.
     check(frozen(None, json!({"holds": [{"what": "Deployments", "names": ["web"]}]})), ".........");
     check(frozen(None, json!({"namespaceSelector": named("a")})), "....xx...");
@@ -268,4 +279,50 @@ fn windows_of_a_gate_are_not_cut_by_freezes() {
     let gate = cluster.gate(cluster.resource(&Key::new(row, Some("a"), "gate")).unwrap());
     assert!(gate.set().next_change(at(NOW)).is_none() && !gate.set().contains(at(NOW)));
     assert!(gate.own_set().is_always());
+}
+
+/// OVR-1: several freezes may hold all that a gate holds, each a part of it; before and after, the part is told.
+#[test]
+fn freezes_that_each_hold_a_part_shut_a_gate_together() {
+    let mut cluster = Snapshot::default();
+    let spec = json!({"changeManagement": {"strategy": "Permissive"},
+        "holds": [{"what": "Deployments"}, {"what": "StatefulSets"}]});
+    cluster.add(&kinds::CHANGE_GATE, &object(&kinds::CHANGE_GATE, Some("a"), "gate", &spec));
+    let freezes = [
+        (None, "Deployments", None, "2026-11-16T14:00:00Z"),
+        (Some("a"), "StatefulSets", Some("2026-11-16T13:00:00Z"), "2026-11-16T15:00:00Z"),
+    ];
+    for (namespace, what, from, until) in freezes {
+        let mut spec = json!({"holds": [{"what": what}], "until": until});
+        if let Some(from) = from {
+            spec["from"] = json!(from);
+        }
+        let (row, freeze) = frozen(namespace, spec);
+        cluster.add(row, &freeze);
+    }
+    let key = Key::new(&kinds::CHANGE_GATE, Some("a"), "gate");
+    let gate = cluster.gate(cluster.resource(&key).unwrap());
+    let check = |hour: &str, verdict: Verdict, parts: &[&str]| {
+        let at = at(&format!("2026-11-16T{hour}:00:00Z"));
+        assert_eq!(gate.verdict(at), verdict, "{hour}");
+        let found: Vec<&str> = ["Deployments", "StatefulSets"]
+            .into_iter()
+            .filter(|room| gate.share_at(room, at).is_some())
+            .collect();
+        assert_eq!(found, parts, "{hour}");
+        assert_eq!(gate.freeze_at(at).is_some(), verdict == Verdict::Held, "{hour}");
+    };
+    check("12", Verdict::Permitted, &["Deployments"]);
+    check("13", Verdict::Held, &["Deployments", "StatefulSets"]);
+    check("14", Verdict::Permitted, &["StatefulSets"]);
+    check("15", Verdict::Permitted, &[]);
+    let one = at("2026-11-16T13:00:00Z");
+    assert_eq!(gate.next_edge_above(at(NOW)), Some(one));
+    assert_eq!(gate.reason(one), names::FROZEN);
+    let said = crate::gate::explain::sentence(&gate, one);
+    let parts: Vec<&str> = said.split("; ").collect();
+    assert_eq!(parts.len(), 2, "{said}");
+    assert!(parts.iter().any(|part| part.starts_with("frozen by ClusterChangeFreeze/stop ")));
+    assert!(parts.iter().any(|part| part.starts_with("frozen by ChangeFreeze/a/stop ")), "{said}");
+    assert_eq!(gate.own_set().next_change(at(NOW)), None, "the server reads freezes itself");
 }

@@ -113,6 +113,67 @@ fn each_demand_says_what_it_found_and_where() {
     }
 }
 
+/// GRD-3: exclusions to the hour and recurring ones are as long as their longest run, whatever it is made of.
+#[test]
+fn every_form_of_exclusion_is_measured() {
+    let check = |longest: &str, zone: &str, exclude: Value, expected: &str| {
+        let mut spec = scheduled(&json!({"duration": "6h"}), &exclude);
+        spec["maintenanceSchedule"]["timeZone"] = json!(zone);
+        let found = said(&json!({"longestExclusion": longest}), &spec).join("; ");
+        let found = found.split_once(" finds ").map_or("", |(_, found)| found);
+        assert_eq!(found, expected, "{exclude}");
+    };
+    let days = |days: &[&str]| json!({"frequency": "Weekly", "weekly": {"daysOfWeek": days}});
+    let every_day = json!({"frequency": "Daily", "daily": {}});
+    let december = json!({"recurrence": {"frequency": "Yearly", "yearly": {"by": "Date",
+        "date": {"month": "December", "datesOfMonth": [1]}}}, "duration": "744h"});
+    let instants = |from: &str, until: &str| json!([{"from": from, "until": until}]);
+    let utc = "UTC";
+    check("24h", utc, instants("2026-12-18T12:00:00Z", "2026-12-19T12:00:00Z"), "");
+    check(
+        "24h",
+        utc,
+        instants("2026-12-18T12:00:00Z", "2026-12-19T12:00:01Z"),
+        "an exclusion of 24h1s from 2026-12-18T12:00:00Z",
+    );
+    check("24h", utc, instants("2026-11-01T00:00:00Z", "2026-11-17T00:00:00Z"), "");
+    check("744h", "Europe/Berlin", json!([december]), "");
+    check(
+        "743h",
+        "Europe/Berlin",
+        json!([december]),
+        "an exclusion of 744h from 2026-11-30T23:00:00Z",
+    );
+    let weekdays = days(&["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"]);
+    let hours = json!({"recurrence": weekdays, "startTime": "08:00", "endTime": "18:00"});
+    check("10h", "Europe/Berlin", json!([hours]), "");
+    check("9h", utc, json!([hours]), "an exclusion of 10h from 2026-11-18T08:00:00Z");
+    // Runs of one rule that touch are one, and so are those of two.
+    check(
+        "119h",
+        utc,
+        json!([{"recurrence": weekdays}]),
+        "an exclusion of 120h from 2026-11-16T00:00:00Z",
+    );
+    // A day is a day where clocks go back.
+    check("48h", "Europe/Berlin", json!([{"recurrence": days(&["Saturday", "Sunday"])}]), "");
+    let touching = json!([{"recurrence": days(&["Saturday"])}, {"fromDate": "2026-12-06"}]);
+    check("24h", utc, touching, "an exclusion of 48h from 2026-12-05T00:00:00Z");
+    let halves = json!([
+        {"recurrence": every_day, "duration": "12h"},
+        {"recurrence": every_day, "startTime": "12:00"}]);
+    check("8783h", utc, halves, "an exclusion without end from 2026-11-18T00:00:00Z");
+    check(
+        "8783h",
+        utc,
+        json!([{"recurrence": every_day}]),
+        "an exclusion without end from 2026-11-18T00:00:00Z",
+    );
+    // An instant of another clock touches a day of the zone.
+    let evening = json!([{"fromDate": "2026-12-05"}, {"from": "2026-12-05T23:00:00Z", "until": "2026-12-06T05:00:00Z"}]);
+    check("24h", "Europe/Berlin", evening, "an exclusion of 30h from 2026-12-04T23:00:00Z");
+}
+
 /// Two exclusions that touch are one to whoever waits.
 #[test]
 fn exclusions_that_touch_are_one() {

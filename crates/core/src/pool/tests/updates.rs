@@ -334,10 +334,18 @@ fn record_that_cannot_be_read_proves_nothing_and_is_named() {
 fn record_is_read_as_it_was_written() {
     let sources = [("50-user".to_owned(), "d1".to_owned())];
     let generated = [("00-release".to_owned(), "d2".to_owned())];
-    let stage = Stage::UnderWay { sources: sources.into(), generated: generated.into() };
-    let record = Record { release: "4.21.3".into(), stage };
+    let under_way = |riding: &[(&str, &str)]| {
+        let riding = riding.iter().map(|(name, digest)| ((*name).into(), (*digest).into()));
+        let (sources, generated) = (sources.clone().into(), generated.clone().into());
+        let stage = Stage::UnderWay { sources, generated, riding: riding.collect() };
+        Record { release: "4.21.3".into(), stage }
+    };
+    let record = under_way(&[]);
     let text = r#"{"release":"4.21.3","sources":{"50-user":"d1"},"generated":{"00-release":"d2"}}"#;
     assert_eq!(record.text(), text);
+    let ridden = under_way(&[("50-user", ""), ("60-late", "d3")]);
+    let noted = r#"{"release":"4.21.3","sources":{"50-user":"d1"},"generated":{"00-release":"d2"},"riding":{"50-user":"","60-late":"d3"}}"#;
+    assert_eq!(ridden.text(), noted);
     let done = Record { release: "4.21.3".into(), stage: Stage::Converged };
     assert_eq!(done.text(), r#"{"release":"4.21.3","converged":true}"#);
     let check = |text: &str, expected: Option<&Record>| {
@@ -346,6 +354,7 @@ fn record_is_read_as_it_was_written() {
         assert_eq!((seen.record.as_ref(), seen.problem), (expected, None), "{text}");
     };
     check(&record.text(), Some(&record));
+    check(&ridden.text(), Some(&ridden));
     check(&done.text(), Some(&done));
     check("", None);
     // As nobody writes it, and as it would be meant.

@@ -376,6 +376,8 @@ pub(super) fn machine(place: usize, config: &str) -> SeenNode {
         permit_until: None,
         permit_change: None,
         permit_basis: None,
+        permit_at: None,
+        permit_from: None,
         begun_release: None,
         topology: None,
     }

@@ -8,8 +8,8 @@
 use api::{machine::names::IMPOSSIBLE_CONFIG, schema::Scope};
 
 use super::{
-    Action, Parameter, Policy, called_in_chart, exempt, head, here, looked_at, names_of,
-    not_by_hand, probes, rules, with_allows, with_selects,
+    Action, Parameter, Policy, called_in_chart, exempt, head, held, here, is_custom, is_of,
+    looked_at, names_of, not_by_hand, probes, rules, told, with_allows, with_selects,
 };
 use crate::reach::{
     fresh,
@@ -26,9 +26,8 @@ pub(super) fn policy(room: &Room, parameter: Parameter) -> Policy {
     // OVR-1: whatever a gate would let pass, a freeze does not.
     let holds = with_selects(&room.holds.replace("{way}", &way));
     let holds = with_allows(&holds, |_| "false".to_owned());
-    let mut variables = vec![
-        ("name", room.name.to_owned()),
-        ("labelled", room.labels.to_owned()),
+    let mut variables = told(room);
+    variables.extend([
         // Everything is one hold that chooses nothing.
         (
             "holds",
@@ -38,32 +37,31 @@ pub(super) fn policy(room: &Room, parameter: Parameter) -> Policy {
             ),
         ),
         ("exempt", exempt()),
-    ];
-    let mut held = "variables.holds.size() > 0 && !variables.exempt".to_owned();
-    if parameter == Parameter::ClusterChangeFreeze {
+    ]);
+    let everywhere = parameter != Parameter::ClusterChangeFreeze;
+    if !everywhere {
         variables.push(("here", here(room.scope(), room.system)));
-        held.push_str(" && variables.here");
     }
-    variables.push(("held", held));
+    variables.push(("held", held(room, everywhere)));
+    let begins = (!is_custom(room)).then(|| ("begins", room.begins.to_owned()));
+    let conditions = [
+        ("not-by-hand", not_by_hand()),
+        ("place", probes::place()),
+        (
+            "room",
+            format!("!has(params.spec.holds) || params.spec.holds.exists(hold, {})", is_of(room)),
+        ),
+    ];
+    let adds = room.adds.replace("{queues}", "false");
     Policy {
         suffix: parameter.policy(room),
         parameter,
         action: Action::Deny,
         rendered: room.rendered,
         rules: looked_at(room),
-        conditions: vec![
-            ("begins", room.begins.to_owned()),
-            ("not-by-hand", not_by_hand()),
-            ("place", probes::place()),
-            (
-                "room",
-                format!(
-                    "!has(params.spec.holds) || params.spec.holds.exists(hold, hold.what == '{name}')"
-                ),
-            ),
-        ],
+        conditions: begins.into_iter().chain(conditions).collect(),
         variables: with_time(variables),
-        validations: validations(parameter, &room.adds.replace("{queues}", "false")),
+        validations: validations(parameter, &adds, is_custom(room)),
         audit: None,
     }
 }
@@ -85,16 +83,28 @@ fn with_time(mut variables: Vec<(&'static str, String)>) -> Vec<(&'static str, S
     variables
 }
 
-fn validations(parameter: Parameter, adds: &str) -> Vec<(String, String, &'static str)> {
+/// What must be so. Where somebody else wrote what begins something, that is asked last.
+fn validations(
+    parameter: Parameter,
+    adds: &str,
+    is_custom: bool,
+) -> Vec<(String, String, &'static str)> {
     let called = parameter.called();
+    let or_spared = |others: &str| {
+        if is_custom {
+            format!("{others} || !variables.held")
+        } else {
+            format!("!variables.held || {others}")
+        }
+    };
     vec![
         (
-            "!variables.held || variables.lasting || variables.fresh.size() > 0".to_owned(),
+            or_spared("variables.lasting || variables.fresh.size() > 0"),
             format!("'held by ' + {called} + ': {}'", fresh::NO_STAMP),
             fresh::NO_STAMP,
         ),
         (
-            "!variables.held || !variables.frozen".to_owned(),
+            or_spared("!variables.frozen"),
             format!(
                 "'held by ' + {called} + ' until ' + (has(params.spec.until) ? string(params.spec.until) : 'further notice') + \
                  (has(params.spec.by) ? ', by ' + params.spec.by : ', unsigned') + ': ' + params.spec.reason + (has(params.spec.until) ? ({adds}) : '')"
@@ -218,7 +228,7 @@ fn nodes() -> Policy {
             ("cluster", "!has(params.spec.namespaceSelector)".to_owned()),
         ],
         variables: with_time(variables),
-        validations: validations(parameter, "''"),
+        validations: validations(parameter, "''", false),
         audit: None,
     }
 }
@@ -274,7 +284,7 @@ fn updates() -> Policy {
             ("cluster", "!has(params.spec.namespaceSelector)".to_owned()),
         ],
         variables: with_time(variables),
-        validations: validations(parameter, "''"),
+        validations: validations(parameter, "''", false),
         audit: None,
     }
 }
@@ -295,8 +305,10 @@ pub fn template_of_hosted() -> String {
 
 fn hosted(parameter: Parameter) -> Policy {
     const MARKS: &str = "['changemanagement.openshift.io/accepted-release', 'changemanagement.openshift.io/accepted-config']";
-    // What carries a stanza in a namespace has no room of its own: a freeze of everything is meant.
-    let mut held = "!has(params.spec.holds) && !variables.exempt".to_owned();
+    let mut held = "(!has(params.spec.holds) || params.spec.holds.exists(hold, \
+                    hold.what == (request.resource.resource == 'nodepools' ? 'NodePools' : 'HostedClusters') && \
+                    (!has(hold.names) || object.metadata.name in hold.names))) && !variables.exempt"
+        .to_owned();
     let mut variables = vec![("exempt", exempt())];
     match parameter {
         Parameter::ClusterChangeFreeze | Parameter::ClusterChangeGate => {
@@ -338,7 +350,7 @@ fn hosted(parameter: Parameter) -> Policy {
             ),
         ],
         variables: with_time(variables),
-        validations: validations(parameter, "''"),
+        validations: validations(parameter, "''", false),
         audit: None,
         rendered: None,
     }

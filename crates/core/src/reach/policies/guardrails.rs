@@ -35,7 +35,11 @@ fn subjects() -> Vec<Subject> {
 
 fn policies() -> Subject {
     let exclude = "object.spec.maintenanceSchedule.exclude";
-    let length = "(has(entry.untilDate) ? timestamp(entry.untilDate + 'T00:00:00Z') - timestamp(entry.fromDate + 'T00:00:00Z') : duration('24h'))";
+    // Of what recurs one run is judged; whether runs touch, and become one, takes the whole of the schedule.
+    let length = "(has(entry.fromDate) ? (has(entry.untilDate) ? timestamp(entry.untilDate + 'T00:00:00Z') - timestamp(entry.fromDate + 'T00:00:00Z') : duration('24h')) : \
+                  has(entry.from) ? timestamp(entry.until) - timestamp(entry.from) : \
+                  has(entry.duration) ? duration(entry.duration) : duration('0s'))";
+    let called = "(has(entry.fromDate) ? 'from ' + entry.fromDate : has(entry.from) ? 'from ' + string(entry.from) : 'what recurs for ' + entry.duration)";
     Subject {
         slug: "policies",
         looked_at: &[(OURS, &["changemanagementpolicies", "hostedchangemanagementpolicies"])],
@@ -44,7 +48,7 @@ fn policies() -> Subject {
             "long",
             format!(
                 "has(params.spec.longestExclusion) && object.spec.strategy == 'MaintenanceSchedule' && has(object.spec.maintenanceSchedule) && has({exclude}) ? \
-                 {exclude}.filter(entry, {length} > duration(params.spec.longestExclusion)).map(entry, entry.fromDate) : []"
+                 {exclude}.filter(entry, {length} > duration(params.spec.longestExclusion)).map(entry, {called}) : []"
             ),
         )],
         demands: vec![
@@ -59,7 +63,7 @@ fn policies() -> Subject {
             (
                 "variables.long.size() == 0".into(),
                 format!(
-                    "'spec.maintenanceSchedule.exclude: ' + {CALLED} + ' allows ' + params.spec.longestExclusion + ' at most, and these are longer: from ' + variables.long.join(', from ')"
+                    "'spec.maintenanceSchedule.exclude: ' + {CALLED} + ' allows ' + params.spec.longestExclusion + ' at most, and these are longer: ' + variables.long.join(', ')"
                 ),
                 "spec.maintenanceSchedule.exclude: an exclusion is longer than a ChangeGuardrail allows",
             ),

@@ -40,7 +40,9 @@ pub(super) fn kept() -> String {
         "    - apiGroups: [\"\"]\n      apiVersions: [\"*\"]\n      operations: [CREATE, UPDATE]\n      resources: [secrets]\n    \
          - apiGroups: [apps]\n      apiVersions: [\"*\"]\n      operations: [CREATE, UPDATE]\n      resources: [replicasets, statefulsets, daemonsets]\n    \
          - apiGroups: [argoproj.io]\n      apiVersions: [\"*\"]\n      operations: [CREATE, UPDATE]\n      resources: [applications]\n    \
-         - apiGroups: [cluster.x-k8s.io]\n      apiVersions: [\"*\"]\n      operations: [CREATE, UPDATE]\n      resources: [machinesets]\n",
+         - apiGroups: [cluster.x-k8s.io]\n      apiVersions: [\"*\"]\n      operations: [CREATE, UPDATE]\n      resources: [machinesets]\n    \
+         - apiGroups: [operators.coreos.com]\n      apiVersions: [\"*\"]\n      operations: [CREATE, UPDATE]\n      resources: [installplans]\n    \
+         - apiGroups: [batch]\n      apiVersions: [\"*\"]\n      operations: [CREATE, UPDATE]\n      resources: [jobs]\n",
         &format!(
             "  - name: place\n    expression: >-\n      has(request.namespace) && request.namespace == '{PLACE}'\n  \
              - name: operator\n    expression: >-\n      request.userInfo.username == {operator}\n"

@@ -56,14 +56,108 @@ fn each_room_has_policies_for_each_kind_of_gate_and_of_freeze() {
             "cluster-gate-machinedeployments-warn",
             "freeze-machinedeployments",
             "cluster-freeze-machinedeployments",
+            "gate-install-plans",
+            "gate-install-plans-warn",
+            "cluster-gate-install-plans",
+            "cluster-gate-install-plans-warn",
+            "freeze-install-plans",
+            "cluster-freeze-install-plans",
+            "gate-upgrade-plans",
+            "gate-upgrade-plans-warn",
+            "cluster-gate-upgrade-plans",
+            "cluster-gate-upgrade-plans-warn",
+            "freeze-upgrade-plans",
+            "cluster-freeze-upgrade-plans",
+            "gate-flux-revisions",
+            "gate-flux-revisions-warn",
+            "cluster-gate-flux-revisions",
+            "cluster-gate-flux-revisions-warn",
+            "freeze-flux-revisions",
+            "cluster-freeze-flux-revisions",
+            "cluster-gate-karpenter-disruption",
+            "cluster-gate-karpenter-disruption-warn",
+            "cluster-freeze-karpenter-disruption",
+            "gate-kubeadm-control-planes",
+            "gate-kubeadm-control-planes-warn",
+            "cluster-gate-kubeadm-control-planes",
+            "cluster-gate-kubeadm-control-planes-warn",
+            "freeze-kubeadm-control-planes",
+            "cluster-freeze-kubeadm-control-planes",
+            "gate-cluster-topologies",
+            "gate-cluster-topologies-warn",
+            "cluster-gate-cluster-topologies",
+            "cluster-gate-cluster-topologies-warn",
+            "freeze-cluster-topologies",
+            "cluster-freeze-cluster-topologies",
         ]
     );
+}
+
+/// HOST-1: where whoever runs hosted clusters follows marks, nothing stands in the way of a wish.
+#[test]
+fn rooms_for_a_stock_hypershift_stand_alone() {
+    let alone = of_stock_hosted();
+    let suffixes: Vec<&str> = alone.iter().map(|policy| policy.suffix.as_str()).collect();
+    assert_eq!(
+        suffixes,
+        [
+            "gate-hosted-clusters",
+            "gate-hosted-clusters-warn",
+            "cluster-gate-hosted-clusters",
+            "cluster-gate-hosted-clusters-warn",
+            "freeze-hosted-clusters",
+            "cluster-freeze-hosted-clusters",
+            "gate-node-pools",
+            "gate-node-pools-warn",
+            "cluster-gate-node-pools",
+            "cluster-gate-node-pools-warn",
+            "freeze-node-pools",
+            "cluster-freeze-node-pools",
+        ]
+    );
+    assert!(!template().contains("hypershift.openshift.io]"));
+    assert!(
+        template_of_stock_hosted()
+            .contains("{{- if and .Values.changeGates.enabled (not .Values.manageHosted) }}")
+    );
+}
+
+/// CV-2: what holds updates of the control plane holds its nodes, and what holds other pools never does.
+#[test]
+fn nodes_of_the_control_plane_have_policies_for_gates_and_freezes_of_the_cluster() {
+    let masters = of_room(MASTERS);
+    let suffixes: Vec<&str> = masters.iter().map(|policy| policy.suffix.as_str()).collect();
+    assert_eq!(
+        suffixes,
+        [
+            "cluster-gate-control-plane-nodes",
+            "cluster-gate-control-plane-nodes-warn",
+            "cluster-freeze-control-plane-nodes",
+        ]
+    );
+    let holds = |policy: &Policy| {
+        let found = policy.variables.iter().find(|(name, _)| *name == "holds");
+        found.map(|(_, expression)| expression.clone()).unwrap_or_default()
+    };
+    for policy in &masters {
+        let holds = holds(policy);
+        assert!(holds.contains("hold.what == 'ClusterVersion'"), "{holds}");
+        assert!(holds.contains("'master' in ["), "{holds}");
+    }
+    let pools = policies().into_iter().filter(|policy| policy.suffix.contains("config-pools"));
+    for policy in pools {
+        assert!(holds(&policy).contains("variables.name != 'master' && !("), "{}", policy.suffix);
+    }
+    // The nodes that carry the note of what has begun are those that the operator notes it on: nothing holds where it does not.
+    assert!(template_of_masters().contains(
+        "{{- if and .Values.changeGates.enabled (and .Values.manageUpdates (not .Values.managePools)) }}"
+    ));
 }
 
 /// GATE-7: one text judges the time in all of them.
 #[test]
 fn every_policy_judges_by_the_one_fresh_rule() {
-    for policy in policies() {
+    for policy in policies().into_iter().chain(of_room(MASTERS)).chain(of_stock_hosted()) {
         for (name, expression) in fresh::VARIABLES {
             assert!(policy.variables.contains(&(name, expression.to_owned())), "{}", policy.suffix);
         }
@@ -80,7 +174,7 @@ fn every_policy_judges_by_the_one_fresh_rule() {
 fn definitions_of_all_parameters_are_guarded() {
     for parameter in PARAMETERS {
         let name = format!("'{}.changemanagement.openshift.io'", names::plural(parameter.kind()));
-        assert!(guard().contains(&name), "{name}");
+        assert!(kept::guard().contains(&name), "{name}");
     }
 }
 
@@ -99,7 +193,7 @@ fn a_mark_is_to_a_freeze_what_it_is_to_permits() {
 /// Everything is written out, and nothing else is for Helm to read.
 #[test]
 fn template_has_no_place_left_open() {
-    let text = template() + &freezes::template_of_nodes();
+    let text = template() + &freezes::template_of_nodes() + &template_of_masters();
     for mark in ["{way}", "{selects", "{allows", "{queues", "  \\"] {
         assert!(!text.contains(mark), "{mark}");
     }
@@ -124,7 +218,7 @@ fn a_selection_is_what_policies_compute() {
             let of_it = |policy: &Policy| {
                 policy.parameter == parameter && policy.suffix.contains(room.slug)
             };
-            let policies = policies();
+            let policies: Vec<Policy> = policies().into_iter().chain(of_stock_hosted()).collect();
             let mut same = policies.iter().filter(|policy| of_it(policy));
             assert!(same.any(|policy| policy.variables.starts_with(&asked)), "{}", room.slug);
         }

@@ -7,7 +7,8 @@
 //!
 //! Channel, upstream, capabilities, `mode: Preflight` and clearing begin nothing. Nor does asking for what has been accepted already.
 //!
-//! The nodes of the control plane follow the update that has begun (CV-2), and nobody of ours notes that yet, so they are not held.
+//! The nodes of the control plane follow (CV-2): where the operator notes on them that an update has begun, what holds this room holds them too
+//! ([`masters`](super::masters)).
 
 use api::{kinds, reach::What};
 
@@ -121,7 +122,10 @@ pub(super) const ROOM: Room = Room {
         "`channel`, `upstream`, `capabilities`, `overrides`, `mode: Preflight`, and clearing `spec.desiredUpdate`.",
         "An update that has begun: it ends, with the nodes of the control plane, whatever the window does.",
         "Asking for the release that `status.desired` names already, and whatever somebody asks for who first writes that into the status.",
-        "Nodes of the control plane: an update that has begun takes them along, and nobody could tell it from another change of theirs.",
+        "Nodes of the control plane, where the operator does not start queued updates: an update that has begun takes them along, and nobody could tell it \
+         from another change of theirs. With `manageUpdates` and without `managePools` they are held too, by the policies in \
+         `deploy/manifests/control-plane-nodes`, and pass while they carry `changemanagement.openshift.io/begun-release`; what people wrote for them \
+         meanwhile rides along, and the gate lists it.",
         "Nodes of pools: hold `MachineConfigPools`. An update of the control plane brings them a new configuration, which waits for their gate.",
         "A cluster on which Tidegate rolls out the masters itself and starts updates by marks (`managePools` with `manageUpdates`): there `spec.desiredUpdate` is a \
          wish, and the stanza of ClusterVersion and freezes hold its mark.",

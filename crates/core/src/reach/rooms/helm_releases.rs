@@ -21,7 +21,7 @@ pub(super) const ROOM: Room = Room {
         resources: &["secrets", "configmaps"],
         operations: &["CREATE"],
     }],
-    marked: Some(("owner", "helm")),
+    marked: Some(("owner", Some("helm"))),
     rendered: None,
     begins: "has(object.metadata.labels) && 'status' in object.metadata.labels && object.metadata.labels['status'].startsWith('pending-') && \
              (request.resource.resource == 'secrets' ? has(object.type) && object.type == 'helm.sh/release.v1' : \

@@ -10,7 +10,7 @@ use api::{kinds, reach::What};
 
 use super::{
     Nudge, Room, SystemNamespaces, Write,
-    ordered::{begun, note, note_before, orders, pool},
+    ordered::{begun, note, note_before, orders, pool, pools},
 };
 
 pub(super) const ROOM: Room = Room {
@@ -38,7 +38,8 @@ pub(super) const ROOM: Room = Room {
         "Certificates, which the daemon of a node writes by itself, and everything else that kubelets and controllers write to nodes.",
         "A node that was told to change: it drains, changes and reboots, whatever the window does.",
         "A node that joins: it comes with the configuration that its ignition had.",
-        "The masters, which follow `ClusterVersion`; that room does not hold them yet. A node that carries `changemanagement.openshift.io/begun-release` passes.",
+        "The masters, which follow `ClusterVersion`: hold that.",
+        "A node that carries `changemanagement.openshift.io/begun-release`: it finishes an update of the control plane that has begun.",
         "The arbiter of a cluster that has one is a pool like others here, and an update of the control plane ends when it has its configuration too.",
         "An image that is only taken away (`desiredImage`), when a pool goes back from images to packages: the write leaves no stamp to judge by.",
         "A pool that somebody means by another name: what counts is the pool in the name of the rendered configuration, as in `rendered-worker-0123`.",

@@ -74,15 +74,24 @@ macro_rules! orders {
     };
 }
 
-/// The pool of what a node is told, by the name of the rendered configuration (RCH-12); of one that is told nothing any more, what it was told
-/// before. Nothing where the name tells none.
-macro_rules! pool {
+/// The pools of what a node is told and of what it was told before, by the names of rendered configurations (RCH-12), as a list of none, one or two:
+/// a name that tells no pool leaves the other.
+macro_rules! pools {
     () => {
         concat!(
-            "([", note!("object", "machineconfiguration.openshift.io/desiredConfig"), ", ",
+            "[",
+            note!("object", "machineconfiguration.openshift.io/desiredConfig"),
+            ", ",
             note_before!("machineconfiguration.openshift.io/desiredConfig"),
-            "].filter(told, told != '').map(told, told.matches('^rendered-.+-[^-]+$') ? told.substring(9, told.lastIndexOf('-')) : '') + [''])[0]"
+            "].filter(told, told.matches('^rendered-.+-[^-]+$')).map(told, told.substring(9, told.lastIndexOf('-')))"
         )
+    };
+}
+
+/// The pool of what a node is told; where that tells none, of what it was told before. Nothing where neither does.
+macro_rules! pool {
+    () => {
+        concat!("(", pools!(), " + [''])[0]")
     };
 }
 
@@ -98,4 +107,4 @@ macro_rules! begun {
     };
 }
 
-pub(super) use {begun, note, note_before, orders, pool};
+pub(super) use {begun, note, note_before, orders, pool, pools};

@@ -9,7 +9,7 @@ use super::*;
 /// RCH-11: the definition knows the rooms and their ways, and the table knows those of the definition.
 #[test]
 fn table_and_definition_know_the_same_rooms() {
-    let rooms: Vec<What> = ROOMS.iter().map(|room| room.what).collect();
+    let rooms: Vec<What> = known().map(|room| room.what).collect();
     let offers: Vec<What> = OFFERS.iter().map(|offer| offer.what).collect();
     assert_eq!(rooms, offers);
     for kind in [kinds::CHANGE_GATE, kinds::CLUSTER_CHANGE_GATE] {
@@ -97,6 +97,46 @@ fn a_template_that_no_set_has_waits() {
     let mut paused = deployment("app:2");
     paused["spec"]["paused"] = json!(true);
     check(&paused, &[set("1", "app:1", "u")], None);
+}
+
+/// RCH-6: what its own window holds, and what failed, does not wait for a gate.
+#[test]
+fn a_plan_that_its_nodes_do_not_have_waits() {
+    #[track_caller]
+    fn check(validated: &str, resolved: &str, complete: (&str, &str), change: Option<&str>) {
+        let condition = |kind: &str, status: &str, reason: &str| json!({"type": kind, "status": status, "reason": reason});
+        let target = json!({
+            "metadata": {"name": "k3s", "namespace": "system-upgrade"},
+            "status": {"latestVersion": "v1.36.1-k3s1", "conditions": [
+                condition("Validated", validated, "PlanIsValid"),
+                condition("LatestResolved", resolved, "Version"),
+                condition("Complete", complete.0, complete.1),
+            ]},
+        });
+        let room = room(What::UpgradePlans).unwrap();
+        let found = room.pending(&Documents { target: &target, made: &[] });
+        let expected = change.map(|change| PendingChange {
+            kind: "Plan".into(),
+            namespace: Some("system-upgrade".into()),
+            name: "k3s".into(),
+            since: None,
+            change: Some(change.into()),
+        });
+        assert_eq!(found, expected, "{target}");
+    }
+
+    let waits = Some("nodes to v1.36.1-k3s1");
+    check("True", "True", ("False", "Resolved"), waits);
+    check("True", "True", ("False", "SyncJob"), waits);
+    check("True", "True", ("Unknown", ""), waits);
+    check("True", "True", ("True", "Complete"), None);
+    check("False", "True", ("False", "Resolved"), None);
+    check("True", "False", ("False", "Resolved"), None);
+    check("True", "True", ("False", "Waiting"), None);
+    check("True", "True", ("False", "JobFailed"), None);
+    let new = json!({"metadata": {"name": "k3s", "namespace": "system-upgrade"}});
+    let room = room(What::UpgradePlans).unwrap();
+    assert_eq!(room.pending(&Documents { target: &new, made: &[] }), None);
 }
 
 #[test]

@@ -334,6 +334,7 @@ fn reason_fits(set: &TimeSet, at: Instant, expression: &Expression) {
         }
         Cause::Window { start, end, .. } => start <= at && end.is_none_or(|end| at < end),
         Cause::NoWindow { next } => next.is_none_or(|next| next > at),
+        Cause::Closing { end } => end.is_none_or(|end| end > at),
         // Zones are at most a day away from UTC.
         Cause::Exclusion { from, until, .. } => {
             let day = at.unix().div_euclid(DAY);

@@ -76,6 +76,57 @@ fn a_rollout_grows_the_new_set_and_shrinks_the_old_within_its_limits() {
     );
 }
 
+/// What is not available may be what goes, or may not: nothing goes before it can be spared, and one goes when nothing else can happen.
+#[test]
+fn machines_that_are_not_available_slow_a_rollout_down_and_do_not_stop_it() {
+    let check = |missing: i64, sets: &[Value], expected: &[&str]| {
+        let deployment = deployed(3, &json!(1), &json!(missing), "b");
+        let deeds = super::deployment(Seen { deployment: &deployment, sets, machines: &[] });
+        assert_eq!(told(&deeds), expected, "{sets:?}");
+    };
+    // The new one is there and may be the only one to spare: the deadlock is broken.
+    let stuck = [had(1, "a", (3, 3, 2), 3), had(2, "b", (1, 1, 1), 3)];
+    check(0, &stuck, &["md-1 gets 2 of 3"]);
+    // Not while something moves, and not while the new one is not there.
+    check(0, &[had(1, "a", (3, 4, 2), 3), had(2, "b", (1, 1, 1), 3)], &[]);
+    check(0, &[had(1, "a", (3, 3, 2), 3), had(2, "b", (1, 1, 0), 3)], &[]);
+    // What is not available goes first, of whichever set; a set without any that is available can lose them all.
+    check(
+        1,
+        &[had(1, "a", (1, 1, 1), 3), had(2, "c", (2, 2, 0), 3), had(3, "b", (1, 1, 1), 3)],
+        &["md-2 gets 0 of 3"],
+    );
+    check(0, &[had(1, "a", (3, 3, 3), 3), had(2, "b", (1, 1, 1), 3)], &["md-1 gets 2 of 3"]);
+}
+
+/// As long as the newest set is refused the counts by sets tell nothing new, and the count by machines does.
+#[test]
+fn what_waits_for_its_first_step_is_told_by_the_count_of_machines() {
+    let mut deployment = deployed(3, &json!(1), &json!(0), "a");
+    let told = |deployment: &Value, sets: &[Value]| match super::status(Seen {
+        deployment,
+        sets,
+        machines: &[],
+    }) {
+        Some(Deed::Status(change)) => change["status"].clone(),
+        other => panic!("{other:?}"),
+    };
+    let first = [had(1, "a", (3, 3, 3), 3)];
+    deployment["status"] = told(&deployment, &first);
+    assert!(is_complete(&deployment));
+    assert_eq!(super::status(Seen { deployment: &deployment, sets: &first, machines: &[] }), None);
+    deployment["spec"]["template"]["spec"]["version"] = json!("b");
+    deployment["metadata"]["generation"] = json!(2);
+    let status = told(&deployment, &first);
+    assert_eq!((&status["updatedReplicas"], &status["observedGeneration"]), (&json!(3), &json!(1)));
+    assert_eq!(status["v1beta2"]["upToDateReplicas"], 0);
+    deployment["status"] = status;
+    assert!(!is_complete(&deployment));
+    let second = [had(1, "a", (3, 3, 3), 3), had(2, "b", (1, 1, 0), 3)];
+    let status = told(&deployment, &second);
+    assert_eq!((&status["updatedReplicas"], &status["observedGeneration"]), (&json!(1), &json!(2)));
+}
+
 /// HOST-4: a person's deletion is the consent.
 #[test]
 fn with_on_delete_only_holes_are_filled() {
@@ -86,7 +137,15 @@ fn with_on_delete_only_holes_are_filled() {
         set
     };
     let plan = |sets: &[Value]| {
-        told(&super::deployment(Seen { deployment: &deployment, sets, machines: &[] }))
+        let machines: Vec<Value> = sets
+            .iter()
+            .flat_map(|set| {
+                let machine = json!({"metadata": {"labels": {SET: set["metadata"]["name"]}}});
+                let has = usize::try_from(count(set, "/status/replicas")).unwrap();
+                std::iter::repeat_n(machine, has)
+            })
+            .collect();
+        told(&super::deployment(Seen { deployment: &deployment, sets, machines: &machines }))
     };
     assert_eq!(plan(&[noted(had(1, "a", (3, 3, 3), 3))]), ["md-2 is made with 0"]);
     let full = [noted(had(1, "a", (3, 3, 3), 3)), noted(had(2, "b", (0, 0, 0), 3))];

@@ -2,7 +2,7 @@
 //!
 //! Nothing of ours runs here: there are the definitions and the policies as they are shipped, and whoever writes.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use api::{
     machine::names::{
@@ -301,9 +301,6 @@ pub(super) async fn are_refused_where_they_say_nothing_useful(world: &World) {
 
 /// What the guide shows is what the server takes.
 async fn the_guide_is_taken(world: &World) {
-    for namespace in ["shop", "argocd"] {
-        world.namespace(namespace, &json!({})).await;
-    }
     let guide = Tree::top().join("docs/guides/hold-what-you-have.md");
     let guide = std::fs::read_to_string(guide).unwrap();
     let shown = guide.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
@@ -312,6 +309,11 @@ async fn the_guide_is_taken(world: &World) {
     let shown: Vec<Value> =
         shown.filter(|object| object["apiVersion"] == names::API_VERSION).collect();
     assert!(shown.len() >= 10, "{shown:?}");
+    let namespaces: BTreeSet<&str> =
+        shown.iter().filter_map(|object| object["metadata"]["namespace"].as_str()).collect();
+    for namespace in namespaces {
+        world.namespace(namespace, &json!({})).await;
+    }
     for mut object in shown {
         // An override lasts a month at most, and a guide for years.
         if object["kind"].as_str().is_some_and(|kind| kind.ends_with("Override")) {

@@ -12,9 +12,9 @@ use super::{
     overrides::overriding,
     world::{GROUP, World, cluster_gate_path, gate_path, replica_set},
 };
-use crate::rollout::writers::until;
+use crate::rollout::writers::{Writer, until};
 
-pub(super) const POLICY: &str =
+pub(crate) const POLICY: &str =
     "/apis/changemanagement.openshift.io/v1alpha1/changemanagementpolicies";
 
 pub(super) async fn by_the_operator(world: &World) {
@@ -100,12 +100,16 @@ pub(super) async fn by_the_operator(world: &World) {
 
 /// What gates go by.
 pub(super) async fn define_policies(world: &World) {
+    define_ours(&world.admin).await;
+}
+
+/// Every kind of ours that is not a gate.
+pub(crate) async fn define_ours(admin: &Writer) {
     for kind in KINDS {
         let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-        world.admin.create(definitions, &crds::definition(kind)).await;
+        admin.create(definitions, &crds::definition(kind)).await;
         let served = format!("{GROUP}/{}", names::plural(kind.name));
-        until(&served, async || world.admin.send("GET", &served, "", &Value::Null).await.is_ok())
-            .await;
+        until(&served, async || admin.send("GET", &served, "", &Value::Null).await.is_ok()).await;
     }
 }
 

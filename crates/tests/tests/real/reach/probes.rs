@@ -7,7 +7,7 @@ use tidegate_core::reach::{
     trial::{self, FirstWrite, Write},
 };
 
-use super::{stock, workloads, world::World};
+use super::{clusters, stock, upgraders, workloads, world::World};
 use crate::rollout::writers::until;
 
 /// Policies reach a server a moment after they were created: each kind of gate and of freeze is seen refusing for each room.
@@ -16,6 +16,8 @@ pub(super) async fn meet_every_policy(world: &World) {
     for kind in workloads::KINDS {
         workloads::create(world, kind, "probe", names::PROBE).await;
     }
+    upgraders::stand(world, "probe").await;
+    clusters::stand(world, "probe").await;
     let of = |scope: Scope| -> Value {
         let rooms = ROOMS.iter().filter(|room| room.scope() == scope);
         rooms.map(|room| json!({"what": room.name_of()})).collect()
@@ -62,6 +64,12 @@ async fn first_write(world: &World, room: &Room) -> Result<Value, String> {
             return stock::told(&world.writer, "probe", "rendered-probe-2").await;
         }
         What::ClusterVersion => return stock::asked(&world.writer, "9.9.9").await,
+        What::FluxRevisions => return upgraders::revises(world, "probe", "probe").await,
+        What::KarpenterDisruption => return upgraders::disrupts(world, "probe").await,
+        What::KubeadmControlPlanes => return upgraders::upgrades(world, "probe", "v9.9.9").await,
+        What::ClusterTopologies => return clusters::upgrades(world, "probe", "v9.9.9").await,
+        What::HostedClusters => return clusters::releases(world, "HostedCluster", "probe").await,
+        What::NodePools => return clusters::releases(world, "NodePool", "probe").await,
         _ => {}
     }
     let Some(FirstWrite { api_version, kind, write }) = trial::for_nothing(room.what, "suite")
@@ -70,6 +78,7 @@ async fn first_write(world: &World, room: &Room) -> Result<Value, String> {
     };
     let group = match api_version {
         "apps/v1" => world.apps.clone(),
+        "batch/v1" => world.batch(),
         "v1" => "/api/v1".to_owned(),
         other => format!("/apis/{other}"),
     };
@@ -78,6 +87,9 @@ async fn first_write(world: &World, room: &Room) -> Result<Value, String> {
         Write::Create(object) => world.post(&format!("{all}?dryRun=All"), &object).await,
         Write::Patch(name, change) => {
             world.writer.merge(&format!("{all}/{name}?dryRun=All"), &change).await
+        }
+        Write::PatchStatus(name, change) => {
+            world.writer.merge(&format!("{all}/{name}/status?dryRun=All"), &change).await
         }
     }
 }

@@ -89,6 +89,7 @@ pub(super) async fn is_judged(world: &World, definitions: Definitions) {
     pools_are_chosen_by_name(world).await;
     updates_wait(world, definitions).await;
     freezes_hold_both(world).await;
+    masters_follow(world).await;
 }
 
 /// The gate is seen by the server a moment after it was written.
@@ -125,6 +126,8 @@ async fn orders_wait(world: &World) {
         noted(&world.writer, "w1", json!({DESIRED_CONFIG: null})).await,
         "held by ClusterChangeGate nodes",
     );
+    // What tells no pool is judged by the pool of what was told before.
+    held(told(&world.writer, "w1", "somebodys-own").await, &opens);
     // GATE-15: by hand, and what was begun.
     passes(told(&world.initiator, "w1", "rendered-worker-2").await);
     // CV-2: the masters follow ClusterVersion.
@@ -325,6 +328,90 @@ async fn freezes_hold_both(world: &World) {
         passes(told(&world.initiator, "w1", "rendered-worker-2").await);
         world.thaw_cluster("stop").await;
         until("it is gone", async || order().await.is_ok() && update().await.is_ok()).await;
+    }
+}
+
+/// CV-2: where the operator notes what has begun, the nodes of the control plane wait for whatever holds its updates, and for nothing else; GATE-10:
+/// those that carry the note pass.
+async fn masters_follow(world: &World) {
+    let manifest = "deploy/manifests/control-plane-nodes/control-plane-nodes.yaml";
+    for (collection, document) in permits::admission(manifest) {
+        world.admin.create(collection, &document).await;
+    }
+    let order = async || told(&world.writer, "m1", "rendered-master-2").await;
+    passes(order().await);
+    let plane = json!([{"what": "ClusterVersion", "how": "Refuse"}]);
+    world.cluster_gate("plane", json!({"holds": plane})).await;
+    let gate = cluster_gate_path("plane");
+    until("masters are held", async || order().await.is_err()).await;
+    held(order().await, "held by ClusterChangeGate plane, whose windows are not known");
+    let tomorrow = open_tomorrow();
+    world.open(&gate, std::slice::from_ref(&tomorrow)).await;
+    let opens = format!(
+        "held by ClusterChangeGate plane, which opens at {}; nodes of the control plane wait for what holds ClusterVersion",
+        tomorrow.start_time.unwrap()
+    );
+    until(&opens, async || order().await.is_err_and(|said| said.contains(&opens))).await;
+    let image = json!({"machineconfiguration.openshift.io/desiredImage": "quay.io/os@sha256:2"});
+    held(noted(&world.writer, "m1", image).await, &opens);
+    let change = json!({"metadata": {"annotations": {DESIRED_CONFIG: "rendered-master-2"}}});
+    held(world.writer.merge(&format!("{NODES}/m1/status?dryRun=All"), &change).await, &opens);
+    // A master is one, whatever it is told instead of a configuration of its pool.
+    for other in ["somebodys-own", "rendered-worker-2"] {
+        held(told(&world.writer, "m1", other).await, &opens);
+    }
+    passes(told(&world.writer, "w1", "rendered-worker-2").await);
+    passes(told(&world.initiator, "m1", "rendered-master-2").await);
+    let kubelet = Writer::new(&world.client, "system:node:m1", &["system:nodes", RIGHTS], None);
+    let labels = json!({"metadata": {"labels": {"a": "b"}}});
+    passes(kubelet.merge(&format!("{NODES}/m1?dryRun=All"), &labels).await);
+    // Whoever writes the record beside the order does not pass, and whoever carries it does.
+    let both = json!({BEGUN_RELEASE: "4.20.7", DESIRED_CONFIG: "rendered-master-2"});
+    held(noted(&world.writer, "m1", both).await, &opens);
+    let record = |release: Value| json!({"metadata": {"annotations": {BEGUN_RELEASE: release}}});
+    passes(world.admin.merge(&format!("{NODES}/m1"), &record(json!("4.20.7"))).await);
+    passes(order().await);
+    passes(world.admin.merge(&format!("{NODES}/m1"), &record(Value::Null)).await);
+    // In the second of another write there may be no stamp to tell the opening by.
+    held(order().await, "held by ClusterChangeGate plane");
+    for mode in ["Audit", "Warn"] {
+        world.admin.merge(&gate, &json!({"spec": {"mode": mode}})).await.unwrap();
+        until(mode, async || order().await.is_ok()).await;
+    }
+    world.admin.merge(&gate, &json!({"spec": {"mode": "Enforce"}})).await.unwrap();
+    world.open(&gate, &[open_now()]).await;
+    until("it is open", async || order().await.is_ok()).await;
+    world.remove_cluster_gate("plane").await;
+    // RCH-12: what holds other pools holds no master.
+    world.cluster_gate("nodes", json!({"holds": [{"what": "MachineConfigPools"}]})).await;
+    settles(world, "held by ClusterChangeGate nodes").await;
+    passes(order().await);
+    world.remove_cluster_gate("nodes").await;
+    settles(world, "").await;
+    for (holds, is_held) in [
+        (Value::Null, true),
+        (json!([{"what": "ClusterVersion"}]), true),
+        (json!([{"what": "MachineConfigPools"}]), false),
+    ] {
+        let mut spec = json!({"reason": "a storm"});
+        if !holds.is_null() {
+            spec["holds"] = holds.clone();
+        }
+        world.cluster_freeze("stop", spec).await;
+        let frozen = async || {
+            let pools = told(&world.writer, "w1", "rendered-worker-2").await;
+            pools.is_err() || order().await.is_err()
+        };
+        until("it holds", async || frozen().await).await;
+        if is_held {
+            until("masters too", async || order().await.is_err()).await;
+            held(order().await, "held by ClusterChangeFreeze stop until further notice");
+        } else {
+            passes(order().await);
+        }
+        passes(told(&world.initiator, "m1", "rendered-master-2").await);
+        world.thaw_cluster("stop").await;
+        until("it is gone", async || !frozen().await).await;
     }
 }
 

@@ -6,7 +6,7 @@ use kube::Client;
 use serde_json::{Value, json};
 use tidy::{Tree, permits};
 
-use super::{machines, probes, syncs};
+use super::{clusters, machines, probes, syncs, upgraders};
 use crate::rollout::writers::{INITIATORS, OPERATOR, RIGHTS, Writer, until};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -14,6 +14,7 @@ pub(super) const GROUP: &str = "/apis/changemanagement.openshift.io/v1alpha1";
 pub(super) const LOCK: &str = "weave.works/kured-node-lock";
 pub(super) const CLUSTER_VERSIONS: &str = "/apis/config.openshift.io/v1/clusterversions";
 const STAND_IN: &str = "apps.example.com";
+const STAND_IN_OF_JOBS: &str = "batch.example.com";
 const REVISION: &str = "deployment.kubernetes.io/revision";
 
 pub(super) struct World {
@@ -49,6 +50,7 @@ impl World {
         let definitions: Vec<Value> = serde_saphyr::from_multiple(&shipped).unwrap();
         let definitions = definitions.into_iter().filter(|document| !document.is_null());
         let others = [syncs::definition()].into_iter().chain(machines::definitions());
+        let others = others.chain(upgraders::definitions()).chain(clusters::definitions());
         for definition in definitions.chain(stand_ins).chain(others).chain(openshift) {
             world.admin.create(DEFINITIONS, &definition).await;
         }
@@ -66,19 +68,29 @@ impl World {
             format!("{}/deployments", world.apps),
             format!("{}/statefulsets", world.apps),
             format!("{}/daemonsets", world.apps),
-        ] {
+            format!("{}/jobs", world.batch()),
+        ]
+        .into_iter()
+        .chain(upgraders::served())
+        .chain(clusters::served())
+        {
             until(&served, async || {
                 world.admin.send("GET", &served, "", &Value::Null).await.is_ok()
             })
             .await;
         }
         for (collection, mut document) in
-            permits::admission("deploy/manifests/change-gates/change-gates.yaml")
+            ["change-gates/change-gates.yaml", "stock-hosted/stock-hosted.yaml"]
+                .into_iter()
+                .flat_map(|file| permits::admission(&format!("deploy/manifests/{file}")))
         {
             let rules = document.pointer_mut("/spec/matchConstraints/resourceRules");
             for rule in rules.and_then(Value::as_array_mut).into_iter().flatten() {
                 if rule["apiGroups"] == json!(["apps"]) {
                     rule["apiGroups"] = json!([group]);
+                }
+                if rule["apiGroups"] == json!(["batch"]) && !world.has_workloads() {
+                    rule["apiGroups"] = json!([STAND_IN_OF_JOBS]);
                 }
             }
             world.admin.create(collection, &document).await;
@@ -113,7 +125,14 @@ impl World {
                 },
             })
         };
-        kinds.map(stand_in).into()
+        let jobs = upgraders::definition(STAND_IN_OF_JOBS, "v1", "Job");
+        kinds.map(stand_in).into_iter().chain([jobs]).collect()
+    }
+
+    /// The group of Jobs, and its version, as a path.
+    pub(super) fn batch(&self) -> String {
+        let group = if self.has_workloads() { "batch" } else { STAND_IN_OF_JOBS };
+        format!("/apis/{group}/v1")
     }
 
     pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
@@ -130,6 +149,9 @@ impl World {
         let mut workload = workload.clone();
         if workload["apiVersion"] == "apps/v1" {
             workload["apiVersion"] = json!(self.apps.trim_start_matches("/apis/"));
+        }
+        if workload["apiVersion"] == "batch/v1" {
+            workload["apiVersion"] = json!(self.batch().trim_start_matches("/apis/"));
         }
         workload
     }
@@ -221,10 +243,10 @@ impl World {
         operator.merge(&format!("{path}/status"), &json!({"status": status})).await.unwrap();
     }
 
-    /// What the server has for the present, by a write that nothing holds.
+    /// What the server has for the present, by a write that nothing holds and nobody keeps: whoever waits asks thousands of times.
     pub(super) async fn server_time(&self) -> Timestamp {
         let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "clock-"}});
-        let path = "/api/v1/namespaces/default/configmaps";
+        let path = "/api/v1/namespaces/default/configmaps?dryRun=All";
         let made = self.admin.send("POST", path, "application/json", &body).await.unwrap();
         made["metadata"]["creationTimestamp"].as_str().unwrap().parse().unwrap()
     }

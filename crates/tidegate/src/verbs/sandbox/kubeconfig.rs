@@ -5,6 +5,7 @@
 //! a sandbox writes. What is read from it is an address on loopback and a token, nothing else.
 
 use std::{
+    ffi::OsString,
     fs::{self, File},
     io::{Read as _, Write as _},
     net::SocketAddr,
@@ -29,12 +30,16 @@ const MARK: &str = "# Written by tidegate sandbox; it is taken away when the san
 const LONGEST: u64 = 4_096;
 
 /// Where a kubeconfig is to go, and the token that it is to hold.
+#[derive(Clone)]
 pub(super) struct Wanted {
     place: Place,
     user: u32,
     token: String,
+    /// The hosted cluster that it leads into, if it is one of these.
+    inside: Option<String>,
 }
 
+#[derive(Clone)]
 enum Place {
     Named(PathBuf),
     /// In the folder of sandboxes.
@@ -50,7 +55,12 @@ impl Wanted {
         let mut bytes = [0; 32];
         (edge.chance)(&mut bytes).context("there is no randomness for a token")?;
         let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
-        Ok(Self { place, user: edge.user, token })
+        Ok(Self { place, user: edge.user, token, inside: None })
+    }
+
+    /// The same for a hosted cluster of the sandbox: a file beside it, which nobody takes for a sandbox.
+    pub(super) fn inside(&self, name: &str) -> Self {
+        Self { inside: Some(name.to_owned()), ..self.clone() }
     }
 
     /// Who may come in.
@@ -62,10 +72,19 @@ impl Wanted {
     pub(super) fn write(&self, address: SocketAddr) -> anyhow::Result<Kubeconfig> {
         let text = written(address, &self.token);
         match &self.place {
-            Place::Named(path) => Kubeconfig::write(&CWD, path, path, self.user, &text),
+            Place::Named(path) => {
+                let mut path = path.clone().into_os_string();
+                path.extend(self.inside.iter().map(|name| OsString::from(format!(".{name}"))));
+                let path = PathBuf::from(path);
+                Kubeconfig::write(&CWD, &path, &path, self.user, &text)
+            }
             Place::Usual(folder) => {
                 let folder = Folder::make(folder, self.user)?;
-                let name = PathBuf::from(format!("sandbox-{}.kubeconfig", address.port()));
+                let end = self
+                    .inside
+                    .as_ref()
+                    .map_or_else(|| "kubeconfig".into(), |name| format!("{name}.guest"));
+                let name = PathBuf::from(format!("sandbox-{}.{end}", address.port()));
                 let path = folder.path.join(&name);
                 Kubeconfig::write(&folder.handle, &name, &path, self.user, &text)
             }

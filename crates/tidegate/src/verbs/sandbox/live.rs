@@ -100,13 +100,26 @@ fn look(cluster: &Cluster, open: &Open, console: &str, edge: &Edge) -> anyhow::R
     let world = cluster.snapshot(Extent::Rollouts)?;
     let pools = pool::all(&world, now).collect();
     let rows = Rows::new(&world, now);
-    let ways = vec![
-        format!("kubectl --kubeconfig {} get cmp,mcp,nodes", open.kubeconfig.display()),
+    let look = super::look(&open.guests);
+    let mut ways = vec![format!("kubectl --kubeconfig {} get {look}", open.kubeconfig.display())];
+    let inside = |guest: &super::Inside| {
+        format!("tidegate status --kubeconfig {}", guest.kubeconfig.display())
+    };
+    ways.extend(open.guests.iter().map(inside));
+    ways.extend([
         format!("http://{}/metrics", open.metrics),
         // An address lets one in, once: c makes another.
         console.to_owned(),
-    ];
-    Ok(Frame { now, speed: open.dial.speed(), ways, pools, rows })
+    ]);
+    let nodes = open.guests.iter().map(|guest| {
+        let mut releases = std::collections::BTreeMap::<String, usize>::new();
+        for (_, release) in guest.nodes() {
+            *releases.entry(release).or_default() += 1;
+        }
+        (format!("{}/{}", guest.namespace, guest.name), releases.into_iter().collect())
+    });
+    let inside = nodes.collect();
+    Ok(Frame { now, speed: open.dial.speed(), ways, pools, rows, inside })
 }
 
 /// What a key asks for.

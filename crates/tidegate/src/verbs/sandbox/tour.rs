@@ -4,6 +4,7 @@
 //! what they print, and waits until the cluster has done what the step is about. Without a terminal nobody is asked to go on, so the
 //! same tour runs in scripts and tests.
 
+mod hosted;
 mod steps;
 
 use std::path::Path;
@@ -33,7 +34,7 @@ use tidegate_core::{
 };
 use views::{change::kubectl, drawing::Style, text};
 
-use self::steps::{Act, Goal, POOL, STEPS};
+use self::steps::{Act, Goal, POOL, STEPS, TourStop};
 use super::{Open, live};
 use crate::{
     cluster::{Cluster, Extent, Reach},
@@ -50,9 +51,18 @@ const PATIENCE: i64 = 180;
 
 /// Leads through all steps.
 pub(super) fn lead(open: &Open, edge: &mut Edge) -> anyhow::Result<()> {
+    through(STEPS, open, edge)
+}
+
+/// The same through a cluster that hosts others.
+pub(super) fn lead_hosted(open: &Open, edge: &mut Edge) -> anyhow::Result<()> {
+    through(hosted::STEPS, open, edge)
+}
+
+fn through(steps: &[TourStop], open: &Open, edge: &mut Edge) -> anyhow::Result<()> {
     let cluster = Reach::of(&open.kubeconfig).connect()?;
-    for (number, step) in (1..).zip(STEPS) {
-        let head = format!("── {number} of {} ── {}", STEPS.len(), step.title);
+    for (number, step) in (1..).zip(steps) {
+        let head = format!("── {number} of {} ── {}", steps.len(), step.title);
         let head = edge.colour.paint(Style::Strong, &head);
         writeln!(edge.stdout, "\n{head}\n\n{}\n", step.text)?;
         for act in step.acts {
@@ -60,7 +70,7 @@ pub(super) fn lead(open: &Open, edge: &mut Edge) -> anyhow::Result<()> {
                 .with_context(|| format!("the tour ends at step {number}, {}", step.title))?;
         }
         edge.stdout.flush()?;
-        if edge.seat == Seat::Terminal && !goes_on(number < STEPS.len(), edge)? {
+        if edge.seat == Seat::Terminal && !goes_on(number < steps.len(), edge)? {
             return Ok(());
         }
     }
@@ -104,6 +114,28 @@ fn perform(act: &Act, cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow
             writeln!(edge.stdout)?;
             cluster.patch(&object, &change)
         }
+        Act::PatchOf(change) => {
+            let (object, change) = change();
+            type_in(&kubectl(&object, &change), edge)?;
+            writeln!(edge.stdout)?;
+            cluster.patch(&object, &change)
+        }
+        Act::Inside(words) => {
+            let there = hosted::guest(open)?;
+            type_in(
+                &format!("tidegate {} --kubeconfig {}", steps::shell(words), hosted::FILE),
+                edge,
+            )?;
+            let said = verb(words, &there.kubeconfig, edge)?;
+            Ok(writeln!(edge.stdout, "{}\n", text::indented(2, &said))?)
+        }
+        Act::Nodes => {
+            type_in(&format!("kubectl get nodes --kubeconfig {}", hosted::FILE), edge)?;
+            let lines = hosted::guest(open)?.nodes().into_iter();
+            let lines: Vec<String> =
+                lines.map(|(name, release)| format!("{name:<16} {release}")).collect();
+            Ok(writeln!(edge.stdout, "{}\n", text::indented(2, &lines.join("\n")))?)
+        }
         Act::Image(image) => {
             type_in(&steps::set_image(image), edge)?;
             writeln!(edge.stdout)?;
@@ -134,7 +166,7 @@ fn perform(act: &Act, cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow
             open.dial.turn(Turn::Speed(*speed));
             Ok(())
         }
-        Act::Until(goal) => until(*goal, cluster, edge),
+        Act::Until(goal) => until(*goal, cluster, open, edge),
     }
 }
 
@@ -164,7 +196,7 @@ fn verb(words: &[&str], kubeconfig: &Path, edge: &mut Edge) -> anyhow::Result<St
     Ok(talk + &text)
 }
 
-fn until(goal: Goal, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
+fn until(goal: Goal, cluster: &Cluster, open: &Open, edge: &mut Edge) -> anyhow::Result<()> {
     let deadline = (edge.clock)().saturating_add(PATIENCE);
     let clock = edge.clock;
     let holds = |snapshot: &Snapshot, now: Instant| match goal {
@@ -172,6 +204,11 @@ fn until(goal: Goal, cluster: &Cluster, edge: &mut Edge) -> anyhow::Result<()> {
             rollout_reached(goal, cluster, snapshot, now)
         }
         Goal::Asked | Goal::Begun | Goal::Updated => plane_reached(goal, snapshot),
+        Goal::Seen(holds, _) => holds(snapshot),
+        Goal::Joined(nodes, release) => hosted::guest(open).is_ok_and(|guest| {
+            let has = guest.nodes().iter().filter(|(_, has)| has == release).count();
+            has >= nodes
+        }),
         _ => pool_reached(goal, snapshot, now),
     };
     let reached = cluster.until(holds, || clock() < deadline, edge)?;

@@ -1,19 +1,37 @@
 //! When does a node of a stock control plane carry the record of an update? (GATE-10, CV-1)
 
-use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, ROLE, STATE};
+use api::machine::names::{CURRENT_CONFIG, DESIRED_CONFIG, GENERATED_BY, ROLE, STATE};
 
 use super::*;
 use crate::{
-    cluster::kinds::{MACHINE_CONFIG_POOL, NODE, STOCK_CLUSTER_VERSION},
+    cluster::kinds::{MACHINE_CONFIG_POOL, NODE, STOCK_CLUSTER_VERSION, STOCK_MACHINE_CONFIG},
     pool::update::Stage,
     release::tests::{cluster, image},
 };
+
+const BEFORE: &str = "2026-11-01T00:00:00Z";
+const BEGAN: &str = "2026-11-21T12:00:09Z";
+const SINCE: &str = "2026-11-21T12:30:00Z";
 
 /// A control plane of two masters beside a worker, with an update in some state.
 struct World {
     version: Value,
     pool: Value,
     nodes: Vec<Value>,
+    configs: Vec<Value>,
+}
+
+/// A configuration that somebody wrote at an instant.
+fn config(name: &str, role: &str, argument: &str, at: &str) -> Value {
+    json!({"metadata": {"name": name, "labels": {ROLE: role}, "creationTimestamp": at},
+        "spec": {"kernelArguments": [argument]}})
+}
+
+/// One that a controller generated.
+fn generated(name: &str, argument: &str, at: &str) -> Value {
+    let mut made = config(name, "master", argument, at);
+    made["metadata"]["annotations"] = json!({GENERATED_BY: "4.20"});
+    made
 }
 
 fn node(name: &str, role: &str, (current, desired): (&str, &str)) -> Value {
@@ -40,12 +58,17 @@ impl World {
                 node("m2", "master", old),
                 node("w1", "worker", ("rendered-worker-1", "rendered-worker-1")),
             ],
+            configs: vec![
+                generated("00-master", "a", BEFORE),
+                config("50-ours", "master", "a", BEFORE),
+                config("50-workers", "worker", "a", BEFORE),
+            ],
         }
     }
 
     /// The cluster version operator began this release, and says that it is so far.
     fn is(&mut self, release: &str, state: &str) {
-        let entry = json!({"state": state, "version": release, "image": image(release), "startedTime": "2026-11-21T12:00:09Z"});
+        let entry = json!({"state": state, "version": release, "image": image(release), "startedTime": BEGAN});
         let history = self.version["status"]["history"].as_array_mut().unwrap();
         history.retain(|one| one["version"] != release);
         history.insert(0, entry);
@@ -65,8 +88,26 @@ impl World {
         for node in &self.nodes {
             snapshot.add(&NODE, node);
         }
+        for config in &self.configs {
+            snapshot.add(&STOCK_MACHINE_CONFIG, config);
+        }
         snapshot.add(&STOCK_CLUSTER_VERSION, &self.version);
         kept(snapshot.control_plane().unwrap(), &snapshot)
+    }
+
+    /// Writes a configuration, or another in its place.
+    fn put(&mut self, config: Value) {
+        self.configs.retain(|other| other["metadata"]["name"] != config["metadata"]["name"]);
+        self.configs.push(config);
+    }
+
+    /// What the record lists, and what people are told when it is written.
+    fn rides(&mut self) -> (String, Option<String>) {
+        let Kept { version, .. } = self.kept();
+        let told = version.and_then(|(_, note)| note);
+        self.step();
+        let record = crate::pool::update::SeenUpdate::stock(&self.version).record.unwrap();
+        (listed(&record), told.map(|note| format!("{}: {}", note.reason, note.message)))
     }
 
     /// Does what has to be done, and tells what it was.
@@ -182,4 +223,52 @@ fn the_record_reads_as_one_that_is_under_way() {
     let record = update.record.unwrap();
     assert_eq!(record.release, "4.20.7");
     assert!(matches!(record.stage, Stage::UnderWay { .. }));
+}
+
+/// GATE-10: where others render, what people wrote since the update began cannot be kept apart: it is listed, and told once.
+#[test]
+fn what_people_wrote_for_masters_since_it_began_is_listed_and_told_once() {
+    let mut world = World::resting();
+    world.is("4.20.7", "Partial");
+    assert_eq!(world.rides().0, "", "what was there when it began is no rider");
+    // What the release brings, and what others get, is nobody's business here.
+    world.put(generated("00-master", "b", SINCE));
+    world.put(generated("01-new", "b", SINCE));
+    world.put(config("60-workers", "worker", "b", SINCE));
+    // What is older than the update only came to be seen later.
+    world.put(config("55-unseen", "master", "b", BEFORE));
+    assert_eq!(world.step(), [""; 0]);
+    world.put(config("99-late", "master", "b", SINCE));
+    let said = "RidesAlong: what people wrote for the nodes of the control plane since release 4.20.7 began rides along with it, and waits for no gate: 99-late";
+    assert_eq!(world.rides(), ("99-late".into(), Some(said.into())));
+    assert_eq!(world.step(), [""; 0], "once");
+    // In the very second, edited, and taken away.
+    world.put(config("98-then", "master", "b", BEGAN));
+    world.put(config("50-ours", "master", "b", SINCE));
+    let (listed, told) = world.rides();
+    assert_eq!(listed, "50-ours, 98-then, 99-late");
+    assert!(told.is_some_and(|told| told.ends_with(": 50-ours, 98-then, 99-late")));
+    world.configs.retain(|config| config["metadata"]["name"] != "50-ours");
+    let (listed, told) = world.rides();
+    assert_eq!(listed, "50-ours (taken away), 98-then, 99-late");
+    assert!(told.is_some());
+    // What goes back to how it was rides no more, and nobody is told of that.
+    world.put(config("50-ours", "master", "a", SINCE));
+    assert_eq!(world.rides(), ("98-then, 99-late".into(), None));
+    // Where no configuration was seen nobody can tell what was taken away.
+    world.configs.clear();
+    assert_eq!(world.rides(), ("98-then, 99-late".into(), None));
+}
+
+/// Whoever was away when it began leaves out what was written since, and lists it then.
+#[test]
+fn what_was_written_before_anybody_looked_is_listed_too() {
+    let mut world = World::resting();
+    world.put(config("99-late", "master", "b", SINCE));
+    world.is("4.20.7", "Partial");
+    assert_eq!(world.rides().0, "", "first it is recorded");
+    assert_eq!(world.rides().0, "99-late");
+    // The next release begins anew.
+    world.is("4.20.8", "Partial");
+    assert_eq!(world.rides().0, "");
 }

@@ -184,3 +184,29 @@ fn a_gate_names_a_policy_of_the_cluster_or_of_its_namespace() {
     check(Some("ChangeManagementPolicy"), "ChangeManagementPolicy/saturday");
     check(Some("HostedChangeManagementPolicy"), "HostedChangeManagementPolicy/shop/saturday");
 }
+
+/// A thousand rollouts that begin at once are not a thousand writes; what the server goes by waits for nothing.
+#[test]
+fn what_is_only_counted_is_written_at_most_once_a_second() {
+    let mut world = World::by_policy("MaintenanceSchedule");
+    world.settle("2026-11-16T12:00:00Z");
+    let seen = gated(&kinds::CHANGE_GATE, &world.document);
+    let said: Vec<Condition> = seen.conditions.ours().cloned().collect();
+    let with = |kind: &str| {
+        let mut said = said.clone();
+        said.iter_mut().find(|one| one.kind == kind).unwrap().reason = "Other".to_owned();
+        said
+    };
+    let check = |fields: &[&'static str], said: &[Condition], expected: Option<Duration>| {
+        let fields: Vec<(&'static str, Value)> =
+            fields.iter().map(|field| (*field, json!(1))).collect();
+        assert_eq!(apart(&fields, &seen.conditions, said), expected, "{fields:?}");
+    };
+    check(&["/status/pendingCount", "/status/pending", "/status/holds"], &said, Some(APART));
+    check(&["/status/pending"], &with(names::CHANGES_PENDING), Some(APART));
+    check(&["/status/pending"], &with(names::CHANGES_PAUSED), None);
+    check(&["/status/pending"], &with(names::READY), None);
+    check(&["/status/pending", "/status/windows"], &said, None);
+    check(&["/status/observedGeneration"], &said, None);
+    check(&[], &with(names::CHANGES_PENDING), None);
+}

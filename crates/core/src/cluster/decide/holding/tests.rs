@@ -85,3 +85,54 @@ fn a_gate_tells_which_pools_and_updates_of_a_stock_cluster_wait() {
     assert!(said.clone().count() == 2 && said.into_iter().all(|said| said.contains("has no kind")));
     assert!(told("Restrictive", "Enforce", &both, Listed::Unknown).is_none());
 }
+
+/// CV-2, GATE-10: what holds updates of a stock control plane tells which of its nodes wait, and while an update has begun what rides along with it.
+#[test]
+fn a_gate_on_updates_of_a_stock_cluster_tells_of_its_nodes_and_of_what_rides_along() {
+    let told = |how: &str, mode: &str, strategy: &str, record: Option<&str>| {
+        let mut snapshot = Snapshot::default();
+        snapshot.add(&kinds::MACHINE_CONFIG_POOL, &pool("master", 1));
+        let noted = record.map_or_else(
+            || json!({}),
+            |record| json!({api::machine::names::BEGUN_RELEASE: record}),
+        );
+        let version = json!({"metadata": {"name": "version", "annotations": noted}, "spec": {},
+            "status": {"desired": {"version": "4.20.6"}}});
+        snapshot.add(&kinds::STOCK_CLUSTER_VERSION, &version);
+        let gate = json!({"metadata": {"name": "openshift", "generation": 1},
+            "spec": {"changeManagement": {"strategy": strategy}, "mode": mode,
+                "holds": [{"what": "ClusterVersion", "how": how}, {"what": "MachineConfigPools"}]}});
+        snapshot.add(&kinds::CLUSTER_CHANGE_GATE, &gate);
+        let key = Key::new(&api::kinds::CLUSTER_CHANGE_GATE, None, "openshift");
+        let seen = snapshot.resource(&key).unwrap();
+        let listed = |_: &Kind| Listed::Known;
+        let around = Surroundings { listed: Some(&listed), ..Surroundings::of(&snapshot) };
+        found(seen, &snapshot.gate(seen), &around, at("2026-11-18T00:00:00Z")).unwrap()
+    };
+    for how in ["Queue", "Refuse"] {
+        let shut = told(how, "Enforce", "Restrictive", None);
+        let counts: Vec<_> = shut.holds.iter().map(|hold| (hold.targets, hold.pending)).collect();
+        assert_eq!(counts, [(Some(1), Some(1)), (Some(0), Some(0))], "{how}");
+        let waits = &shut.pending[0];
+        assert_eq!((waits.kind.as_str(), waits.name.as_str()), ("MachineConfigPool", "master"));
+        assert_eq!(waits.change.as_deref(), Some("rendered-master-2 on 2 of 3 nodes"));
+        let words: Vec<String> = waiting(&shut, None).iter().map(ToString::to_string).collect();
+        assert_eq!(words, ["1 of ClusterVersion: master"]);
+        assert_eq!(shut.holds[0].message, None);
+    }
+    assert_eq!(told("Queue", "Enforce", "Permissive", None).pending, []);
+    assert_eq!(told("Queue", "Audit", "Restrictive", None).pending, []);
+    let record =
+        r#"{"release":"4.20.7","sources":{},"generated":{},"riding":{"50-a":"","99-b":"d"}}"#;
+    for how in ["Queue", "Refuse"] {
+        let begun = told(how, "Enforce", "Restrictive", Some(record));
+        assert_eq!(begun.pending, [], "what has begun waits for nobody");
+        assert_eq!(
+            begun.holds[0].message.as_deref(),
+            Some(
+                "rides along with release 4.20.7, because people wrote it for the nodes of the control plane after that began: 50-a (taken away), 99-b"
+            )
+        );
+    }
+    assert_eq!(told("Queue", "Warn", "Restrictive", Some(record)).holds[0].message, None);
+}

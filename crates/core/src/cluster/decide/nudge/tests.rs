@@ -119,8 +119,72 @@ fn what_waits_in_silence_is_touched_a_minute_later() {
     world.0.add(&kinds::DEPLOYMENT, &deployment("app:2", Some("14T00:01:00"), ""));
     world.check("14T00:01:01", Err(Some("14T00:04:00")));
     // Nobody holds it, and nobody ever did: whoever rolls it out is late, and that is theirs to mend.
-    world.0.remove(&Key::new(&api::kinds::CHANGE_GATE, Some("shop"), "rollouts"));
-    world.check("14T00:10:00", Err(None));
+    let mut never = World(Snapshot::default());
+    never.0.add(&kinds::DEPLOYMENT, &deployment("app:2", None, ""));
+    never.0.add(&kinds::REPLICA_SET, &set("app:1"));
+    never.check("14T00:10:00", Err(None));
+}
+
+/// Who tells of no refusal is touched when the last gate or freeze over it goes, or lets everything pass: once, because nobody knows since when.
+#[test]
+fn what_waits_in_silence_is_touched_when_the_last_hold_goes() {
+    let silent = |nudged: Option<&str>| deployment("app:2", nudged, "");
+    let held = |spec: &Value| {
+        let mut world = World::new();
+        world.0.add(&kinds::DEPLOYMENT, &silent(None));
+        world.0.add(&kinds::CHANGE_GATE, &gate("rollouts", spec));
+        world
+    };
+    let gone = Key::new(&api::kinds::CHANGE_GATE, Some("shop"), "rollouts");
+    let now = "14T12:00:00";
+
+    let mut world = held(&json!({}));
+    world.check(now, Err(None));
+    world.0.remove(&gone);
+    world.check(now, Ok(()));
+    assert!(world.plan(now, 0).spread >= Some(SILENT), "its controller may come first");
+    assert!(world.0.kinds_held().contains(&api::kinds::DEPLOYMENT), "it is still looked at");
+    world.0.add(&kinds::DEPLOYMENT, &silent(Some("14T12:01:00")));
+    world.check("14T12:30:00", Err(None));
+    assert!(world.0.kinds_held().is_empty());
+
+    // The gate stays, and lets everything pass.
+    let mut world = held(&json!({}));
+    let mut open = gate("rollouts", &json!({"changeManagement": {"strategy": "Permissive"}}));
+    open["status"]["windows"] = json!([{}]);
+    open["status"]["computedUntil"] = Value::Null;
+    world.0.add(&kinds::CHANGE_GATE, &open);
+    world.check(now, Ok(()));
+
+    // So does a freeze that goes.
+    let mut world = World(Snapshot::default());
+    world.0.add(&kinds::DEPLOYMENT, &silent(None));
+    world.0.add(&kinds::REPLICA_SET, &set("app:1"));
+    let freeze = json!({"metadata": {"name": "f", "creationTimestamp": "2026-11-13T00:00:00Z"}, "spec": {"reason": "a storm"}});
+    world.0.add(&kinds::CLUSTER_CHANGE_FREEZE, &freeze);
+    world.check(now, Err(None));
+    world.0.remove(&Key::new(&api::kinds::CLUSTER_CHANGE_FREEZE, None, "f"));
+    world.check(now, Ok(()));
+    // What begins meanwhile, and waits again later, was let go by nobody.
+    world.0.add(&kinds::DEPLOYMENT, &deployment("app:1", None, ""));
+    world.0.add(&kinds::DEPLOYMENT, &silent(None));
+    world.check(now, Err(None));
+
+    // Neither who only watched, nor who wanted it left alone, nor who held something else let it go.
+    for spec in [
+        json!({"mode": "Audit"}),
+        json!({"nudge": false}),
+        json!({"holds": [{"what": "Deployments", "names": ["db"]}]}),
+        json!({"holds": [{"what": "Deployments", "how": "Refuse"}]}),
+    ] {
+        let mut world = held(&spec);
+        // What came with the world held it, and was written over: that is not what is asked here.
+        world.0.remove(&Key::new(&api::kinds::DEPLOYMENT, Some("shop"), "web"));
+        world.0.add(&kinds::DEPLOYMENT, &silent(None));
+        world.0.remove(&gone);
+        eprintln!("{spec}");
+        world.check(now, Err(None));
+    }
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub(super) struct Frame {
     pub(super) pools: Vec<PoolProgress>,
     /// Every resource under change management, and every policy.
     pub(super) rows: Rows,
+    /// Every hosted cluster, with how many nodes have joined it of each release.
+    pub(super) inside: Vec<(String, Vec<(String, usize)>)>,
 }
 
 const KEYS: &str = "space stop/go   + - speed   m h d step a minute, an hour, a day   n to the next edge   c console   q end";
@@ -40,19 +42,40 @@ impl Frame {
     /// The lines of the picture, none longer than the terminal is wide and no more than it is high.
     pub(super) fn draw(&self, width: usize, height: usize, colour: Colour) -> Vec<String> {
         let mut lines = vec![vec![(Style::Strong, self.head())], Vec::new()];
-        lines.push(vec![(Style::Strong, columns("POOL", "PROGRESS", "STATE", "PENDING"))]);
+        if self.inside.is_empty() {
+            lines.push(vec![(Style::Strong, columns("POOL", "PROGRESS", "STATE", "PENDING"))]);
+        }
         for pool in &self.pools {
             lines.push(self.pool(pool));
         }
-        lines.push(Vec::new());
+        if !self.pools.is_empty() {
+            lines.push(Vec::new());
+        }
         for pool in &self.pools {
             lines.extend(machines(pool));
+        }
+        for (name, releases) in &self.inside {
+            let told = releases.iter().map(|(release, nodes)| format!("{nodes} at {release}"));
+            let told = format!("{name:<30} nodes: {}", told.collect::<Vec<_>>().join(", "));
+            lines.push(vec![(Style::Plain, printable(&told))]);
         }
         lines.push(Vec::new());
         let of_pools = |row: &&Row| *row.object.kind() != kinds::MACHINE_CONFIG_POOL;
         for row in self.rows.iter().filter(of_pools) {
             let name = printable(&row.object.to_string());
-            lines.push(vec![(Style::Plain, format!("{name:<47} ")), self.state(row)]);
+            let (style, state) = self.state(row);
+            let waits = printable(&joined(&row.pending.waiting));
+            let begun = row.pending.begun.iter().map(|one| format!("under way: {}", one.change));
+            let told = begun.chain(Some(waits).filter(|waits| !waits.is_empty()));
+            let told = told.collect::<Vec<_>>().join("; ");
+            let mut line = vec![(Style::Plain, format!("{name:<47} "))];
+            if told.is_empty() {
+                line.push((style, state));
+            } else {
+                line.push((style, format!("{state:<34} ")));
+                line.push((Style::Plain, printable(&told)));
+            }
+            lines.push(line);
         }
         // The keys are at the bottom, whatever has no room above them; a terminal too small even for that shows the head alone.
         lines.truncate(height.saturating_sub(self.ways.len() + 3));

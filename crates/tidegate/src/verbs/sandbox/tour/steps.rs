@@ -3,7 +3,7 @@
 
 use api::{kinds, machine::names as machine, names};
 use serde_json::{Value, json};
-use tidegate_core::document::key::Key;
+use tidegate_core::{cluster::snapshot::Snapshot, document::key::Key};
 
 /// The pool that the tour is about.
 pub(super) const POOL: &str = "worker";
@@ -37,6 +37,12 @@ pub(super) enum Act {
     Order(&'static str),
     /// A verb is run.
     Verb(&'static [&'static str]),
+    /// A verb is run inside the hosted cluster that the tour is about.
+    Inside(&'static [&'static str]),
+    /// Its nodes are listed, each with its release.
+    Nodes,
+    /// An object is changed by a merge patch.
+    PatchOf(fn() -> (Key, Value)),
     /// The clock is set.
     Set(&'static str),
     /// So many seconds of the sandbox pass in one.
@@ -70,6 +76,10 @@ pub(super) enum Goal {
     Begun,
     /// It has ended.
     Updated,
+    /// So many nodes of the hosted cluster that the tour is about have this release.
+    Joined(usize, &'static str),
+    /// What is seen of the cluster says so; and that in words.
+    Seen(fn(&Snapshot) -> bool, &'static str),
 }
 
 impl Goal {
@@ -87,6 +97,8 @@ impl Goal {
             Self::RolledOut => "all pods of the Deployment have the new image".into(),
             Self::Begun => "the update of the control plane has begun".into(),
             Self::Updated => "the control plane has the release".into(),
+            Self::Joined(nodes, release) => format!("{nodes} nodes have joined with {release}"),
+            Self::Seen(_, words) => words.into(),
         }
     }
 }
@@ -366,7 +378,12 @@ mod tests {
                 Act::Order(name) => format!("$ kubectl annotate node {name} --overwrite"),
                 Act::Image(wanted) => format!("$ {}\n", set_image(wanted)),
                 Act::Read(path, _) => format!("$ {}\n", get(path)),
-                Act::Apply(_) | Act::Patch(_) | Act::Until(_) => continue,
+                Act::Apply(_)
+                | Act::Patch(_)
+                | Act::PatchOf(_)
+                | Act::Inside(_)
+                | Act::Nodes
+                | Act::Until(_) => continue,
             };
             assert!(readme.contains(&command), "README.md lacks {command}");
         }

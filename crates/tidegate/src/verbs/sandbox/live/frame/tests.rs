@@ -44,6 +44,7 @@ fn frame() -> Frame {
         ways: vec!["kubectl --kubeconfig k get mcp".into(), "http://127.0.0.1:6080/metrics".into()],
         pools: pool::all(&world, now).collect(),
         rows: Rows::new(&world, now),
+        inside: Vec::new(),
     }
 }
 
