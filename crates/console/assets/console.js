@@ -9,11 +9,12 @@
   const trusted = window.trustedTypes
     ? window.trustedTypes.createPolicy('tidegate', { createHTML: (text) => text })
     : { createHTML: (text) => text };
-  const parsed = (html) => {
+  const fragment = (html) => {
     const template = document.createElement('template');
     template.innerHTML = trusted.createHTML(html);
-    return template.content.firstElementChild;
+    return template.content;
   };
+  const parsed = (html) => fragment(html).firstElementChild;
 
   // ---- The door: the code behind the # is never part of a request; it is typed into the form and sent once.
   const door = $('form[data-door]');
@@ -143,6 +144,51 @@
     Object.assign(button, { name: 'zone', value: here, textContent: here.split('/').pop().replace(/_/g, ' ') });
     zones.querySelector('.segments').append(button);
   }
+
+  // ---- What an edit would do, while it is typed. What cannot be read leaves the last preview as it is, and the page says so.
+  const draft = $('form[data-preview]');
+  const offerCopies = () => all('button[data-copy]').forEach((button) => { button.hidden = false; });
+  if (draft) {
+    let asking = null, waits = 0;
+    const look = async () => {
+      if (asking) asking.abort();
+      asking = new AbortController();
+      let answer;
+      try {
+        answer = await fetch(draft.action, { method: 'POST', body: new URLSearchParams(new FormData(draft)), signal: asking.signal });
+        if (answer.status !== 200 && answer.status !== 409) return;
+        answer = fragment(await answer.text());
+      } catch {
+        return;
+      }
+      for (const wrong of all('[id^="wrong-"]', answer)) {
+        const old = document.getElementById(wrong.id);
+        if (old) morph(old, wrong);
+      }
+      for (const field of all('[aria-describedby]', draft)) {
+        const fresh = field.id && answer.getElementById(field.id);
+        if (fresh) field.toggleAttribute('aria-invalid', fresh.hasAttribute('aria-invalid'));
+        if (fresh && fresh.hasAttribute('aria-invalid')) field.setAttribute('aria-invalid', 'true');
+      }
+      morph($('#answer'), answer.getElementById('answer'));
+      const fresh = answer.getElementById('preview');
+      if (fresh.hasAttribute('data-unreadable')) {
+        const note = $('#preview-note');
+        note.hidden = false;
+        note.textContent = 'This edit cannot be used. Below is the last one that could.';
+        all('#preview form button').forEach((button) => { button.disabled = true; });
+      } else {
+        morph($('#preview'), fresh);
+      }
+      offerCopies();
+    };
+    draft.addEventListener('input', () => { clearTimeout(waits); waits = setTimeout(look, 250); });
+  }
+  offerCopies();
+  document.addEventListener('click', (event) => {
+    const button = event.target.closest('button[data-copy]');
+    if (button) navigator.clipboard.writeText($(`#${button.dataset.copy}`).innerText).then(() => { button.textContent = 'Copied'; });
+  });
 
   // ---- Keys.
   const go = { n: '/', c: '/calendar', r: '/resources', o: '/pools', p: '/policies', i: '/what-if', w: '/gates', h: '/history' };

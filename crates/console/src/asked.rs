@@ -64,6 +64,11 @@ impl Fields {
         let found = self.0.iter().find(|(field, _)| field == name)?;
         Some(found.1.trim()).filter(|value| !value.is_empty())
     }
+
+    /// Every value of a field that may be there several times.
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
+    }
 }
 
 /// Fields as a query.

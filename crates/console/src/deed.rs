@@ -44,7 +44,7 @@ use crate::{
 };
 
 /// Who is named as the owner of what people write here, as by the command.
-const OWNER: &str = "tidegate";
+pub(crate) const OWNER: &str = "tidegate";
 
 fn kind(what: What) -> Kind {
     match what {
@@ -60,10 +60,11 @@ pub(crate) async fn form(desk: &Desk, session: &Session, what: What, asked: &Ask
     let kind = kind(what);
     let object = asked.query.get("object").unwrap_or_default().to_owned();
     if kind == Kind::End {
-        return match ending(desk, &object).await {
+        return match ending(desk, session, &object).await {
             Ok(writing) => {
                 let right = right(
                     desk,
+                    session,
                     "delete",
                     writing.object.kind(),
                     writing.object.namespace.as_deref(),
@@ -92,7 +93,7 @@ pub(crate) async fn form(desk: &Desk, session: &Session, what: What, asked: &Ask
     };
     let written = written_kind(kind, key.as_ref(), None);
     let namespace = key.as_ref().and_then(|key| key.namespace.clone());
-    let right = right(desk, "create", written, namespace.as_deref()).await;
+    let right = right(desk, session, "create", written, namespace.as_deref()).await;
     reply(desk, session, asked, |view| {
         deeds::form(view, kind, key.as_ref(), &asked.query, None, &right)
     })
@@ -105,12 +106,12 @@ pub(crate) async fn act(desk: &Desk, session: &Session, what: What, form: &Field
     let asked = Asked::default();
     let meant = form.get("stage") == Some("do");
     if kind == Kind::End {
-        let done = match ending(desk, form.get("object").unwrap_or_default()).await {
+        let done = match ending(desk, session, form.get("object").unwrap_or_default()).await {
             Ok(writing) if !is_looked_at(&writing, form.get("uid")) => {
                 let why = format!("{} is not the one that you looked at", writing.object);
                 Err((why, true))
             }
-            Ok(writing) => send(desk, &writing).await.map(|()| writing),
+            Ok(writing) => send(desk, session, &writing).await.map(|()| writing),
             Err(why) => Err((why, false)),
         };
         return finish(desk, session, &asked, &done);
@@ -129,10 +130,10 @@ pub(crate) async fn act(desk: &Desk, session: &Session, what: What, form: &Field
         }
     };
     if meant {
-        let done = send(desk, &writing).await.map(|()| writing);
+        let done = send(desk, session, &writing).await.map(|()| writing);
         return finish(desk, session, &asked, &done);
     }
-    let refused = tried(desk, &writing).await;
+    let refused = tried(desk, session, &writing).await;
     reply(desk, session, &asked, |view| {
         let selected = (kind == Kind::Freeze).then(|| selected(view, &writing));
         deeds::proposal(view, kind, &writing, selected, refused.as_deref(), &kept)
@@ -253,7 +254,7 @@ fn selected(view: &View<'_>, writing: &Writing) -> usize {
 }
 
 /// The freeze or the override that somebody wants to end.
-async fn ending(desk: &Desk, object: &str) -> Result<Writing, String> {
+async fn ending(desk: &Desk, session: &Session, object: &str) -> Result<Writing, String> {
     let parts: Vec<&str> = object.split('/').collect();
     let (kind, namespace, name) = match parts.as_slice() {
         [kind, name] => (*kind, None, *name),
@@ -268,7 +269,7 @@ async fn ending(desk: &Desk, object: &str) -> Result<Writing, String> {
     };
     let key = Key::new(known, namespace, name);
     let found: Value = desk
-        .cluster()
+        .cluster_of(session)
         .get(&path(&key))
         .await
         .map_err(|error| format!("cannot read {key}: {}", error.told()))?;
@@ -281,7 +282,13 @@ fn is_looked_at(writing: &Writing, shown: Option<&str>) -> bool {
 }
 
 /// Whether the person may do something, as the API server says.
-async fn right(desk: &Desk, verb: &str, kind: &ApiKind, namespace: Option<&str>) -> Right {
+pub(crate) async fn right(
+    desk: &Desk,
+    session: &Session,
+    verb: &str,
+    kind: &ApiKind,
+    namespace: Option<&str>,
+) -> Right {
     let resource = names::plural(kind.name);
     let mut attributes = json!({"verb": verb, "group": kind.group(), "resource": resource});
     if let Some(namespace) = namespace {
@@ -289,11 +296,13 @@ async fn right(desk: &Desk, verb: &str, kind: &ApiKind, namespace: Option<&str>)
     }
     let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
         "spec": {"resourceAttributes": attributes}});
-    let asked = desk.cluster().create(&OWN_ACCESS_REVIEW.collection(None), &review).await;
+    let asked = desk.cluster_of(session).create(&OWN_ACCESS_REVIEW.collection(None), &review).await;
     match asked {
         Ok(answer) if answer.pointer("/status/allowed") == Some(&Value::Bool(true)) => Right::Given,
         Ok(_) => {
-            let who = who(desk).await.map_or_else(String::new, |who| format!(" (asked as {who})"));
+            let who = who(desk, session)
+                .await
+                .map_or_else(String::new, |who| format!(" (asked as {who})"));
             Right::Missing(format!("You may not {verb} {resource}.{who}"))
         }
         // The write itself is the real check.
@@ -302,23 +311,24 @@ async fn right(desk: &Desk, verb: &str, kind: &ApiKind, namespace: Option<&str>)
 }
 
 /// Who the API server takes the person for, if it says.
-async fn who(desk: &Desk) -> Option<String> {
+async fn who(desk: &Desk, session: &Session) -> Option<String> {
     let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
-    let answer = desk.cluster().create(&OWN_REVIEW.collection(None), &review).await.ok()?;
+    let answer =
+        desk.cluster_of(session).create(&OWN_REVIEW.collection(None), &review).await.ok()?;
     answer.pointer("/status/userInfo/username")?.as_str().map(str::to_owned)
 }
 
 /// Why the API server would not take what would be written, if it would not: it judges, and keeps nothing.
-async fn tried(desk: &Desk, writing: &Writing) -> Option<String> {
+async fn tried(desk: &Desk, session: &Session, writing: &Writing) -> Option<String> {
     let all = collection(writing.object.kind(), writing.object.namespace.as_deref());
     let all = format!("{all}?dryRun=All&fieldManager={OWNER}");
-    let answer = desk.cluster().create(&all, &writing.document).await;
+    let answer = desk.cluster_of(session).create(&all, &writing.document).await;
     answer.err().map(|error| format!("The API server would not take it: {}", error.told()))
 }
 
 /// Writes what was looked at, once; why not, and whether somebody was faster.
-async fn send(desk: &Desk, writing: &Writing) -> Result<(), (String, bool)> {
-    let (key, cluster) = (&writing.object, desk.cluster());
+async fn send(desk: &Desk, session: &Session, writing: &Writing) -> Result<(), (String, bool)> {
+    let (key, cluster) = (&writing.object, desk.cluster_of(session));
     let sent: Result<Value, CallError> = match &writing.deed {
         Deed::Made => {
             let all = collection(key.kind(), key.namespace.as_deref());

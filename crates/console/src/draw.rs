@@ -1,6 +1,7 @@
 //! How are values drawn? As elements of a page, with their geometry in attributes, so that the page's policy needs no exception for styles.
 
 pub(crate) mod course;
+pub(crate) mod edit;
 pub(crate) mod icon;
 pub(crate) mod machine;
 pub(crate) mod strip;

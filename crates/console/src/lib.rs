@@ -13,6 +13,7 @@ mod clock;
 mod deed;
 mod desk;
 mod draw;
+mod edit;
 mod forecast;
 mod guard;
 mod live;

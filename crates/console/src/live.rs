@@ -54,8 +54,15 @@ impl Live {
     /// Whether the page is one that changes by itself. What somebody fills in does not, nor what was read or worked out for whoever asked.
     fn is_shown(&self) -> bool {
         let route = route::find(&Method::GET, &self.asked.path);
-        let asked_for =
-            [What::Freeze, What::Override, What::End, What::History, What::Lines, What::Forecast];
+        let asked_for = [
+            What::Freeze,
+            What::Override,
+            What::End,
+            What::Edit,
+            What::History,
+            What::Lines,
+            What::Forecast,
+        ];
         route.is_some_and(|route| !asked_for.contains(&route.what))
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod calendar;
 pub(crate) mod deeds;
 pub(crate) mod door;
+pub(crate) mod edit;
 pub(crate) mod frame;
 pub(crate) mod gates;
 pub(crate) mod history;

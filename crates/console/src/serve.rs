@@ -14,7 +14,7 @@ use crate::{
     asked::{Asked, Fields, back},
     asset, deed,
     desk::{Desk, Turned},
-    forecast,
+    edit, forecast,
     guard::{self, Names, Refusal},
     live::{self, Live},
     page::{self, Page},
@@ -166,6 +166,7 @@ impl Office {
             What::Freeze | What::Override | What::End => {
                 Ok(deed::form(&self.desk, &session, route.what, asked).await)
             }
+            What::Edit => Ok(edit::form(&self.desk, &session, asked).await),
             What::Forecast => {
                 self.desk.ask_the_time().await;
                 let outcome = forecast::ask(&self.desk, asked).await;
@@ -242,6 +243,7 @@ impl Office {
             What::Freeze | What::Override | What::End => {
                 Ok(deed::act(&self.desk, session, route.what, form).await)
             }
+            What::Edit => Ok(edit::act(&self.desk, session, form).await),
             _ => Err(Refusal { code: StatusCode::NOT_FOUND, why: "there is nothing here" }),
         }
     }

@@ -3,6 +3,7 @@
 
 pub mod conditions;
 pub mod format;
+pub mod git;
 pub mod identity;
 pub mod key;
 pub mod nearest;

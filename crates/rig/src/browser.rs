@@ -23,7 +23,7 @@ use crate::programs::Missing;
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How long a page may take until it is as expected, in milliseconds.
-const SOON: u32 = 20_000;
+const SOON: u32 = 45_000;
 
 const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
     --disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --force-color-profile=srgb \

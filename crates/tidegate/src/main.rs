@@ -11,7 +11,6 @@ mod output;
 mod source;
 mod updates;
 mod verbs;
-mod yaml;
 
 use std::{
     io::{self, IsTerminal as _, Write},

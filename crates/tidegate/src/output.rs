@@ -7,12 +7,12 @@ use tidegate_core::policy::verdict::Verdict;
 use views::{
     drawing::Detail,
     safe::{escaped, printable},
+    yaml,
 };
 
 use crate::{
     args::Format,
     source::{Finding, Loaded},
-    yaml,
 };
 
 /// What a verb gives back.
@@ -175,5 +175,17 @@ mod tests {
         check(&[CannotTell], 2);
         check(&[Held, CannotTell], 2);
         check(&[CannotTell, Held, Permitted], 2);
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let value = json!({
+            "apiVersion": "a/v1", "empty": {}, "none": null, "list": ["x", 1, true, {"a": "1", "b": [2]}, []],
+            "spec": {"time": "20:00", "date": "2026-12-24", "duration": "8h", "reason": "year's end: \"freeze\"\n",
+                "no": "no", "number": "12", "text": "plain words", "dash": "- x", "hash": "a #b", "e": ""},
+        });
+        let text = yaml::write(&value);
+        let read = tree::parse(&text, 1).unwrap().unwrap().root.value();
+        assert_eq!(read, value, "{text}");
     }
 }

@@ -70,12 +70,12 @@ fn drawn(piece: &Piece, range: &Range<Instant>, top: u16, bar: u16) -> Markup {
     }
 }
 
-fn percent(at: Instant, range: &Range<Instant>) -> f64 {
+pub(crate) fn percent(at: Instant, range: &Range<Instant>) -> f64 {
     let whole = (range.end.unix() - range.start.unix()).max(1) as f64;
     (at.unix() - range.start.unix()) as f64 / whole * 100.0
 }
 
-fn share(at: Instant, range: &Range<Instant>) -> String {
+pub(crate) fn share(at: Instant, range: &Range<Instant>) -> String {
     format!("{:.3}%", percent(at, range))
 }
 

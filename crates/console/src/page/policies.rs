@@ -33,7 +33,7 @@ pub(crate) fn page(view: &View<'_>, asked: &Asked) -> Page {
     page.add("answer", html! {
         div id="answer" class="answer" { div class="words" {
             h1 { (said) }
-            p { "A policy is an object; " code { "kubectl" } " and Git change it. " code { "tidegate diff" } " shows what an edit would do." }
+            p { "A policy is an object. Whoever edits one here sees first what that would do, as " code { "tidegate diff" } " tells it." }
         } }
     });
     let after = asked.query.get("after");
@@ -92,7 +92,7 @@ fn table(view: &View<'_>, asked: &Asked, shown: &[&Row], last: Option<&str>) -> 
                                     1 => "1 resource",
                                     many => { (spoken::thousands(many)) " resources" },
                                 }
-                                span class="second" { a href=(format!("/calendar?{}", query(&[("subject", &called(key))]))) { "Calendar" } }
+                                span class="second" { a href=(format!("/calendar?{}", query(&[("subject", &called(key))]))) { "Calendar" } " · " a href=(format!("/edit?{}", query(&[("object", &called(key))]))) { "Edit" } }
                             }
                         }
                     } }

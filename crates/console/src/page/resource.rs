@@ -96,6 +96,7 @@ fn answer(view: &View<'_>, row: &Row, said: &str) -> Markup {
             }
             div class="deeds" {
                 @if key.is_policy() {
+                    a class="button" href=(format!("/edit?{}", query(&[("object", &called(key))]))) { "Edit…" }
                     a class="button" href=(format!("/calendar?{}", query(&[("subject", &called(key))]))) { "Calendar" }
                 } @else {
                     a class="button" href=(format!("/calendar?{}", query(&[("subject", &called(key))]))) { "Calendar" }

@@ -15,7 +15,7 @@ use crate::{
 
 const AT: &str = "2026-11-18T09:00:00Z";
 
-const LIGHT: Look = Look { width: 1280, height: 900, dark: false };
+pub(crate) const LIGHT: Look = Look { width: 1280, height: 900, dark: false };
 
 const PAGES: &[&str] = &[
     "/",
@@ -26,6 +26,7 @@ const PAGES: &[&str] = &[
     "/pools",
     "/pools/worker",
     "/policies",
+    "/edit?object=cmp/weekend",
     "/what-if?every=30d",
     "/gates",
     "/history",
@@ -39,18 +40,18 @@ fn freeze(name: &str, reason: &str, from: &str, until: &str) -> Value {
             "holds": [{"what": "MachineConfigPools", "names": ["infra"]}]}})
 }
 
-fn enter(browser: &mut Browser, stand: &Stand, look: Look) -> Tab {
+pub(crate) fn enter(browser: &mut Browser, stand: &Stand, look: Look) -> Tab {
     let tab = browser.tab(look);
     browser.go(&tab, &stand.link());
     browser.until(&tab, "document.querySelector('#answer h1')");
     tab
 }
 
-fn text(browser: &mut Browser, tab: &Tab, expression: &str) -> String {
+pub(crate) fn text(browser: &mut Browser, tab: &Tab, expression: &str) -> String {
     browser.eval(tab, expression).as_str().unwrap_or_default().to_owned()
 }
 
-const HEADING: &str = "document.querySelector('h1').innerText";
+pub(crate) const HEADING: &str = "document.querySelector('h1').innerText";
 
 /// The link lets one in and leaves no code behind; an edge turns the page without a load; the clock is in people's hands.
 #[test]
@@ -338,6 +339,11 @@ fn pictures_are_taken() {
                 browser.picture(&tab, &file);
                 assert!(std::fs::metadata(&file).unwrap().len() > 10_000, "{}", file.display());
             }
+            // An edit while it is made: other days, and a length that is none.
+            browser.go(&tab, &stand.page("/edit?object=cmp/weekend"));
+            browser.eval(&tab, "document.querySelector('input[value=Friday]').click()");
+            browser.until(&tab, "document.querySelector('.figures .gained')");
+            browser.picture(&tab, &pictures().join(format!("edited-{name}.png")));
         }
     });
 }

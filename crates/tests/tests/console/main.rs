@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
 
 mod browser;
+mod editor;
 mod http;
 mod stand;

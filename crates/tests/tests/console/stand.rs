@@ -4,6 +4,7 @@ use std::{
     fmt::Write as _,
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpStream},
+    pin::Pin,
     sync::{Arc, mpsc},
     thread::JoinHandle,
     time::Duration,
@@ -15,13 +16,20 @@ use runtime::call::Cluster;
 use schedule::Instant;
 use serde_json::Value;
 use sim::{Sandbox, Settings, dial::Dial, example, stock::Item};
-use tokio::{net::TcpListener, sync::oneshot};
+use tokio::{
+    net::TcpListener,
+    sync::{mpsc as unbounded, oneshot},
+};
+
+/// Something that is asked of the cluster itself.
+type Ask = Box<dyn FnOnce(Cluster) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
 /// A sandbox with a console.
 pub(crate) struct Stand {
     pub(crate) address: SocketAddr,
     pub(crate) doors: Doors,
     pub(crate) dial: Dial,
+    asks: unbounded::UnboundedSender<Ask>,
     end: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
 }
@@ -44,6 +52,7 @@ impl Stand {
         let at = Instant::parse(at).unwrap();
         let (tell, told) = mpsc::channel();
         let (end, ended) = oneshot::channel();
+        let (asks, mut asked) = unbounded::unbounded_channel::<Ask>();
         let serving = std::thread::spawn(move || {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -73,7 +82,9 @@ impl Stand {
                     }
                     desk.settle(Duration::from_secs(20)).await;
                     tell.send((address, doors.clone(), sandbox.dial().clone())).unwrap();
-                    std::future::pending::<()>().await;
+                    while let Some(ask) = asked.recv().await {
+                        ask(cluster.clone()).await;
+                    }
                 };
                 tokio::select! {
                     () = watching.watch() => {}
@@ -84,7 +95,23 @@ impl Stand {
             });
         });
         let (address, doors, dial) = told.recv().unwrap();
-        Self { address, doors, dial, end: Some(end), serving: Some(serving) }
+        Self { address, doors, dial, asks, end: Some(end), serving: Some(serving) }
+    }
+
+    /// Asks something of the cluster itself, with every right.
+    pub(crate) fn run<T, F>(&self, ask: impl FnOnce(Cluster) -> F + Send + 'static) -> T
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + 'static,
+    {
+        let (tell, told) = mpsc::channel();
+        let ask: Ask = Box::new(move |cluster| {
+            Box::pin(async move {
+                let _ = tell.send(ask(cluster).await);
+            })
+        });
+        self.asks.send(ask).unwrap();
+        told.recv().unwrap()
     }
 
     /// An address that lets one in.
@@ -191,6 +218,18 @@ impl Drop for Stand {
             let _ = serving.join();
         }
     }
+}
+
+/// A value of a form.
+pub(crate) fn encoded(text: &str) -> String {
+    let mut written = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => written.push(char::from(byte)),
+            other => write!(written, "%{other:02X}").unwrap(),
+        }
+    }
+    written
 }
 
 fn chance(place: &mut [u8]) -> std::io::Result<()> {

@@ -24,6 +24,7 @@ use views::{
     change::Stage,
     gates::{Gates, Why},
     gating::{self, Targets},
+    yaml,
 };
 
 use super::{Listed, Verb};
@@ -33,7 +34,6 @@ use crate::{
     edge::Edge,
     output::{self, Exit, Output},
     source::{self, Loaded, Reads},
-    yaml,
 };
 
 pub(crate) fn verb() -> Verb {

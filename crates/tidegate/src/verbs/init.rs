@@ -12,7 +12,7 @@ use tidegate_core::{
     },
     held::{self, Holder},
 };
-use views::safe::printable;
+use views::{safe::printable, yaml};
 
 use super::{Listed, Verb};
 use crate::{
@@ -21,7 +21,6 @@ use crate::{
     edge::Edge,
     output::{Exit, Output},
     source::{self, Loaded, Reads},
-    yaml,
 };
 
 const POLICY: &str = "ChangeManagementPolicy";

@@ -32,7 +32,7 @@ use tidegate_core::{
     pool::seen::SeenPool,
     release::Progress,
 };
-use views::{change::kubectl, drawing::Style, text};
+use views::{change::kubectl, drawing::Style, text, yaml};
 
 use self::steps::{Act, Goal, POOL, STEPS, TourStop};
 use super::{Open, live};
@@ -40,7 +40,7 @@ use crate::{
     cluster::{Cluster, Extent, Reach},
     edge::{Edge, Seat},
     output::Output,
-    verbs, yaml,
+    verbs,
 };
 
 /// When a tour begins unless it was told: a Wednesday morning, so that the weekend is some days away.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Writes a value as one document.
-pub(crate) fn write(value: &Value) -> String {
+pub fn write(value: &Value) -> String {
     let mut text = String::new();
     block(value, 0, &mut text);
     text
@@ -80,24 +80,4 @@ fn scalar(text: &str) -> String {
         && text.chars().all(safe)
         && !word;
     if plain { text.to_owned() } else { Value::String(text.to_owned()).to_string() }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::source::tree;
-
-    #[test]
-    fn what_is_written_reads_back() {
-        let value = json!({
-            "apiVersion": "a/v1", "empty": {}, "none": null, "list": ["x", 1, true, {"a": "1", "b": [2]}, []],
-            "spec": {"time": "20:00", "date": "2026-12-24", "duration": "8h", "reason": "year's end: \"freeze\"\n",
-                "no": "no", "number": "12", "text": "plain words", "dash": "- x", "hash": "a #b", "e": ""},
-        });
-        let text = write(&value);
-        let read = tree::parse(&text, 1).unwrap().unwrap().root.value();
-        assert_eq!(read, value, "{text}");
-    }
 }
