@@ -21,6 +21,20 @@ fn json_of(args: &[&str]) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
+/// `kubectl tidegate` runs whatever is called `kubectl-tidegate`.
+#[test]
+fn a_link_makes_every_verb_one_of_kubectl() {
+    let link = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("kubectl-tidegate");
+    let _ = fs::remove_file(&link);
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tidegate"), &link).unwrap();
+    let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/weekend.yaml");
+    let arguments = ["next", "-f", policy, "--at", "2026-11-15T12:00:00Z"];
+    let by_link = Command::new(&link).args(arguments).output().unwrap();
+    let by_name = Command::new(env!("CARGO_BIN_EXE_tidegate")).args(arguments).output().unwrap();
+    assert!(by_name.status.success());
+    assert_eq!(by_link, by_name);
+}
+
 /// TIME-1
 #[test]
 fn next_lists_windows_that_meet_the_range_with_their_true_edges() {
