@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use api::reach::Mode;
+use api::{reach::Mode, schema::Scope};
 use schedule::Instant;
 use serde_json::{Value, json};
 
@@ -19,8 +19,9 @@ use crate::{
     held::{Holder, Said},
     policy::verdict::Verdict,
     reach::{
+        custom::CustomRoom,
         policies::{self, Parameter},
-        rooms::{ROOMS, Room},
+        rooms::{CUSTOM, RELABELS, ROOMS, Room},
     },
 };
 
@@ -72,20 +73,38 @@ pub enum Before<'a> {
 /// What the variables of a question come to: truths and texts by name, or why they cannot be told.
 pub type Told = BTreeMap<String, Result<Value, String>>;
 
+/// A room by which writes are judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged<'r> {
+    /// The room.
+    pub room: &'static Room,
+    /// What it says where it is one of somebody's own.
+    pub own: Option<&'r CustomRoom>,
+}
+
 /// Who evaluates expressions.
-pub type Ask<'a> = dyn FnMut(&'static Room, Question<'_>, &Write<'_>) -> Told + 'a;
+pub type Ask<'a> = dyn FnMut(Judged<'_>, Question<'_>, &Write<'_>) -> Told + 'a;
 
 /// The variables of a question.
 pub fn variables(
-    room: &Room,
+    judged: Judged<'_>,
     question: Question<'_>,
     operators: &str,
 ) -> Vec<(&'static str, String)> {
-    match question {
-        Question::Begins => {
-            vec![("begins", room.begins.to_owned()), ("name", room.name.to_owned())]
+    let Judged { room, own } = judged;
+    match (question, own) {
+        (Question::Begins, own) => {
+            // Whoever wrote the expression said nothing of labels that are taken away.
+            let begins = own.map_or_else(
+                || room.begins.to_owned(),
+                |own| format!("({}) || (oldObject != null && {RELABELS})", own.initiates),
+            );
+            vec![("begins", begins), ("name", room.name.to_owned())]
         }
-        Question::Holds(parameter, _) => policies::selection(room, parameter, operators),
+        (Question::Holds(parameter, _), None) => policies::selection(room, parameter, operators),
+        (Question::Holds(parameter, _), Some(own)) => {
+            policies::custom::selection(own, parameter, operators)
+        }
     }
 }
 
@@ -94,6 +113,7 @@ pub fn variables(
 pub struct Auditor<'a> {
     holders: &'a [Holder],
     snapshot: &'a Snapshot,
+    own: &'a [CustomRoom],
     kept: Kept,
     tally: Tally,
 }
@@ -101,7 +121,13 @@ pub struct Auditor<'a> {
 impl<'a> Auditor<'a> {
     /// Judges by these holders.
     pub fn new(holders: &'a [Holder], snapshot: &'a Snapshot) -> Self {
-        Self { holders, snapshot, kept: Kept::new(ROOM), tally: Tally::default() }
+        Self { holders, snapshot, own: &[], kept: Kept::new(ROOM), tally: Tally::default() }
+    }
+
+    /// Judges by these rooms of somebody's own, too.
+    #[must_use]
+    pub fn with_rooms(self, own: &'a [CustomRoom]) -> Self {
+        Self { own, ..self }
     }
 
     /// Takes in a line: an event, or a list of them. An empty one says nothing.
@@ -159,7 +185,12 @@ impl<'a> Auditor<'a> {
         }
         for room in ROOMS {
             if looks_at(room, &place, event.deed) {
-                self.judge(room, &event, &place, ask);
+                self.judge(Judged { room, own: None }, &event, &place, ask);
+            }
+        }
+        for own in self.own {
+            if looks_at_own(own, &place, Some(event.deed)) {
+                self.judge(Judged { room: CUSTOM, own: Some(own) }, &event, &place, ask);
             }
         }
         self.remember(&event, &place);
@@ -177,7 +208,11 @@ impl<'a> Auditor<'a> {
         };
         let held =
             |room: &Room| self.holders.iter().any(|holder| holder.may_hold(room, place.namespace));
-        if !ROOMS.iter().filter(changes).any(held) {
+        let own = || {
+            let mut own = self.own.iter();
+            own.any(|own| looks_at_own(own, place, None)) && held(CUSTOM)
+        };
+        if !ROOMS.iter().filter(changes).any(held) && !own() {
             return;
         }
         match (place.subresource, event.stored()) {
@@ -190,11 +225,12 @@ impl<'a> Auditor<'a> {
 
     fn judge(
         &mut self,
-        room: &'static Room,
+        judged: Judged<'_>,
         event: &Event<'_>,
         place: &Place<'_>,
         ask: &mut Ask<'_>,
     ) {
+        let room = judged.room;
         let concerned = self.holders.iter().filter(|one| one.may_hold(room, place.namespace));
         let said: Vec<(&Holder, Said)> = concerned.map(|one| (one, one.at(event.at))).collect();
         if said.is_empty() {
@@ -229,7 +265,7 @@ impl<'a> Auditor<'a> {
         };
         let request = event.request();
         let write = Write { object, before, namespace: None, request: &request };
-        let mut told = ask(room, Question::Begins, &write);
+        let mut told = ask(judged, Question::Begins, &write);
         example.name = told.remove("name").and_then(|name| Some(name.ok()?.as_str()?.to_owned()));
         let begins = truth(&mut told, "begins");
         if begins == Ok(false) {
@@ -241,14 +277,14 @@ impl<'a> Auditor<'a> {
                 return self.tally.add_by_hand(event.user());
             }
         }
-        let found = self.asked(room, &shut, place, &write, ask);
+        let found = self.asked(judged, &shut, place, &write, ask);
         self.settle(room, begins, found, example);
     }
 
     /// Who of those that are shut selects a write, and why that cannot be told of others.
     fn asked<'h>(
         &self,
-        room: &'static Room,
+        judged: Judged<'_>,
         shut: &[&'h (&'a Holder, Said)],
         place: &Place<'_>,
         write: &Write<'_>,
@@ -261,7 +297,7 @@ impl<'a> Auditor<'a> {
             let namespace = namespace.flatten();
             let write = Write { namespace: namespace.as_ref(), ..*write };
             let question = Question::Holds(holder.parameter, &holder.document);
-            match truth(&mut ask(room, question, &write), "held") {
+            match truth(&mut ask(judged, question, &write), "held") {
                 Ok(true) => found.by.push((holder, said)),
                 Ok(false) => {}
                 Err(_) if unseen => found.unclear.push((holder, Untold::NoNamespace)),
@@ -356,17 +392,39 @@ fn truth(told: &mut Told, name: &str) -> Result<bool, String> {
     }
 }
 
-/// Whether the server looks at a write for a room.
-fn looks_at(room: &Room, place: &Place<'_>, deed: Deed) -> bool {
-    let operation = match deed {
+/// Whether the server looks at a write, or at any change of such an object, for a room of somebody's own. Other versions of a kind are turned into the
+/// one that it names.
+fn looks_at_own(own: &CustomRoom, place: &Place<'_>, deed: Option<Deed>) -> bool {
+    let is_asked = |resource: &String| match deed {
+        Some(_) => *resource == resource_of(place),
+        None => resource.split('/').next() == Some(place.resource),
+    };
+    let operation = deed.map_or("UPDATE", operation);
+    own.api_groups.iter().any(|group| group == place.group)
+        && own.resources.iter().any(is_asked)
+        && own.operations.iter().any(|known| known == operation)
+        && (own.scope == Scope::Namespaced) == place.namespace.is_some()
+}
+
+fn operation(deed: Deed) -> &'static str {
+    match deed {
         Deed::Create => "CREATE",
         Deed::Update => "UPDATE",
         Deed::Delete => "DELETE",
-    };
-    let named = match place.subresource {
+    }
+}
+
+/// The resource as rules name it.
+fn resource_of(place: &Place<'_>) -> String {
+    match place.subresource {
         "" => place.resource.to_owned(),
         subresource => format!("{}/{subresource}", place.resource),
-    };
+    }
+}
+
+/// Whether the server looks at a write for a room.
+fn looks_at(room: &Room, place: &Place<'_>, deed: Deed) -> bool {
+    let (operation, named) = (operation(deed), resource_of(place));
     room.writes.iter().any(|write| {
         group(write.group) == place.group
             && write.operations.contains(&operation)
@@ -388,10 +446,7 @@ fn is_marked(room: &Room, object: &Value) -> bool {
 }
 
 fn shown(place: &Place<'_>) -> String {
-    let resource = match place.subresource {
-        "" => place.resource.to_owned(),
-        subresource => format!("{}/{subresource}", place.resource),
-    };
+    let resource = resource_of(place);
     match place.namespace {
         Some(namespace) => format!("{resource} {namespace}/{}", place.name),
         None => format!("{resource} {}", place.name),

@@ -32,6 +32,7 @@ pub mod cluster;
 pub mod doctor;
 pub mod document;
 pub mod drain;
+pub mod dump;
 pub mod gate;
 pub mod held;
 pub mod history;

@@ -23,6 +23,8 @@ pub(crate) struct Module {
     pub(crate) instead: &'static str,
     go_mod: &'static str,
     go_sum: &'static str,
+    /// Sources of this crate that are part of the module, each with its path there.
+    sources: &'static [(&'static str, &'static str)],
     /// The module whose version the programs bear.
     versioned: &'static str,
     /// Each program with its package.
@@ -41,6 +43,7 @@ pub(crate) const CONTROL_PLANE: Module = Module {
     instead: "KUBEBUILDER_ASSETS",
     go_mod: include_str!("../control-plane/go.mod"),
     go_sum: include_str!("../control-plane/go.sum"),
+    sources: &[],
     versioned: "k8s.io/kubernetes",
     programs: &[
         ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
@@ -59,6 +62,7 @@ pub(crate) const HELM: Module = Module {
     instead: "TIDEGATE_HELM",
     go_mod: include_str!("../helm/go.mod"),
     go_sum: include_str!("../helm/go.sum"),
+    sources: &[],
     versioned: "helm.sh/helm/v4",
     programs: &[("helm", "helm.sh/helm/v4/cmd/helm")],
     files: &[],
@@ -72,6 +76,7 @@ pub(crate) const OPENSHIFT: Module = Module {
     instead: "TIDEGATE_OPENSHIFT",
     go_mod: include_str!("../openshift/go.mod"),
     go_sum: include_str!("../openshift/go.sum"),
+    sources: &[],
     versioned: "github.com/openshift/api",
     programs: &[],
     files: &[
@@ -94,6 +99,7 @@ pub(crate) const CLUSTER_API: Module = Module {
     instead: "TIDEGATE_CLUSTER_API",
     go_mod: include_str!("../cluster-api/go.mod"),
     go_sum: include_str!("../cluster-api/go.sum"),
+    sources: &[],
     versioned: "sigs.k8s.io/cluster-api",
     programs: &[("cluster-api", "sigs.k8s.io/cluster-api")],
     files: &[
@@ -122,6 +128,23 @@ pub(crate) const CLUSTER_API: Module = Module {
     ],
     stamps: |version| format!(" -X sigs.k8s.io/cluster-api/version.gitVersion={version}"),
     patience: "five minutes or more",
+};
+
+/// What reboots nodes, with the rights that it asks for, and the machine that it takes for a node.
+pub(crate) const KURED: Module = Module {
+    name: "kured",
+    instead: "TIDEGATE_KURED",
+    go_mod: include_str!("../kured/go.mod"),
+    go_sum: include_str!("../kured/go.sum"),
+    sources: &[("machine/main.go", include_str!("../kured/machine/main.go"))],
+    versioned: "github.com/kubereboot/kured",
+    programs: &[
+        ("kured", "github.com/kubereboot/kured/cmd/kured"),
+        ("machine", "tidegate.dev/rig/kured/machine"),
+    ],
+    files: &[("rights.yaml", "kured-rbac.yaml"), ("daemonset.yaml", "kured-ds.yaml")],
+    stamps: |version| format!(" -X main.version={version}"),
+    patience: "two minutes or more",
 };
 
 /// Without these a server built from modules calls itself v0.0.0-master, and kubectl warns of skew.
@@ -190,9 +213,11 @@ impl Module {
         self.files.iter().map(|(name, _)| *name)
     }
 
-    /// Names the programs: the start of the SHA-256 of `go.sum`.
+    /// Names the programs: the start of the SHA-256 of `go.sum`, and of the sources that are this crate's.
     pub(crate) fn digest(&self) -> String {
-        let digest = ring::digest::digest(&ring::digest::SHA256, self.go_sum.as_bytes());
+        let sources = self.sources.iter().map(|(_, text)| *text);
+        let text: String = [self.go_sum].into_iter().chain(sources).collect();
+        let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
         crate::hex(&digest.as_ref()[..8])
     }
 
@@ -231,6 +256,11 @@ impl Module {
         fs::create_dir_all(beside.join("bin")).map_err(keep)?;
         fs::write(beside.join("go.mod"), self.go_mod).map_err(keep)?;
         fs::write(beside.join("go.sum"), self.go_sum).map_err(keep)?;
+        for (path, text) in self.sources {
+            let path = beside.join(path);
+            fs::create_dir_all(path.parent().unwrap_or(&beside)).map_err(keep)?;
+            fs::write(path, text).map_err(keep)?;
+        }
         say(&format!(
             "building {} {} with Go into {}: {}, once",
             self.name,
@@ -323,8 +353,9 @@ mod tests {
     fn versions_are_read_from_the_modules() {
         let openshift = (OPENSHIFT, "v0.0.0-20251015095338-264e80a2b6e7");
         let cluster_api = (CLUSTER_API, "v1.13.4");
+        let kured = (KURED, "v1.13.1");
         for (module, version) in
-            [(CONTROL_PLANE, "v1.36.3"), (HELM, "v4.3.1"), openshift, cluster_api]
+            [(CONTROL_PLANE, "v1.36.3"), (HELM, "v4.3.1"), openshift, cluster_api, kured]
         {
             assert_eq!(module.version(), version);
             assert_eq!(module.go_version(), "1.26.0");

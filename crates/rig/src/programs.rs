@@ -60,6 +60,14 @@ pub enum Missing {
         /// What would be reached.
         name: &'static str,
     },
+    /// This user may not make what a program has to run in.
+    #[error(
+        "no machine for {name}: this user may not make namespaces of users, mounts, networks and processes\nhint: unshare -rmnp --fork --mount-proc true has to work; in a container, run it privileged"
+    )]
+    Namespaces {
+        /// What would run there.
+        name: &'static str,
+    },
     /// There is no browser.
     #[error(
         "no browser: there is no chromium on the PATH, and TIDEGATE_BROWSER names none\nhint: on Debian: apt install chromium"

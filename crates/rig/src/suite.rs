@@ -19,6 +19,7 @@ use crate::{
     control_plane::{ControlPlane, Controllers, StartError},
     embedded::Embedded,
     helm::Helm,
+    kured::Kured,
     lent::Lent,
     module::OPENSHIFT,
     programs::{Missing, Programs},
@@ -143,6 +144,26 @@ pub fn with_cluster_api(name: &str, suite: impl FnOnce(&ClusterApi)) {
     };
     match found {
         Ok(cluster_api) => suite(&cluster_api),
+        Err(missing) if may_leave_out() => leave_out(name, &left_out, &missing),
+        Err(missing) => panic!("{name}: {}", chain(&missing)),
+    }
+}
+
+/// Runs `suite` with the pinned kured, or leaves it out where there is none, and where the server is one that somebody lent: kured would reboot its nodes.
+///
+/// # Panics
+/// When kured is missing where it must run, or cannot be built.
+#[expect(clippy::panic, reason = "called from tests, whose way to fail is a panic")]
+pub fn with_kured(name: &str, suite: impl FnOnce(&Kured)) {
+    let left_out = left_out_file(name);
+    let _ = fs::remove_file(&left_out);
+    let found = if uses_lent_cluster() {
+        Err(Missing::Lent { name: "kured" })
+    } else {
+        Kured::find(|name| env::var_os(name))
+    };
+    match found {
+        Ok(kured) => suite(&kured),
         Err(missing) if may_leave_out() => leave_out(name, &left_out, &missing),
         Err(missing) => panic!("{name}: {}", chain(&missing)),
     }

@@ -32,6 +32,7 @@ use tidegate_core::{
     },
     doctor::probes::Probe,
     document::key::Key,
+    dump::taken::{Keep, RELEASE, RELEASES, Taken},
     reach::trial::Write,
     release::of::Of,
 };
@@ -440,6 +441,46 @@ impl Cluster {
         self.runtime.block_on(self.calls.list_all(&all)).map(|listed| listed.items)
     }
 
+    /// Every object of a kind that a dump takes; none if the cluster does not have the kind. Of Secrets the server is asked for the metadata of
+    /// Helm's alone.
+    pub(crate) fn taken(&self, taken: &Taken) -> anyhow::Result<Vec<Value>> {
+        let kind = Resource::new(taken.api_version, taken.kind);
+        let all = Collection::of(kind.collection(None));
+        let listed = if matches!(taken.keep, Keep::Metadata) {
+            let (label, value, _) = RELEASE;
+            let is_secret = taken.kind == RELEASES.kind;
+            let all = if is_secret { all.labelled(label, value) } else { all };
+            let mut found = Vec::new();
+            let each = |one: Outline| found.push(json!({"metadata": one.metadata}));
+            self.runtime.block_on(self.calls.list_metadata(&all, each)).map(|_| found)
+        } else {
+            self.runtime.block_on(self.calls.list_all(&all)).map(|listed| listed.items)
+        };
+        match listed {
+            Ok(items) => Ok(items),
+            Err(error) if error.code() == Some(404) => {
+                self.runtime.block_on(self.is_api_server())?;
+                Ok(Vec::new())
+            }
+            Err(error) => bail!("{}", error.told()),
+        }
+    }
+
+    /// The version that the API server tells.
+    pub(crate) fn version(&self) -> Option<String> {
+        let told = self.runtime.block_on(self.calls.get::<Value>("/version")).ok()?;
+        told["gitVersion"].as_str().map(str::to_owned)
+    }
+
+    /// Whose control plane these `ClusterVersion`s are of; none if there is none.
+    pub(crate) fn plane_of(&self, items: &[Value]) -> anyhow::Result<Option<Of>> {
+        if items.is_empty() {
+            return Ok(None);
+        }
+        self.runtime.block_on(self.row(&kinds::CLUSTER_VERSION, items))?;
+        Ok(self.plane.get().copied())
+    }
+
     /// An object of a kind of others; none if there is none.
     pub(crate) fn other(
         &self,
@@ -577,4 +618,10 @@ struct Versions(Vec<(&'static Row, String)>);
 struct Listed {
     items: Vec<Value>,
     version: Option<String>,
+}
+
+/// What is read of an object of which nothing else is asked for.
+#[derive(serde::Deserialize)]
+struct Outline {
+    metadata: Value,
 }

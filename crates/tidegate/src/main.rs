@@ -10,6 +10,7 @@ mod edge;
 mod output;
 mod source;
 mod updates;
+mod values;
 mod verbs;
 
 use std::{

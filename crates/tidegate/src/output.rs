@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use tidegate_core::policy::verdict::Verdict;
+use tidegate_core::{cluster::kinds, policy::verdict::Verdict};
 use views::{
     drawing::Detail,
     safe::{escaped, printable},
@@ -35,6 +35,10 @@ impl Output {
     /// The same with the problems of what was read: they are told, and something that could not be read is a failure.
     pub(crate) fn with_problems(mut self, loaded: &Loaded) -> Self {
         self.talk.push_str(&problems(&loaded.findings));
+        let known = |name: &str| kinds::ALL.iter().any(|row| row.name == name);
+        for missing in loaded.missing_of_dumps(known) {
+            let _ = writeln!(self.talk, "warning: {}", printable(&missing));
+        }
         if loaded.has_errors() {
             self.exit = Exit::Failure;
         }

@@ -22,6 +22,7 @@ use tidegate_core::{
         key::Key,
         problem::{Code, FieldPath, Object, Problem},
     },
+    dump::{self, Head},
     policy::read::{self, Policy},
     reach::policies::Parameter,
 };
@@ -36,7 +37,7 @@ use tree::{Node, Place};
 pub(crate) const LARGEST: u64 = 8 * 1024 * 1024;
 
 /// The same where a whole cluster is read: all its pods may stand in one file.
-const LARGEST_OF_A_CLUSTER: u64 = 64 * 1024 * 1024;
+pub(crate) const LARGEST_OF_A_CLUSTER: u64 = 64 * 1024 * 1024;
 
 /// How many documents of one file are judged, and after how many problems with one file nobody reads on.
 const MOST_DOCUMENTS: usize = 10_000;
@@ -113,6 +114,10 @@ pub(crate) struct Loaded {
     pub(crate) objects: Vec<(&'static Row, Value)>,
     /// Where each of them stands.
     places: Vec<(String, Place)>,
+    /// What the heads of dumps say, of every file that is one.
+    pub(crate) dumps: Vec<Head>,
+    /// Whether the file that is being read is one of them: it holds much that was not asked for, and that is nobody's fault.
+    in_dump: bool,
     /// Every object, where anything is welcome.
     pub(crate) written: Vec<Written>,
     /// Everything that is wrong.
@@ -175,6 +180,24 @@ impl Loaded {
         self.findings.iter().any(|finding| finding.problem.is_error())
     }
 
+    /// How objects of a kind are read: a dump says whose control plane it is of (CV-4).
+    fn row(&self, kind: &'static Row) -> &'static Row {
+        let is_stock = self.in_dump && self.dumps.last().is_some_and(|head| head.is_stock);
+        read_as(kind, is_stock)
+    }
+
+    /// What dumps say that they do not hold of these kinds: what nobody could read, and objects that were too many.
+    pub(crate) fn missing_of_dumps(&self, of: impl Fn(&str) -> bool) -> Vec<String> {
+        let contents = self.dumps.iter().flat_map(|head| &head.contents);
+        let contents = contents.filter(|content| of(&content.kind));
+        let missing = contents.filter_map(|content| match (&content.unread, content.left_out) {
+            (Some(why), _) => Some(format!("the dump holds no {}: {why}", content.kind)),
+            (None, 0) => None,
+            (None, count) => Some(format!("the dump leaves out {count} of {}", content.kind)),
+        });
+        missing.collect()
+    }
+
     fn largest(&self) -> u64 {
         match self.reads {
             Reads::Machines | Reads::Anything => LARGEST_OF_A_CLUSTER,
@@ -222,7 +245,7 @@ fn load_path(path: &Path, loaded: &mut Loaded) {
                 loaded.refuse(&name, Code::Empty, "the folder holds no policy file", hint);
             }
         }
-        Ok(metadata) => load_file(path, metadata.len(), loaded),
+        Ok(_) => load_file(path, loaded),
         Err(error) => {
             loaded.files += 1;
             unreadable(&name, &error, loaded);
@@ -255,30 +278,38 @@ fn load_folder(folder: &Path, depth: usize, loaded: &mut Loaded) {
         } else if matches!(suffix, Some("yaml" | "yml" | "json")) {
             match fs::metadata(&path) {
                 Ok(metadata) if metadata.is_dir() => {}
-                Ok(metadata) => load_file(&path, metadata.len(), loaded),
+                Ok(_) => load_file(&path, loaded),
                 Err(error) => unreadable(&path.display().to_string(), &error, loaded),
             }
         }
     }
 }
 
-fn load_file(path: &Path, size: u64, loaded: &mut Loaded) {
+fn load_file(path: &Path, loaded: &mut Loaded) {
     let name = path.display().to_string();
     loaded.files += 1;
-    if size > loaded.largest() {
-        return too_large(&name, loaded);
-    }
     match File::open(path) {
         Ok(mut file) => read_stream(&mut file, &name, loaded),
         Err(error) => unreadable(&name, &error, loaded),
     }
 }
 
-/// What change management knows among some objects, as if they were read at an instant.
-pub(crate) fn of_cluster(
-    objects: &[Value],
+/// The row of a kind on a control plane that knows us, or on a stock one.
+fn read_as(kind: &'static Row, is_stock: bool) -> &'static Row {
+    if is_stock && kind.kind == kinds::CLUSTER_VERSION.kind {
+        &kinds::STOCK_CLUSTER_VERSION
+    } else {
+        kind
+    }
+}
+
+/// What change management knows among some objects that were read, as if that were at an instant.
+pub(crate) fn of_cluster<'a>(
+    loaded: &Loaded,
+    objects: &'a [Value],
     now: Instant,
-) -> (Vec<(&'static Row, &Value)>, Snapshot) {
+) -> (Vec<(&'static Row, &'a Value)>, Snapshot) {
+    let is_stock = loaded.dumps.iter().any(|head| head.is_stock);
     let mut snapshot = Snapshot::default();
     let mut rows = Vec::new();
     for object in objects {
@@ -286,8 +317,9 @@ pub(crate) fn of_cluster(
         let (version, kind) = (text("apiVersion"), text("kind"));
         let row = kinds::ALL.iter().find(|row| row.is_named_by(version, kind));
         if let Some(row) = row {
+            let row = read_as(row, is_stock);
             snapshot.add_written(row, object, now);
-            rows.push((*row, object));
+            rows.push((row, object));
         }
     }
     (rows, snapshot)
@@ -301,11 +333,19 @@ pub(crate) fn of_text(name: &str, text: &str, loaded: &mut Loaded) {
 
 fn read_stream(stream: &mut dyn Read, name: &str, loaded: &mut Loaded) {
     let mut bytes = Vec::new();
-    if let Err(error) = stream.take(loaded.largest() + 1).read_to_end(&mut bytes) {
+    let mut read_until = |size: u64, bytes: &mut Vec<u8>| {
+        Read::take(&mut *stream, size - bytes.len() as u64).read_to_end(bytes)
+    };
+    if let Err(error) = read_until(dump::BEGINS.len() as u64, &mut bytes) {
         return unreadable(name, &error, loaded);
     }
-    if bytes.len() as u64 > loaded.largest() {
-        return too_large(name, loaded);
+    let is_dump = bytes == dump::BEGINS.as_bytes();
+    let largest = if is_dump { LARGEST_OF_A_CLUSTER } else { loaded.largest() };
+    if let Err(error) = read_until(largest + 1, &mut bytes) {
+        return unreadable(name, &error, loaded);
+    }
+    if bytes.len() as u64 > largest {
+        return too_large(name, largest, loaded);
     }
     load_bytes(&bytes, name, loaded);
 }
@@ -338,7 +378,8 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
             loaded.report(name, place, problem.hint("mend those above first"));
             break;
         }
-        if loaded.documents - documents >= MOST_DOCUMENTS {
+        // A dump is bounded by its size: it is made of documents that a server has.
+        if loaded.documents - documents >= MOST_DOCUMENTS && !loaded.in_dump {
             let detail =
                 format!("more than {MOST_DOCUMENTS} documents; nothing is judged from here on");
             let problem = Problem::new(&FieldPath::root(), Code::TooLarge, detail);
@@ -351,10 +392,13 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
                 loaded.report(name, failure.place, failure.problem);
             }
             Ok(None) => {}
+            Ok(Some(parsed)) if is_head(&parsed.root) => begin_dump(&parsed.root, loaded),
             Ok(Some(parsed)) => judge(&parsed.root, &parsed.duplicates, name, loaded),
         }
     }
-    let nothing = loaded.documents == documents && loaded.findings.len() == findings;
+    let nothing =
+        loaded.documents == documents && loaded.findings.len() == findings && !loaded.in_dump;
+    loaded.in_dump = false;
     // A cluster's files hold many things, and most are of no interest here.
     let mixed = matches!(loaded.reads, Reads::Cluster | Reads::Machines | Reads::Anything);
     if nothing && !mixed {
@@ -366,6 +410,28 @@ fn load_bytes(bytes: &[u8], name: &str, loaded: &mut Loaded) {
     }
 }
 
+fn is_head(root: &Node) -> bool {
+    let text = |field: &str| root.field(field).and_then(Node::text);
+    text("kind") == Some(dump::KIND) && text("apiVersion") == Some(dump::API_VERSION)
+}
+
+/// From here on the file is a dump.
+fn begin_dump(root: &Node, loaded: &mut Loaded) {
+    loaded.in_dump = true;
+    loaded.dumps.extend(Head::of(&root.value()));
+}
+
+/// Whether a document of a dump is what was asked for.
+fn is_asked_for(root: &Node, reads: Reads) -> bool {
+    let kind = root.field("kind").and_then(Node::text);
+    let row = kind.and_then(|kind| known(root, kind, Reads::Machines));
+    match reads {
+        Reads::Policies => row.is_some_and(|row| row.role == Role::Policy),
+        Reads::Everything => row.is_some(),
+        Reads::Cluster | Reads::Machines | Reads::Anything => true,
+    }
+}
+
 /// Judges a document, or each entry of a list of them.
 fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut Loaded) {
     for (place, problem) in duplicates {
@@ -373,6 +439,9 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
     }
     if matches!(loaded.reads, Reads::Anything) {
         return take(root, name, loaded);
+    }
+    if loaded.in_dump && !is_asked_for(root, loaded.reads) {
+        return;
     }
     if let Some(items) = list_items(root, loaded.reads) {
         for item in items {
@@ -393,6 +462,7 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
         // What a cluster is made of is welcome beside what is judged: a forecast reads it.
         let kind = root.field("kind").and_then(|kind| kind.text());
         let kind = kind.and_then(|kind| known(root, kind, Reads::Machines));
+        let kind = kind.map(|kind| loaded.row(kind));
         if let Some(kind) = kind {
             loaded.objects.push((kind, document.clone()));
             loaded.places.push((name.to_owned(), root.place));
@@ -407,6 +477,7 @@ fn judge(root: &Node, duplicates: &[(Place, Problem)], name: &str, loaded: &mut 
         let Some(kind) = called.and_then(|called| known(root, called, loaded.reads)) else {
             return;
         };
+        let kind = loaded.row(kind);
         loaded.objects.push((kind, document.clone()));
         loaded.places.push((name.to_owned(), root.place));
         // What is wrong with a part is a problem of the pool that it belongs to.
@@ -497,8 +568,8 @@ fn unreadable(name: &str, error: &io::Error, loaded: &mut Loaded) {
     loaded.refuse(name, Code::Unreadable, detail, hint);
 }
 
-fn too_large(name: &str, loaded: &mut Loaded) {
-    let detail = format!("the file is larger than {} MiB", loaded.largest() / 1024 / 1024);
+fn too_large(name: &str, largest: u64, loaded: &mut Loaded) {
+    let detail = format!("the file is larger than {} MiB", largest / 1024 / 1024);
     loaded.refuse(name, Code::TooLarge, detail, "split it into several files");
 }
 

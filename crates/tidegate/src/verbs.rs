@@ -14,6 +14,7 @@ pub(crate) mod control_plane;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod doctor;
+pub(crate) mod dump;
 pub(crate) mod explain;
 pub(crate) mod freezing;
 pub(crate) mod gate;
@@ -80,6 +81,7 @@ static VERBS: LazyLock<Vec<Verb>> = LazyLock::new(|| {
         audit::verb(),
         history::verb(),
         doctor::verb(),
+        dump::verb(),
         report::verb(),
         init::verb(),
         validate::verb(),

@@ -123,13 +123,14 @@ impl Reading<'_> {
         let initiates = self.text(entry, "initiates").unwrap_or_default();
         if initiates.trim().is_empty() || initiates.chars().count() > LONGEST {
             self.wrong(".initiates", &format!("an expression of the API server, of at most {LONGEST} characters, that tells whether a write begins a change"));
+        } else if initiates.chars().any(|c| ends_lines_elsewhere(c) && !"\n\r\t".contains(c)) {
+            self.wrong(".initiates", "it holds a control character or a separator of lines, which YAML reads as the end of a line; hint: write it as \\u0085 in a text of the expression");
         }
         let text = entry.get("text").and_then(|_| self.text(entry, "text"));
-        if text
-            .as_ref()
-            .is_some_and(|text| text.chars().count() > LONGEST_TEXT || text.contains(['\r', '\n']))
-        {
-            self.wrong(".text", &format!("one line of at most {LONGEST_TEXT} characters"));
+        if text.as_ref().is_some_and(|text| {
+            text.chars().count() > LONGEST_TEXT || text.contains(ends_lines_elsewhere)
+        }) {
+            self.wrong(".text", &format!("one line of at most {LONGEST_TEXT} characters, none of them a control character or a separator of lines"));
         }
         CustomRoom { name, scope, api_groups, api_versions, resources, operations, initiates, text }
     }
@@ -166,6 +167,12 @@ fn is_name(name: &str) -> bool {
         && !name.ends_with('-')
         && name != "warn"
         && !name.ends_with("-warn")
+}
+
+/// Whether some reader of YAML takes a sign for the end of a line, or none prints it: policies are YAML, and what ends a line in a folded text makes
+/// another text of it.
+fn ends_lines_elsewhere(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 fn is_resource(resource: &str) -> bool {
@@ -228,6 +235,10 @@ mod tests {
         check("initiates", &json!(""));
         check("initiates", &json!("a".repeat(LONGEST + 1)));
         check("text", &json!("two\nlines"));
+        for end in ['\u{85}', '\u{2028}', '\u{2029}', '\u{7f}', '\u{0}', '\u{9b}', '\u{c}'] {
+            check("text", &json!(format!("two{end}lines")));
+            check("initiates", &json!(format!("object.spec.a == 'two{end}lines'")));
+        }
         check("what", &json!("x"));
         let twice = json!({"changeGates": {"custom": [values(|_| {})["changeGates"]["custom"][0], values(|_| {})["changeGates"]["custom"][0]]}});
         assert_eq!(

@@ -64,6 +64,9 @@ pub const MASTERS: &Room = &masters::ROOM;
 /// What no other room knows: rooms of somebody's own, each with a name (RCH-14).
 pub const CUSTOM: &Room = &custom::ROOM;
 
+/// Whether a write changes labels, by which things are chosen: an expression over `object` and `oldObject`.
+pub(crate) const RELABELS: &str = leaving::relabels!();
+
 /// What is known about one kind of change that others make.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {

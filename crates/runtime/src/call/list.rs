@@ -28,7 +28,15 @@ impl Collection {
     /// Only those whose field has this value.
     #[must_use]
     pub fn only(self, field: &str, value: &str) -> Self {
-        Self { only: Some(encoded(&format!("{field}={value}"))), ..self }
+        let only = encoded(&format!("{field}={value}"));
+        Self { only: Some(format!("fieldSelector={only}")), ..self }
+    }
+
+    /// Only those whose label has this value.
+    #[must_use]
+    pub fn labelled(self, label: &str, value: &str) -> Self {
+        let only = encoded(&format!("{label}={value}"));
+        Self { only: Some(format!("labelSelector={only}")), ..self }
     }
 
     /// So many at a time: it bounds the memory of a list.
@@ -39,7 +47,7 @@ impl Collection {
 
     /// The path with a query.
     pub(super) fn query(&self, first: &str) -> String {
-        let only = self.only.as_ref().map(|only| format!("&fieldSelector={only}"));
+        let only = self.only.as_ref().map(|only| format!("&{only}"));
         format!("{}?{first}{}", self.path, only.unwrap_or_default())
     }
 

@@ -125,6 +125,12 @@ fn bad_values_are_refused_by_name() {
                 "at '/changeGates/custom/0/operations/0'",
             ),
             ("changeGates.custom[0].initiates=", "at '/changeGates/custom/0/initiates'"),
+            ("changeGates.custom[0].text=two\u{85}lines", "at '/changeGates/custom/0/text'"),
+            ("changeGates.custom[0].text=two\u{2028}lines", "at '/changeGates/custom/0/text'"),
+            (
+                "changeGates.custom[0].initiates=a == '\u{85}'",
+                "at '/changeGates/custom/0/initiates'",
+            ),
             ("changeGates.custom[0].when=now", "additional properties 'when' not allowed"),
             (
                 "changeGates.custom[1].name=a,changeGates.custom[1].apiGroups={example.com},changeGates.custom[1].resources={x},\

@@ -10,6 +10,7 @@ mod definitions;
 mod forged;
 mod freezes;
 pub(crate) mod kept;
+mod kured;
 mod leaving;
 mod machines;
 mod nudged;

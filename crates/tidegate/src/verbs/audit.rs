@@ -11,9 +11,9 @@ use anyhow::Context as _;
 use apiserver::Known;
 use clap::{Args, FromArgMatches as _};
 use tidegate_core::{
-    audit::{self, Auditor, Before, Question, Told, Write},
-    held,
-    reach::rooms::Room,
+    audit::{self, Auditor, Before, Judged, Question, Told, Write},
+    held::{self, Holder},
+    reach::rooms::CUSTOM,
 };
 use views::audit::Audit;
 
@@ -23,6 +23,7 @@ use crate::{
     cluster::Reach,
     edge::Edge,
     output::{self, Exit, Output},
+    values::rooms_of,
 };
 
 /// The longest line that is read: two objects of the largest size that the API server takes, each escaped.
@@ -41,7 +42,8 @@ pub(crate) fn verb() -> Verb {
                Examples:\n  \
                tidegate audit -f /var/log/kubernetes/audit.log\n  \
                zcat audit-*.gz | tidegate audit -f - -o json\n  \
-               tidegate audit -f audit.log --gates my-gate.yaml --gates policies/",
+               tidegate audit -f audit.log --gates my-gate.yaml --gates policies/\n  \
+               tidegate audit -f audit.log --values values.yaml",
         listed: Listed::Yes,
         args: AuditArgs::augment_args,
         run: |matches, edge| run(&AuditArgs::from_arg_matches(matches)?, edge),
@@ -56,6 +58,9 @@ struct AuditArgs {
     /// A file or folder of gates, policies, freezes, overrides and namespaces, instead of a cluster; may be given several times
     #[arg(long, value_name = "PATH")]
     gates: Vec<PathBuf>,
+    /// A file with values of the chart: the rooms of your own that it has are judged too
+    #[arg(long, value_name = "PATH")]
+    values: Option<PathBuf>,
     /// The namespace of the operator, which gates of the cluster leave alone
     #[arg(long, value_name = "NAME", default_value = "tidegate-system")]
     operator_namespace: String,
@@ -76,7 +81,9 @@ fn run(args: &AuditArgs, edge: &mut Edge) -> anyhow::Result<Output> {
     let (documents, snapshot, loaded) = args.reach.documents(&args.gates, edge, at)?;
     let documents = documents.iter().map(|(row, document)| (*row, document));
     let holders = held::holders(&snapshot, documents);
-    let mut auditor = Auditor::new(&holders, &snapshot);
+    let own = args.values.as_deref().map(rooms_of).transpose()?;
+    let mut auditor =
+        Auditor::new(&holders, &snapshot).with_rooms(own.as_deref().unwrap_or_default());
     let mut evaluator =
         Evaluator { operators: &args.operator_namespace, compiled: BTreeMap::new() };
     for path in &args.logs {
@@ -96,7 +103,15 @@ fn run(args: &AuditArgs, edge: &mut Edge) -> anyhow::Result<Output> {
     )?;
     // What is known to have started outside is worth more than what nobody can tell.
     let exit = Exit::of([audit.verdict()]);
-    Ok(Output { exit, ..Output::done(text) }.with_problems(&loaded))
+    let mut output = Output { exit, ..Output::done(text) };
+    let named = |holder: &Holder| holder.gate().is_some() && holder.may_hold(CUSTOM, None);
+    if own.is_none() && holders.iter().any(named) {
+        output.talk.push_str(
+            "warning: a gate holds rooms of your own, and what they look at stands in the values of the chart, so that their first writes are not judged\n  \
+             hint: name the values by --values\n",
+        );
+    }
+    Ok(output.with_problems(&loaded))
 }
 
 /// Hands over a log line by line, so that one of any size is read.
@@ -117,7 +132,7 @@ fn read(
             skip_line(log)?;
             continue;
         }
-        auditor.line(&line, &mut |room, question, write| evaluator.ask(room, question, write));
+        auditor.line(&line, &mut |judged, question, write| evaluator.ask(judged, question, write));
     }
 }
 
@@ -139,18 +154,21 @@ fn skip_line(log: &mut impl BufRead) -> io::Result<()> {
 /// Evaluates what rooms ask, by the embedded server, and compiles each expression once.
 struct Evaluator<'a> {
     operators: &'a str,
-    compiled: BTreeMap<(&'static str, &'static str), Result<apiserver::Question, String>>,
+    compiled: BTreeMap<(String, &'static str), Result<apiserver::Question, String>>,
 }
 
 impl Evaluator<'_> {
-    fn ask(&mut self, room: &'static Room, question: Question<'_>, write: &Write<'_>) -> Told {
+    fn ask(&mut self, judged: Judged<'_>, question: Question<'_>, write: &Write<'_>) -> Told {
         let (kind, parameter) = match question {
             Question::Begins => ("begins", &serde_json::Value::Null),
             Question::Holds(parameter, document) => (parameter.kind(), document),
         };
         let operators = self.operators;
-        let compiled = self.compiled.entry((room.slug, kind)).or_insert_with(|| {
-            apiserver::Question::new(&audit::variables(room, question, operators))
+        // No room has the name of one of somebody's own: those of the table end in nothing like it.
+        let own = judged.own.map(|own| own.name.as_str()).unwrap_or_default();
+        let key = (format!("{}/{own}", judged.room.slug), kind);
+        let compiled = self.compiled.entry(key).or_insert_with(|| {
+            apiserver::Question::new(&audit::variables(judged, question, operators))
         });
         let write = apiserver::Write {
             object: Known::Object(write.object),

@@ -272,14 +272,17 @@ fn list(cluster: &Cluster, kind: Resource<'_>, what: &str, seen: &mut Seen) {
 fn of_files(args: &Doctor, edge: &mut Edge) -> Seen {
     let loaded = source::load_all(&args.files, Reads::Anything, &mut edge.stdin);
     let documents: Vec<Value> = loaded.written.iter().map(|one| one.object.clone()).collect();
-    let (rows, snapshot) = source::of_cluster(&documents, edge.now);
+    let (rows, snapshot) = source::of_cluster(&loaded, &documents, edge.now);
     let holders = held::holders(&snapshot, rows);
     let missing = MOVING
         .iter()
         .chain(&KINDS)
-        .filter(|(kind, _)| !documents.iter().any(|document| document["kind"] == kind.kind()));
+        .filter(|(kind, _)| !documents.iter().any(|document| document["kind"] == kind.kind()))
+        // A dump says what it looked at: where it found none there is none.
+        .filter(|(kind, _)| !loaded.dumps.iter().any(|head| head.content(kind.kind()).is_some()));
     let missing = missing.map(|(kind, what)| format!("{what}: the files hold no {}", kind.kind()));
-    let unseen = missing.collect();
+    let asked = |name: &str| MOVING.iter().chain(&KINDS).any(|(kind, _)| kind.kind() == name);
+    let unseen = missing.chain(loaded.missing_of_dumps(asked)).collect();
     let tried = Vec::new();
     Seen { holders, snapshot, server: None, ahead: None, tried, unseen, documents, loaded }
 }

@@ -134,15 +134,18 @@ fn of_cluster(args: &Init, edge: &mut Edge) -> anyhow::Result<Seen> {
 fn of_files(args: &Init, edge: &mut Edge) -> Seen {
     let loaded = source::load_all(&args.files, Reads::Anything, &mut edge.stdin);
     let documents: Vec<Value> = loaded.written.iter().map(|one| one.object.clone()).collect();
-    let (rows, snapshot) = source::of_cluster(&documents, edge.now);
+    let (rows, snapshot) = source::of_cluster(&loaded, &documents, edge.now);
     let holders = held::holders(&snapshot, rows);
     let policies = documents.iter().filter(|document| document["kind"] == POLICY);
     let policies = policies.filter_map(name).collect();
     let missing = MOVING
         .iter()
-        .filter(|(kind, _)| !documents.iter().any(|document| document["kind"] == kind.kind()));
+        .filter(|(kind, _)| !documents.iter().any(|document| document["kind"] == kind.kind()))
+        // A dump says what it looked at: where it found none there is none.
+        .filter(|(kind, _)| !loaded.dumps.iter().any(|head| head.content(kind.kind()).is_some()));
     let missing = missing.map(|(kind, what)| format!("{what}: the files hold no {}", kind.kind()));
-    let unseen = missing.collect();
+    let asked = |name: &str| MOVING.iter().any(|(kind, _)| kind.kind() == name);
+    let unseen = missing.chain(loaded.missing_of_dumps(asked)).collect();
     Seen { documents, holders, policies, unseen, loaded, exit: Exit::Done }
 }
 

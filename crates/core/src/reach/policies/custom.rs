@@ -81,6 +81,21 @@ pub fn template() -> String {
     )
 }
 
+/// The expressions by which a kind of parameter selects a write of a room, whenever it is: as of any other room, with what this one says.
+pub fn selection(
+    room: &CustomRoom,
+    parameter: Parameter,
+    operators: &str,
+) -> Vec<(&'static str, String)> {
+    let here = here(room.scope, SystemNamespaces::LeftAlone).replace(super::OPERATORS, operators);
+    let filled = |(name, expression): (&'static str, String)| match name {
+        "initiates" => (name, room.initiates.clone()),
+        "here" => (name, here.clone()),
+        _ => (name, expression.replace(NAME, &room.name)),
+    };
+    super::selection(CUSTOM, parameter, operators).into_iter().map(filled).collect()
+}
+
 /// The objects of one room as text, as the chart renders them for a release of this name in this namespace.
 pub fn rendered(room: &CustomRoom, release: &str, operators: &str) -> String {
     let added = room.text.as_ref().filter(|text| !text.is_empty());

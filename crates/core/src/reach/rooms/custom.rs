@@ -35,7 +35,7 @@ pub(super) const ROOM: Room = Room {
         "`kube-*`, `openshift-*` and the namespace of the operator, unless the gate names them.",
         "What is in no namespace, by a gate with a `namespaceSelector`.",
         "A write of which the expression fails, by a gate that warns or audits: the API server then says nothing. A gate that enforces refuses it.",
-        "What an audit log tells of them: `tidegate audit` judges the other rooms.",
+        "What an audit log tells of them, unless `tidegate audit` is given the values of the chart with `--values`.",
     ],
     tried: "whatever its author tried: nobody else knows its first write, so `Enforced` says at best that its policies stand",
     targets: None,

@@ -1,7 +1,7 @@
 //! How is kured held?
 //!
 //! By its lock: before a node is cordoned, drained and rebooted, its kured writes an annotation of kured's own `DaemonSet`. A refused kured
-//! does nothing and asks again after its `--period`. Giving the lock back always passes, else a node that is done would keep the others from
+//! does nothing else: 1.13 ends, and the kubelet starts it again, later ones ask again after their `--period`. Giving the lock back always passes, else a node that is done would keep the others from
 //! ever beginning (RCH-5): an entry that was there before begins nothing. kured writes the key of an entry in one way; who writes it in
 //! another, which kured would read all the same, begins something. With `--concurrency` the annotation lists several nodes.
 
@@ -46,7 +46,8 @@ pub(super) const ROOM: Room = Room {
     adds: "''",
     system: SystemNamespaces::Held,
     nudge: Nudge::None(
-        "nobody can make kured ask: it does so by itself each `--period`, an hour if nothing is said; run it with `--period=1m`",
+        "nobody can make kured ask: it does so by itself each `--period`, an hour if nothing is said; run it with `--period=1m`. kured 1.13 ends when it is refused: its pod is \
+         started again by the kubelet, within five minutes and two more, and shows `CrashLoopBackOff` meanwhile",
     ),
     not_held: &[
         "A node that has the lock: it is drained, reboots and gives the lock back.",
@@ -55,7 +56,7 @@ pub(super) const ROOM: Room = Room {
         "A lock, or its like by hand, whose sender first plants an entry of their own manager in `managedFields`, dated the second in which they \
          will write, and then forges another dated inside a window.",
     ],
-    tried: "the writes that kured 1.13 sends, played; not yet with kured itself",
+    tried: "kured 1.13.1",
     // Whether a node wants to reboot is known on that node alone.
     targets: None,
     gated: None,

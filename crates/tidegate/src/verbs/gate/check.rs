@@ -3,23 +3,18 @@
 //! The policies of each room are created as dry runs, under names that nothing else has, so that a wrong expression is found before an installation
 //! breaks off at it. Types are judged so; what an expression costs the server counts while it judges a write.
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use runtime::path::{ADMISSION_POLICY, Resource};
-use serde_json::Value;
-use tidegate_core::reach::{
-    custom::{self, CustomRoom},
-    policies::custom::rendered,
-};
+use tidegate_core::reach::{custom::CustomRoom, policies::custom::rendered};
 use views::custom::{Checked, Rooms};
 
 use crate::{
     args::Formats,
     cluster::{Cluster, Reach},
     output::{self, Exit, Output},
-    source::tree,
+    values::{parsed, rooms_of},
 };
 
 #[derive(Args, Debug)]
@@ -37,11 +32,7 @@ pub(super) struct Check {
 const RELEASE: &str = "tidegate-check";
 
 pub(super) fn run(args: &Check) -> anyhow::Result<Output> {
-    let name = args.values.display();
-    let text = fs::read_to_string(&args.values).with_context(|| format!("cannot read {name}"))?;
-    let values = parsed(&text).with_context(|| format!("{name} is not YAML"))?;
-    let rooms = custom::read(&values)
-        .map_err(|problems| anyhow::anyhow!("{name}: {}", problems.join(&format!("\n{name}: "))))?;
+    let rooms = rooms_of(&args.values)?;
     let cluster = args.reach.connect()?;
     let checked = rooms.iter().map(|room| {
         let said = tried(&cluster, room)?;
@@ -70,11 +61,4 @@ fn tried(cluster: &Cluster, room: &CustomRoom) -> anyhow::Result<Option<String>>
         }
     }
     Ok(None)
-}
-
-fn parsed(text: &str) -> anyhow::Result<Value> {
-    let parsed = tree::parse(text, 1).map_err(|failure| {
-        anyhow::anyhow!("line {}: {}", failure.place.line, failure.problem.detail)
-    })?;
-    Ok(parsed.map_or(Value::Null, |parsed| parsed.root.value()))
 }
