@@ -59,6 +59,8 @@ mod tests {
             ("ink-3", "bg", 4.5),
             ("tide-ink", "surface", 4.5),
             ("tide-ink", "tide-soft", 4.5),
+            ("ink-2", "tide-soft", 4.5),
+            ("on-tide", "tide", 4.5),
             ("frost", "surface", 4.5),
             ("frost", "frost-soft", 4.5),
             ("amber", "surface", 4.5),

@@ -4,7 +4,7 @@
 //! lengths, so that they stay true in between.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -25,6 +25,7 @@ use views::{now::Now, status::Rows};
 
 use crate::{
     clock::TheirClock,
+    guest::{Guest, Lost, Rights},
     session::Session,
     view::{Reading, View},
 };
@@ -41,6 +42,7 @@ struct Shared {
     caches: Arc<Caches>,
     clock: Arc<dyn Clock>,
     theirs: Option<TheirClock>,
+    people: Option<AsSomebody>,
     place: String,
     dial: Option<Dial>,
     tempo: Tempo,
@@ -53,17 +55,32 @@ struct Shared {
 #[derive(Debug)]
 struct Kept {
     changes: Follower,
-    board: Option<Arc<Board>>,
+    /// By what somebody may see; none for everything.
+    boards: BTreeMap<Option<Arc<Rights>>, Arc<Board>>,
 }
 
 /// What follows from everything that was seen, until something changes.
 #[derive(Debug)]
 struct Board {
+    /// What may be seen of the cluster, if that is not everything.
+    seen: Option<Mutex<Snapshot>>,
     rows: Rows,
     now: Now,
     zones: Vec<Zone>,
     made: Instant,
     until: Option<Instant>,
+}
+
+type Asking = dyn Fn(&str) -> Option<Cluster> + Send + Sync;
+
+/// The cluster, asked with somebody's token.
+#[derive(Clone)]
+pub struct AsSomebody(pub Arc<Asking>);
+
+impl fmt::Debug for AsSomebody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AsSomebody")
+    }
 }
 
 /// The hand on a clock that people can turn.
@@ -99,12 +116,13 @@ impl Desk {
     pub fn new(cluster: Cluster, clock: Arc<dyn Clock>, place: impl Into<String>) -> Self {
         let observed: Vec<&'static Row> = kinds::ALL.to_vec();
         let caches = Arc::new(Caches::of(observed));
-        let kept = Mutex::new(Kept { changes: caches.changes(), board: None });
+        let kept = Mutex::new(Kept { changes: caches.changes(), boards: BTreeMap::new() });
         let shared = Shared {
             cluster,
             caches,
             clock,
             theirs: None,
+            people: None,
             place: place.into(),
             dial: None,
             tempo: Tempo::default(),
@@ -118,6 +136,12 @@ impl Desk {
     #[must_use]
     pub fn by_their_clock(self, theirs: TheirClock) -> Self {
         self.with(|shared| shared.theirs = Some(theirs))
+    }
+
+    /// The same, for people who come with tokens: each is shown what they may list, and writes as themselves.
+    #[must_use]
+    pub fn for_people(self, people: AsSomebody) -> Self {
+        self.with(|shared| shared.people = Some(people))
     }
 
     /// The same, with a hand on its clock.
@@ -191,14 +215,28 @@ impl Desk {
         self.shared.dial.as_ref()
     }
 
-    /// The cluster, with the rights of whoever started this.
-    pub(crate) fn cluster(&self) -> &Cluster {
-        &self.shared.cluster
+    /// The cluster, with the rights of whoever looks: on a machine of their own those of whoever started this.
+    pub(crate) fn cluster_of<'a>(&'a self, session: &'a Session) -> &'a Cluster {
+        session.guest.as_ref().map_or(&self.shared.cluster, |guest| &guest.cluster)
     }
 
-    /// The same, with the rights of whoever looks.
-    pub(crate) fn cluster_of(&self, _session: &Session) -> &Cluster {
-        self.cluster()
+    /// Whoever a token belongs to.
+    pub(crate) async fn guest(&self, token: &str) -> Result<Guest, Lost> {
+        let people = self.shared.people.as_ref();
+        let theirs = people.and_then(|people| (people.0)(token)).ok_or(Lost::Unknown)?;
+        Guest::of(&self.shared.cluster, token, theirs).await
+    }
+
+    /// Asks the cluster again what somebody may see, if that is some time ago.
+    pub(crate) async fn renew(&self, session: &Session) -> Result<(), Lost> {
+        let Some(guest) = &session.guest else { return Ok(()) };
+        let mut places: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
+        for (key, _) in self.shared.caches.store().snapshot().all() {
+            if let Some(namespace) = &key.namespace {
+                places.entry(key.kind().name).or_default().insert(namespace.to_string());
+            }
+        }
+        guest.renew(&self.shared.cluster, self.shared.caches.observed(), &places).await
     }
 
     /// Tells whenever something changes.
@@ -208,7 +246,7 @@ impl Desk {
 
     /// The first instant at which something opens, shuts, begins or ends.
     pub(crate) fn next_edge(&self) -> Option<Instant> {
-        self.board(self.now()).until
+        self.board(self.now(), None).until
     }
 
     /// Whoever makes a forecast takes a place here.
@@ -222,25 +260,32 @@ impl Desk {
     }
 
     /// The same, as far as somebody may see it.
-    pub(crate) fn seen_by(&self, _session: &Session) -> Snapshot {
-        self.cluster_as_seen()
+    pub(crate) fn seen_by(&self, session: &Session) -> Snapshot {
+        let all = self.cluster_as_seen();
+        match &session.guest {
+            Some(guest) => guest.rights().of(&all),
+            None => all,
+        }
     }
 
     /// Shows what is known to somebody.
     pub(crate) fn look<T>(&self, session: &Session, show: impl FnOnce(&View<'_>) -> T) -> T {
         let at = self.now();
-        let board = self.board(at);
-        let reading = self.reading(at);
+        let rights = session.guest.as_ref().map(|guest| guest.rights());
+        let board = self.board(at, rights.clone());
+        let reading = self.reading(at, rights.as_deref());
         let mut zones = board.zones.clone();
         if !zones.contains(&session.zone) {
             zones.push(session.zone.clone());
         }
         let store = self.shared.caches.store();
+        let seen =
+            board.seen.as_ref().map(|seen| seen.lock().unwrap_or_else(PoisonError::into_inner));
         show(&View {
             at,
             zone: &session.zone,
             zones: &zones,
-            snapshot: store.snapshot(),
+            snapshot: seen.as_deref().unwrap_or_else(|| store.snapshot()),
             rows: &board.rows,
             now: &board.now,
             place: &self.shared.place,
@@ -250,23 +295,32 @@ impl Desk {
         })
     }
 
-    fn board(&self, at: Instant) -> Arc<Board> {
+    /// What follows for whoever has these rights: people with the same see the same, and nothing of it is anybody's own.
+    fn board(&self, at: Instant, rights: Option<Arc<Rights>>) -> Arc<Board> {
         let mut kept = self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = kept.changes.changed().now_or_never().is_some();
-        if let Some(board) = kept.board.as_ref().filter(|board| !changed && board.holds(at)) {
+        if changed {
+            kept.boards.clear();
+        }
+        if let Some(board) = kept.boards.get(&rights).filter(|board| board.holds(at)) {
             return Arc::clone(board);
         }
+        kept.boards.retain(|_, board| board.holds(at));
         let store = self.shared.caches.store();
-        let board = Arc::new(Board::new(store.snapshot(), at));
-        kept.board = Some(Arc::clone(&board));
+        let seen = rights.as_ref().map(|rights| rights.of(store.snapshot()));
+        let board = Arc::new(Board::new(store.snapshot(), seen, at));
+        kept.boards.insert(rights, Arc::clone(&board));
         board
     }
 
-    fn reading(&self, at: Instant) -> Reading {
+    fn reading(&self, at: Instant, rights: Option<&Rights>) -> Reading {
         let store = self.shared.caches.store();
         let told = self.shared.caches.observed().iter().filter(|row| row.role != Role::Part);
         let parts = [&kinds::NODE, &kinds::MACHINE_CONFIG].into_iter();
-        let unknown = |row: &&Row| !matches!(store.listed(row), Listed::Known | Listed::Absent);
+        let hidden = |row: &Row| rights.is_some_and(|rights| !rights.may_list(&row.kind));
+        let unknown = |row: &&Row| {
+            hidden(row) || !matches!(store.listed(row), Listed::Known | Listed::Absent)
+        };
         let lacking = parts.filter(unknown).map(|row| row.name).collect();
         let mut reading = Reading { lacking, ..Reading::default() };
         let mut oldest = Duration::ZERO;
@@ -274,6 +328,7 @@ impl Desk {
             match store.listed(row) {
                 Listed::Unknown => reading.unread.push(row.name),
                 Listed::Refused => reading.refused.push(row.name),
+                Listed::Known if hidden(row) => reading.refused.push(row.name),
                 Listed::Known | Listed::Absent => {}
             }
             oldest = oldest.max(store.age(row).unwrap_or_default());
@@ -287,13 +342,15 @@ impl Desk {
 }
 
 impl Board {
-    fn new(snapshot: &Snapshot, at: Instant) -> Self {
+    fn new(all: &Snapshot, seen: Option<Snapshot>, at: Instant) -> Self {
+        let snapshot = seen.as_ref().unwrap_or(all);
         let rows = Rows::new(snapshot, at);
         let now = Now::new(&rows, snapshot, at);
         let freezes = snapshot.freezes().filter_map(|freeze| freeze.next_edge(at));
         let overrides = snapshot.overrides().filter_map(|one| one.next_edge(at));
         let until = rows.next_edge(at).into_iter().chain(freezes).chain(overrides).min();
-        Self { rows, now, zones: zones(snapshot), made: at, until }
+        let zones = zones(snapshot);
+        Self { seen: seen.map(Mutex::new), rows, now, zones, made: at, until }
     }
 
     /// Whether it is still so: time has not gone back, and no edge has passed.

@@ -11,7 +11,7 @@ use tidegate_core::{
     simulate::{self, Forecast, Settings},
 };
 
-use crate::{asked::Asked, desk::Desk};
+use crate::{asked::Asked, desk::Desk, session::Session};
 
 /// How many times nodes may take a change in one forecast. A hundred thousand take about a second; a year of five thousand nodes with a change every
 /// month is sixty thousand.
@@ -87,8 +87,8 @@ pub(crate) fn settings(cluster: &Snapshot, at: Instant, asked: &Asked) -> Result
 }
 
 /// Makes a forecast of what is known, beside the thread that answers.
-pub(crate) async fn ask(desk: &Desk, asked: &Asked) -> Outcome {
-    let (cluster, at) = (desk.cluster_as_seen(), desk.now());
+pub(crate) async fn ask(desk: &Desk, session: &Session, asked: &Asked) -> Outcome {
+    let (cluster, at) = (desk.seen_by(session), desk.now());
     let settings = match settings(&cluster, at, asked) {
         Ok(settings) => settings,
         Err(why) => return Outcome::Untold(why),

@@ -19,18 +19,27 @@ const fn forbidden(why: &'static str) -> Refusal {
 
 /// The names by which this console is asked for, with its port.
 #[derive(Clone, Debug)]
-pub(crate) struct Names(Vec<String>);
+pub(crate) struct Names {
+    hosts: Vec<String>,
+    scheme: &'static str,
+}
 
 impl Names {
     /// Those of a port on loopback.
     pub(crate) fn on_loopback(port: u16) -> Self {
-        Self(vec![format!("127.0.0.1:{port}"), format!("localhost:{port}")])
+        let hosts = vec![format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+        Self { hosts, scheme: "http://" }
+    }
+
+    /// Those that an administrator gave a console in a cluster; a browser reaches it encrypted only.
+    pub(crate) fn given(hosts: Vec<String>) -> Self {
+        Self { hosts, scheme: "https://" }
     }
 
     /// That a request was sent to one of them.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let host = only(headers, &header::HOST);
-        match host.filter(|host| self.0.iter().any(|name| name == host)) {
+        match host.filter(|host| self.hosts.iter().any(|name| name == host)) {
             Some(_) => Ok(()),
             None => Err(forbidden("this console has another name")),
         }
@@ -47,9 +56,9 @@ impl Names {
             return Err(forbidden("a write comes from a page of this console"));
         }
         let origin =
-            only(headers, &header::ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
+            only(headers, &header::ORIGIN).and_then(|origin| origin.strip_prefix(self.scheme));
         let host = only(headers, &header::HOST);
-        let ours = origin.is_some_and(|origin| self.0.iter().any(|name| name == origin));
+        let ours = origin.is_some_and(|origin| self.hosts.iter().any(|name| name == origin));
         if !ours || origin != host {
             return Err(forbidden("a write comes from a page of this console"));
         }
@@ -146,6 +155,33 @@ mod tests {
                 good.map(|(known, was)| if known == name { (name, value) } else { (known, was) });
             check(Method::POST, &rows, expected);
         }
+    }
+
+    /// Behind a name of its own a console is asked for by that name, and written to from pages that came encrypted.
+    #[test]
+    fn names_that_were_given_are_encrypted() {
+        let names = Names::given(vec!["console.example.com".into()]);
+        let write = |origin: &'static str| {
+            let rows = [
+                ("host", "console.example.com"),
+                ("origin", origin),
+                ("sec-fetch-site", "same-origin"),
+                ("content-type", "application/x-www-form-urlencoded"),
+            ];
+            names
+                .check(&headers(&rows))
+                .and_then(|()| names.check_write(&Method::POST, &headers(&rows)))
+        };
+        assert!(write("https://console.example.com").is_ok());
+        for origin in [
+            "http://console.example.com",
+            "https://console.example.com:8443",
+            "https://example.com",
+            "null",
+        ] {
+            assert!(write(origin).is_err(), "{origin}");
+        }
+        assert!(names.check(&headers(&[("host", "127.0.0.1:8443")])).is_err());
     }
 
     #[test]

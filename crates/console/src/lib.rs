@@ -16,6 +16,7 @@ mod draw;
 mod edit;
 mod forecast;
 mod guard;
+mod guest;
 mod live;
 mod page;
 mod record;
@@ -28,8 +29,8 @@ mod view;
 
 pub use self::{
     clock::TheirClock,
-    desk::{Desk, Dial, Turned},
+    desk::{AsSomebody, Desk, Dial, Turned},
     report::Report,
-    serve::serve,
+    serve::{Entrance, serve},
     session::{Chance, Doors},
 };

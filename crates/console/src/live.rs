@@ -96,7 +96,8 @@ pub(crate) fn stream(live: Live) -> Reply {
 #[derive(Default)]
 struct Has {
     parts: BTreeMap<&'static str, String>,
-    said: String,
+    /// The answer in a few words. Whoever listens is told when that changes, and not that time passes.
+    title: String,
     drawn: Option<Instant>,
     /// What the clock said, and how fast it went.
     clock: Option<(Instant, u32, tokio::time::Instant)>,
@@ -109,7 +110,7 @@ async fn follow(live: &Live, tell: Told) {
     // First of all whatever became other between the page and its stream.
     let Some((parts, said, title)) = made(live) else { return };
     let same = frame::mark(&parts) == live.mark || !live.is_shown();
-    has.said.clone_from(&said);
+    has.title.clone_from(&title);
     for part in &parts {
         has.parts.insert(part.id, if same { part.html.0.clone() } else { String::new() });
     }
@@ -135,6 +136,10 @@ async fn follow(live: &Live, tell: Told) {
             sleep(GATHER).await;
             changes.mark_seen();
         }
+        if !is_in(live).await {
+            let _ = tell.send(event("gone", &json!({}))).await;
+            return;
+        }
         let now = live.desk.now();
         let moved = has.drawn.is_none_or(|drawn| (now.unix() - drawn.unix()).abs() >= MOVED);
         let passed = has.edge.is_some_and(|edge| edge <= now);
@@ -158,6 +163,14 @@ async fn follow(live: &Live, tell: Told) {
         if sent.is_empty() {
             sent.push(event("beat", &json!({})));
         }
+    }
+}
+
+/// Whether its reader is in, and the cluster still says so.
+async fn is_in(live: &Live) -> bool {
+    match live.doors.session(&live.cookie) {
+        Some(session) => live.desk.renew(&session).await.is_ok(),
+        None => false,
     }
 }
 
@@ -194,10 +207,10 @@ fn told_clock(live: &Live, has: &mut Has) -> Vec<Bytes> {
 fn told_parts(has: &mut Has, parts: &[Part], said: &str, title: &str) -> Vec<Bytes> {
     let mut sent = differing(has, parts);
     if !sent.is_empty() {
-        let spoken = (has.said != said).then_some(said);
+        let spoken = (has.title != title).then_some(said);
         let page = json!({"mark": frame::mark(parts), "title": title, "said": spoken});
         sent.push(event("page", &page));
-        said.clone_into(&mut has.said);
+        title.clone_into(&mut has.title);
     }
     sent
 }

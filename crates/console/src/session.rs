@@ -15,6 +15,8 @@ use schedule::Zone;
 use sha2::{Digest as _, Sha256};
 use tokio::{sync::Semaphore, time::Instant};
 
+use crate::guest::Guest;
+
 /// Fills a place with what nobody can guess.
 pub type Chance = fn(&mut [u8]) -> io::Result<()>;
 
@@ -28,16 +30,30 @@ const IDLE: Duration = Duration::from_hours(12);
 /// How many sessions there are at most; the one that was idle longest goes.
 const SESSIONS: usize = 16;
 
+/// What sessions last in a cluster, where many come: so long without a request, and so long in all. Whose token ends before is out then.
+const IDLE_IN_CLUSTER: Duration = Duration::from_mins(30);
+const LONGEST_IN_CLUSTER: Duration = Duration::from_hours(12);
+const SESSIONS_IN_CLUSTER: usize = 1_000;
+
 /// How many pages of one session are told what happens at once.
 const STREAMS: usize = 8;
 
-type Print = [u8; 32];
+pub(crate) type Print = [u8; 32];
 
 /// Codes and sessions. Clones are one.
 #[derive(Clone, Debug)]
 pub struct Doors {
     chance: Chance,
+    bounds: Bounds,
     inner: Arc<Mutex<Inner>>,
+}
+
+/// What sessions last, and how many there are.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    idle: Duration,
+    longest: Duration,
+    most: usize,
 }
 
 #[derive(Debug, Default)]
@@ -55,13 +71,29 @@ pub(crate) struct Session {
     pub(crate) zone: Zone,
     /// The pages that are told what happens.
     pub(crate) streams: Arc<Semaphore>,
+    /// Whose token it is, where people come with one.
+    pub(crate) guest: Option<Arc<Guest>>,
+    begun: Instant,
     used: Instant,
+}
+
+impl Session {
+    fn is_over(&self, bounds: Bounds) -> bool {
+        self.used.elapsed() >= bounds.idle || self.begun.elapsed() >= bounds.longest
+    }
 }
 
 impl Doors {
     /// With nobody in.
     pub fn new(chance: Chance) -> Self {
-        Self { chance, inner: Arc::default() }
+        let bounds = Bounds { idle: IDLE, longest: Duration::MAX, most: SESSIONS };
+        Self { chance, bounds, inner: Arc::default() }
+    }
+
+    /// The same where people come with tokens of the cluster.
+    pub fn in_cluster(chance: Chance) -> Self {
+        let (idle, longest, most) = (IDLE_IN_CLUSTER, LONGEST_IN_CLUSTER, SESSIONS_IN_CLUSTER);
+        Self { chance, bounds: Bounds { idle, longest, most }, inner: Arc::default() }
     }
 
     /// A new code, which lets one in, once.
@@ -75,35 +107,47 @@ impl Doors {
 
     /// Lets somebody in who has a code; the value of their cookie.
     pub(crate) fn enter(&self, code: &str) -> io::Result<Option<String>> {
-        let (cookie, token) = (self.drawn()?, self.drawn()?);
-        let mut inner = self.inner();
-        let made = inner.codes.remove(&print(code));
+        let made = self.inner().codes.remove(&print(code));
         if made.is_none_or(|made| made.elapsed() >= CODE) {
             return Ok(None);
         }
+        self.admit(None).map(Some)
+    }
+
+    /// Lets somebody in who has shown who they are; the value of their cookie.
+    pub(crate) fn admit(&self, guest: Option<Arc<Guest>>) -> io::Result<String> {
+        let (cookie, token) = (self.drawn()?, self.drawn()?);
+        let mut inner = self.inner();
         let used = Instant::now();
-        inner.sessions.retain(|_, session| session.used.elapsed() < IDLE);
-        if inner.sessions.len() >= SESSIONS {
+        inner.sessions.retain(|_, session| !session.is_over(self.bounds));
+        if inner.sessions.len() >= self.bounds.most {
             let oldest = inner.sessions.iter().min_by_key(|(_, session)| session.used);
             if let Some(oldest) = oldest.map(|(print, _)| *print) {
                 inner.sessions.remove(&oldest);
             }
         }
         let streams = Arc::new(Semaphore::new(STREAMS));
-        let session = Session { token, zone: Zone::utc(), streams, used };
+        let session = Session { token, zone: Zone::utc(), streams, guest, begun: used, used };
         inner.sessions.insert(print(&cookie), session);
-        Ok(Some(cookie))
+        Ok(cookie)
     }
 
     /// Whose cookie it is.
     pub(crate) fn session(&self, cookie: &str) -> Option<Session> {
         let mut inner = self.inner();
         let session = inner.sessions.get_mut(&print(cookie))?;
-        if session.used.elapsed() >= IDLE {
+        if session.is_over(self.bounds) {
             return None;
         }
         session.used = Instant::now();
         Some(session.clone())
+    }
+
+    /// The same person shows a newer token.
+    pub(crate) fn renew(&self, cookie: &str, guest: Arc<Guest>) {
+        if let Some(session) = self.inner().sessions.get_mut(&print(cookie)) {
+            session.guest = Some(guest);
+        }
     }
 
     /// Reads times in another zone from now on.
@@ -139,7 +183,7 @@ pub(crate) fn digits(bytes: &[u8]) -> String {
     })
 }
 
-fn print(secret: &str) -> Print {
+pub(crate) fn print(secret: &str) -> Print {
     Sha256::digest(secret.as_bytes()).into()
 }
 
@@ -172,6 +216,22 @@ mod tests {
         assert!(doors.session("guessed").is_none());
         doors.leave(&cookie);
         assert!(doors.session(&cookie).is_none());
+    }
+
+    /// In a cluster a session is over after half a day, however busy, and a page that was left open does not keep it for ever.
+    #[tokio::test(start_paused = true)]
+    async fn sessions_in_a_cluster_are_short() {
+        let doors = Doors::in_cluster(counted);
+        let left = doors.admit(None).unwrap();
+        tokio::time::advance(IDLE_IN_CLUSTER).await;
+        assert!(doors.session(&left).is_none(), "idle for too long");
+        let busy = doors.admit(None).unwrap();
+        for _ in 0..24 {
+            assert!(doors.session(&busy).is_some());
+            tokio::time::advance(Duration::from_secs(30 * 60 - 1)).await;
+        }
+        tokio::time::advance(Duration::from_mins(1)).await;
+        assert!(doors.session(&busy).is_none(), "half a day is enough");
     }
 
     #[tokio::test(start_paused = true)]

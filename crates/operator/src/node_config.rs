@@ -90,7 +90,7 @@ impl NodeConfig {
         let response = self.configuration(pool, request.headers(), &asker);
         let code = response.status().as_u16();
         if code != 200 {
-            tracing::info!(pool, code, asker = asker.name, "a node was not served");
+            tracing::info!(pool, code, asker = asker.0.name, "a node was not served");
         }
         response
     }
@@ -136,7 +136,7 @@ impl NodeConfig {
             Ok(format) => format,
             Err(why) => return said(StatusCode::NOT_ACCEPTABLE, &why),
         };
-        tracing::info!(pool, config = config.name, ?why, %format, asker = asker.name, "a node is served");
+        tracing::info!(pool, config = config.name, ?why, %format, asker = asker.0.name, "a node is served");
         let document = ignition(config, format).to_string();
         drop(store);
         let mut response = Response::new(Full::new(Bytes::from(document)));

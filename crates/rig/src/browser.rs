@@ -291,7 +291,7 @@ fn find(environment: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 }
 
 /// What base64 stands for.
-fn decoded(text: &str) -> Vec<u8> {
+pub fn decoded(text: &str) -> Vec<u8> {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
         b'a'..=b'z' => Some(byte - b'a' + 26),

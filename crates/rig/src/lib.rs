@@ -5,6 +5,7 @@
 //! A suite is written once against [`Cluster`], the value that says nothing of which server answers, and run on each by [`suite`].
 
 mod account;
+mod axe;
 pub mod browser;
 mod cluster;
 mod cluster_api;

@@ -73,6 +73,11 @@ pub enum Missing {
         "no browser: there is no chromium on the PATH, and TIDEGATE_BROWSER names none\nhint: on Debian: apt install chromium"
     )]
     Browser,
+    /// There is no axe-core.
+    #[error(
+        "no axe-core: TIDEGATE_AXE names none, nothing is cached, and npm did not fetch the pinned one\nhint: on Debian: apt install npm"
+    )]
+    Axe,
     /// A scratch folder could not be made.
     #[error("no scratch folder can be made")]
     Folder(#[source] io::Error),

@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::{
+    axe,
     browser::Browser,
     cluster::Cluster,
     cluster_api::ClusterApi,
@@ -181,6 +182,19 @@ pub fn with_browser(name: &str, suite: impl FnOnce(&mut Browser)) {
         Err(missing @ Missing::Browser) if may_leave_out() => {
             leave_out(name, &left_out, &missing);
         }
+        Err(missing) => panic!("{name}: {}", chain(&missing)),
+    }
+}
+
+/// Runs `suite` with a browser and the script of axe-core, or leaves it out where one of them is not to be had.
+///
+/// # Panics
+/// When either is missing where it must run.
+#[expect(clippy::panic, reason = "called from tests, whose way to fail is a panic")]
+pub fn with_axe(name: &str, suite: impl FnOnce(&mut Browser, &str)) {
+    match axe::script(|name| env::var_os(name)) {
+        Ok(script) => with_browser(name, |browser| suite(browser, &script)),
+        Err(missing) if may_leave_out() => leave_out(name, &left_out_file(name), &missing),
         Err(missing) => panic!("{name}: {}", chain(&missing)),
     }
 }

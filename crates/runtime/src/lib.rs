@@ -17,6 +17,7 @@ pub mod key;
 pub mod lease;
 pub mod observe;
 pub mod path;
+pub mod person;
 pub mod progress;
 pub mod queue;
 pub mod reconcile;

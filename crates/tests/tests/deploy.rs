@@ -242,6 +242,15 @@ const FILES: &[(&str, &[&str], &[&str])] = &[
         &["changeGates.enabled=true", "changeGates.queueUpdates=true"],
     ),
     ("guardrails/0-crds.yaml", &["guardrailcrds"], &["guardrails.enabled=true"]),
+    (
+        "console/console.yaml",
+        &["console"],
+        &[
+            "console.enabled=true",
+            "console.names[0]=console.example.com",
+            "console.tlsSecret=tidegate-console",
+        ],
+    ),
     ("history/0-crds.yaml", &["historycrds"], &["history.enabled=true"]),
     // The Deployment too: it carries the flag.
     ("history/history.yaml", &["history", "deployment"], &["history.enabled=true"]),

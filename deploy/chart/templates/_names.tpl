@@ -29,6 +29,19 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
+{{/* And for the console's. */}}
+{{- define "tidegate.consoleSelector" -}}
+app.kubernetes.io/name: tidegate
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: console
+{{- end }}
+
+{{- define "tidegate.consoleLabels" -}}
+{{ include "tidegate.consoleSelector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}
+
 {{- define "tidegate.account" -}}
 {{- if .Values.serviceAccount.create }}{{ .Values.serviceAccount.name | default (include "tidegate.name" .) }}{{ else }}{{ required "serviceAccount.name: name the account to use, or set serviceAccount.create to true" .Values.serviceAccount.name }}{{ end }}
 {{- end }}

@@ -282,7 +282,7 @@ fn week_of(
                         aria-current=[(date == chosen).then_some("date")]
                         aria-label=(format!("{}: {words}", spoken::short_date(date))) {
                         span { (date.day()) }
-                        @if turn != 0 { i { (format!("{turn:+}")) } }
+                        @if turn != 0 { i data-turn=(format!("{turn:+}")) {} }
                     }
                 }
             }

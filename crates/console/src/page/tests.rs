@@ -263,8 +263,8 @@ fn a_calendar_is_that_of_the_command() {
         days += 1;
     }
     assert_eq!(days, 365);
-    says(&page, "<i>+1</i>");
-    says(&page, "<i>-1</i>");
+    says(&page, "<i data-turn=\"+1\">");
+    says(&page, "<i data-turn=\"-1\">");
     let spring = shown(&world, "/calendar?subject=cmp/policy-0&day=2027-03-28", calendar::page);
     says(&spring, "This day has 23 hours: the clocks change.");
 }

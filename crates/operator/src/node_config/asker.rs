@@ -8,8 +8,9 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use runtime::{
     call::{CallError, Cluster},
     path::{ACCESS_REVIEW, Resource, TOKEN_REVIEW},
+    person::{Person, Unproven},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{later, own, said};
 
@@ -26,12 +27,7 @@ pub(super) enum Purpose {
 const NODE_CLAIM: &str = "authentication.kubernetes.io/node-name";
 
 /// Somebody whom the cluster knows.
-pub(super) struct Asker {
-    /// What the cluster calls them.
-    pub(super) name: String,
-    /// All that it says of them, as it is asked for their rights with.
-    user: Value,
-}
+pub(super) struct Asker(pub(super) Person);
 
 /// Why somebody gets nothing.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,38 +58,25 @@ impl Asker {
         token: &str,
         purpose: Purpose,
     ) -> Result<Self, Denial> {
-        let spec = match purpose {
-            Purpose::Join => json!({"token": token}),
-            Purpose::Own => json!({"token": token, "audiences": [own::AUDIENCE]}),
+        let audience = match purpose {
+            Purpose::Join => None,
+            Purpose::Own => Some(own::AUDIENCE),
         };
-        let review = json!({
-            "apiVersion": "authentication.k8s.io/v1",
-            "kind": "TokenReview",
-            "spec": spec,
-        });
-        let reviewed = cluster.create(&TOKEN_REVIEW.collection(None), &review).await;
-        let reviewed = reviewed.map_err(|error| unanswered(TOKEN_REVIEW, &error))?;
-        // A cluster that knows nothing of purposes says nothing of them, and would take any token.
-        let audiences = reviewed.pointer("/status/audiences").and_then(Value::as_array);
-        let is_for_this = audiences.is_some_and(|all| all.iter().any(|one| *one == own::AUDIENCE));
-        if purpose == Purpose::Own && !is_for_this {
-            return Err(Denial::Unknown(
-                "the cluster does not know the token, or it has expired, or it is not for the audience tidegate-node-config",
-            ));
-        }
-        let user = reviewed.pointer("/status/user");
-        let name = user.and_then(|user| user.get("username")).and_then(Value::as_str);
-        match (reviewed.pointer("/status/authenticated"), user, name) {
-            (Some(Value::Bool(true)), Some(user), Some(name)) if !name.is_empty() => {
-                Ok(Self { name: name.to_owned(), user: user.clone() })
+        let person = Person::of(cluster, token, audience).await.map_err(|why| match why {
+            Unproven::Unknown => {
+                Denial::Unknown("the cluster does not know the token, or it has expired")
             }
-            _ => Err(Denial::Unknown("the cluster does not know the token, or it has expired")),
-        }
+            Unproven::Elsewhere => Denial::Unknown(
+                "the cluster does not know the token, or it has expired, or it is not for the audience tidegate-node-config",
+            ),
+            Unproven::Unanswered(error) => unanswered(TOKEN_REVIEW, &error),
+        })?;
+        Ok(Self(person))
     }
 
     /// The node that their token was issued for.
     pub(super) fn node(&self) -> Option<&str> {
-        let claimed = self.user.get("extra")?.get(NODE_CLAIM)?.as_array()?;
+        let claimed = self.0.user.get("extra")?.get(NODE_CLAIM)?.as_array()?;
         match claimed.as_slice() {
             [one] => one.as_str(),
             _ => None,
@@ -102,24 +85,12 @@ impl Asker {
 
     /// Whether they may have a path.
     pub(super) async fn may_get(&self, cluster: &Cluster, path: &str) -> Result<(), Denial> {
-        let known = |field: &str| self.user.get(field).cloned().unwrap_or(Value::Null);
-        let review = json!({
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SubjectAccessReview",
-            "spec": {
-                "user": self.name,
-                "uid": known("uid"),
-                "groups": known("groups"),
-                "extra": known("extra"),
-                "nonResourceAttributes": {"path": path, "verb": "get"},
-            },
-        });
-        let asked = cluster.create(&ACCESS_REVIEW.collection(None), &review).await;
-        let answer = asked.map_err(|error| unanswered(ACCESS_REVIEW, &error))?;
-        if answer.pointer("/status/allowed") == Some(&Value::Bool(true)) {
-            return Ok(());
+        let asked = json!({"nonResourceAttributes": {"path": path, "verb": "get"}});
+        match self.0.may(cluster, &asked).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Denial::Forbidden(self.0.name.clone(), path.to_owned())),
+            Err(error) => Err(unanswered(ACCESS_REVIEW, &error)),
         }
-        Err(Denial::Forbidden(self.name.clone(), path.to_owned()))
     }
 }
 

@@ -59,7 +59,7 @@ async fn given(
     let forbidden = |message: String| Refused(StatusCode::FORBIDDEN, message);
     let later = |message: String| Refused(StatusCode::SERVICE_UNAVAILABLE, message);
     let Some(node) = asker.node().filter(|node| is_name(node)) else {
-        let name = &asker.name;
+        let name = &asker.0.name;
         return Err(forbidden(format!(
             "the token of {name} does not say on which node it is used; hint: ask with the token of an agent's pod"
         )));

@@ -17,7 +17,7 @@ const AT: &str = "2026-11-18T09:00:00Z";
 
 pub(crate) const LIGHT: Look = Look { width: 1280, height: 900, dark: false };
 
-const PAGES: &[&str] = &[
+pub(crate) const PAGES: &[&str] = &[
     "/",
     "/calendar",
     "/resources",
@@ -34,7 +34,7 @@ const PAGES: &[&str] = &[
     "/override?object=mcp/worker",
 ];
 
-fn freeze(name: &str, reason: &str, from: &str, until: &str) -> Value {
+pub(crate) fn freeze(name: &str, reason: &str, from: &str, until: &str) -> Value {
     json!({"apiVersion": "changemanagement.openshift.io/v1alpha1", "kind": "ClusterChangeFreeze",
         "metadata": {"name": name}, "spec": {"reason": reason, "from": from, "until": until,
             "holds": [{"what": "MachineConfigPools", "names": ["infra"]}]}})
@@ -348,7 +348,7 @@ fn pictures_are_taken() {
     });
 }
 
-fn pictures() -> PathBuf {
+pub(crate) fn pictures() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     program.ancestors().nth(3).unwrap().join("test-logs/console")
 }

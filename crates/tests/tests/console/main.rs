@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "the functions beside a test fail as it does")]
 
+mod access;
 mod browser;
 mod editor;
 mod http;
+mod in_cluster;
 mod stand;

@@ -10,7 +10,8 @@ use std::{
     time::Duration,
 };
 
-use console::Doors;
+use console::{Doors, Entrance};
+use front::Protection;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use runtime::call::Cluster;
 use schedule::Instant;
@@ -88,7 +89,7 @@ impl Stand {
                 };
                 tokio::select! {
                     () = watching.watch() => {}
-                    () = console::serve(listener, desk.clone(), doors.clone(), std::future::pending()) => {}
+                    () = console::serve(listener, Protection::Clear, Entrance::Loopback, (desk.clone(), doors.clone()), std::future::pending()) => {}
                     () = ready => {}
                     _ = ended => {}
                 }
@@ -126,21 +127,7 @@ impl Stand {
 
     /// Sends a request as it stands, and reads the answer: its code, its headers, its body.
     pub(crate) fn ask(&self, request: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        let mut text = format!("{request} HTTP/1.1\r\n");
-        for (name, value) in headers {
-            write!(text, "{name}: {value}\r\n").unwrap();
-        }
-        let length = body.len();
-        write!(text, "Content-Length: {length}\r\nConnection: close\r\n\r\n{body}").unwrap();
-        let _ = stream.write_all(text.as_bytes());
-        let mut answer = Vec::new();
-        // Whoever sends too much may be cut off.
-        let _ = stream.read_to_end(&mut answer);
-        let answer = String::from_utf8_lossy(&answer).into_owned();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-        let code = head.split(' ').nth(1).unwrap_or_default().parse().unwrap_or_default();
-        Answer { code, head: head.to_lowercase(), body: body.to_owned() }
+        ask(self.address, request, headers, body)
     }
 
     /// Comes in, and reads a page: the cookie, and the answer.
@@ -151,19 +138,7 @@ impl Stand {
 
     /// Reads what happens until something is said.
     pub(crate) fn hear(&self, cookie: &str, path: &str, until: &str) -> String {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        let (host, mut heard) = (self.address, Vec::new());
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n").unwrap();
-        let mut place = [0; 4096];
-        loop {
-            let text = String::from_utf8_lossy(&heard).into_owned();
-            if text.contains(until) {
-                return text;
-            }
-            let count = stream.read(&mut place).unwrap();
-            assert!(count > 0, "it ended before {until:?}: {text}");
-            heard.extend_from_slice(&place[..count]);
-        }
+        hear(self.address, &self.address.to_string(), (cookie, path), until)
     }
 
     /// Comes in by a code, as a form does; the cookie.
@@ -193,6 +168,52 @@ impl Stand {
         let page = self.visit(cookie, "/").body;
         let (_, rest) = page.split_once("name=\"token\" value=\"").unwrap();
         rest.split('"').next().unwrap().to_owned()
+    }
+}
+
+/// Sends a request as it stands, and reads the answer: its code, its headers, its body.
+pub(crate) fn ask(
+    address: SocketAddr,
+    request: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let mut text = format!("{request} HTTP/1.1\r\n");
+    for (name, value) in headers {
+        write!(text, "{name}: {value}\r\n").unwrap();
+    }
+    let length = body.len();
+    write!(text, "Content-Length: {length}\r\nConnection: close\r\n\r\n{body}").unwrap();
+    let _ = stream.write_all(text.as_bytes());
+    let mut answer = Vec::new();
+    // Whoever sends too much may be cut off.
+    let _ = stream.read_to_end(&mut answer);
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let code = head.split(' ').nth(1).unwrap_or_default().parse().unwrap_or_default();
+    Answer { code, head: head.to_lowercase(), body: body.to_owned() }
+}
+
+/// Reads what happens on a page until something is said.
+pub(crate) fn hear(
+    address: SocketAddr,
+    host: &str,
+    (cookie, path): (&str, &str),
+    until: &str,
+) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let mut heard = Vec::new();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n").unwrap();
+    let mut place = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&heard).into_owned();
+        if text.contains(until) {
+            return text;
+        }
+        let count = stream.read(&mut place).unwrap();
+        assert!(count > 0, "it ended before {until:?}: {text}");
+        heard.extend_from_slice(&place[..count]);
     }
 }
 
@@ -232,6 +253,6 @@ pub(crate) fn encoded(text: &str) -> String {
     written
 }
 
-fn chance(place: &mut [u8]) -> std::io::Result<()> {
+pub(crate) fn chance(place: &mut [u8]) -> std::io::Result<()> {
     SystemRandom::new().fill(place).map_err(|_| std::io::Error::other("no chance"))
 }

@@ -144,6 +144,25 @@ fn bad_values_are_refused_by_name() {
 }
 
 #[test]
+fn bad_values_of_the_console_are_refused_by_name() {
+    suite::with_helm("chart-console", |helm| {
+        check(helm, "console.enabled=true", "console.names: give the names");
+        let named = "console.enabled=true,console.names[0]=console.example.com";
+        check(helm, named, "console.tlsSecret: name a secret with the certificate, or a proxy");
+        check(helm, "console.names[0]=https://console", "at '/console/names/0'");
+        let proxied =
+            format!("{named},console.proxy[0].name=proxy,console.proxy[0].image=example.com/proxy");
+        let rendered = helm.render(&chart(), "t", &[&proxied]).unwrap();
+        assert!(
+            rendered.contains("--behind-proxy") && !rendered.contains("--tls-cert"),
+            "{rendered}"
+        );
+        let off = helm.render(&chart(), "t", &[]).unwrap();
+        assert!(!off.contains("component: console"), "it is off unless somebody wants it");
+    });
+}
+
+#[test]
 fn bad_values_of_what_is_off_by_default_are_refused_by_name() {
     suite::with_helm("chart-values-off", |helm| {
         check(helm, "changeGates.enabled=soon", "at '/changeGates/enabled': got string");

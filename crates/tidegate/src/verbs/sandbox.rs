@@ -23,6 +23,7 @@ use api::names;
 use apiserver::{Listener, Server};
 use clap::{Args, FromArgMatches as _, Subcommand};
 use console::Doors;
+use front::Protection;
 use schedule::Instant;
 use serde_json::json;
 use sim::{
@@ -388,7 +389,13 @@ async fn serve(
         operator::serve::answer(request.method(), request.uri().path(), &view)
     });
     let watching = desk.clone();
-    let showing = console::serve(console, desk, doors, std::future::pending());
+    let showing = console::serve(
+        console,
+        Protection::Clear,
+        console::Entrance::Loopback,
+        (desk, doors),
+        std::future::pending(),
+    );
     tokio::select! {
         () = watching.watch() => bail!("the console knows nothing any more"),
         () = showing => bail!("the console ended by itself"),
