@@ -8,13 +8,14 @@ use api::{
     machine::names::{MASTER, PERMIT_BASIS},
     names::{ACCEPTED_RELEASE, WANTED_IMAGE},
 };
+use schedule::Instant;
 use serde_json::{Value, json};
 use sim::{
     Lengths,
     control_plane::plan::{Deed, Follows, Seen, image, plan},
 };
 
-use super::live::{Installing, Live};
+use super::live::{InstallersClock, Installing, Live};
 
 const VERSION: &str = "clusterversion/version";
 
@@ -25,6 +26,11 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
         // It waits for marks, or it never heard of us.
         ["cvo", "plays"] => live.let_install(Follows::Marks),
         ["cvo", "plays", "unasked"] => live.let_install(Follows::Wishes),
+        // Whether a source was there when an unmarked update began is told by the stamps of the server: where that matters its beginning is too.
+        ["cvo", "plays", "unasked", "by", "the", "clock", "of", "the", "server"] => {
+            live.let_install(Follows::Wishes);
+            *live.installers_clock() = InstallersClock::Server { ahead: 0 };
+        }
         // It does nothing until it goes on: a payload that hangs, an operator that is away.
         ["cvo", "is", "stuck"] => live.hang(Installing::Stuck),
         ["cvo", "goes", "on"] => live.hang(Installing::GoesOn),
@@ -104,21 +110,30 @@ async fn tries(live: &Live) -> Result<String, String> {
     let follows = live.cvo().ok_or("nobody installs releases")?;
     let version = live.get(VERSION).await?;
     let none = |_: &str| None;
-    let seen = Seen { version: &version, masters: None, config: &none, now: live.now() };
-    let accepted = |follows: Follows| {
-        let deeds = plan(seen, follows, &Lengths::default()).deeds;
-        deeds.into_iter().find_map(|deed| match deed {
-            Deed::Status(change) => {
-                change["status"]["desired"]["version"].as_str().map(str::to_owned)
-            }
-            Deed::Generate(_) => None,
-        })
-    };
+    let seen =
+        Seen { version: &version, masters: None, kubelets: None, config: &none, now: live.now() };
+    let accepted = |follows: Follows| accepts(&plan(seen, follows, &Lengths::default()).deeds);
     Ok(match (accepted(follows), accepted(Follows::Wishes)) {
         (Some(begins), _) => format!("{begins} begins\n"),
         (None, Some(asked)) => format!("{asked} is asked for and not marked: nothing begins\n"),
         (None, None) => "nothing is asked for\n".into(),
     })
+}
+
+/// The release that these accept, if any does.
+fn accepts(deeds: &[Deed]) -> Option<String> {
+    deeds.iter().find_map(|deed| match deed {
+        Deed::Status(change) => change["status"]["desired"]["version"].as_str().map(str::to_owned),
+        Deed::Generate(_) => None,
+    })
+}
+
+/// What time it is to whoever installs releases.
+fn installers_now(live: &mut Live) -> Instant {
+    match *live.installers_clock() {
+        InstallersClock::Script => live.now(),
+        InstallersClock::Server { ahead } => live.now().saturating_add(ahead),
+    }
 }
 
 /// Every update that was begun, newest first, but for those of long ago.
@@ -149,9 +164,26 @@ pub(crate) async fn turn(live: &mut Live) {
         let configs = live.list(&kinds::MACHINE_CONFIG).await;
         let config =
             |name: &str| configs.iter().find(|config| config["metadata"]["name"] == name).cloned();
-        let seen =
-            Seen { version: &version, masters: masters.as_ref(), config: &config, now: live.now() };
-        let deeds = plan(seen, follows, &Lengths::default()).deeds;
+        let planned = |now: Instant| {
+            let seen = Seen {
+                version: &version,
+                masters: masters.as_ref(),
+                kubelets: None,
+                config: &config,
+                now,
+            };
+            plan(seen, follows, &Lengths::default()).deeds
+        };
+        let mut deeds = planned(installers_now(live));
+        let begins = accepts(&deeds).is_some();
+        if begins && *live.installers_clock() != InstallersClock::Script {
+            // What is written in the very second waits for the gate, so a second passes first, and another one afterwards.
+            live.later_than(&live.stamp().await).await;
+            let began = Instant::parse(&live.stamp().await).unwrap();
+            let ahead = began.unix() - live.now().unix();
+            *live.installers_clock() = InstallersClock::Server { ahead };
+            deeds = planned(began);
+        }
         if deeds.is_empty() {
             return;
         }
@@ -164,6 +196,9 @@ pub(crate) async fn turn(live: &mut Live) {
                         written.as_ref().err().is_none_or(|why| why.contains("modified")),
                         "{written:?}"
                     );
+                    if begins && *live.installers_clock() != InstallersClock::Script {
+                        live.later_than(&live.stamp().await).await;
+                    }
                 }
                 Deed::Generate(mut config) => {
                     live.second_passes().await;

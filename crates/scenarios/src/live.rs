@@ -51,6 +51,15 @@ pub(crate) enum Installing {
     Stuck,
 }
 
+/// By which clock whoever installs releases writes down when an update began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InstallersClock {
+    /// That of the script.
+    Script,
+    /// That of the server, which stamps everything else: so many seconds ahead of the script when an update began last.
+    Server { ahead: i64 },
+}
+
 pub(crate) struct Live {
     client: Client,
     /// What the operator asks with: each request once, or a refused eviction would be sent again behind its back (EXEC-4).
@@ -72,6 +81,8 @@ pub(crate) struct Live {
     cvo: Option<Follows>,
     /// Whether it does anything.
     installing: Installing,
+    /// By which clock it does.
+    installers_clock: InstallersClock,
     /// Whether it lets changes of hosted clusters begin, and what whoever runs those has handed over; none if nobody plays that.
     hosted: HostedClusters,
     hypershift: Option<Deployments>,
@@ -101,6 +112,7 @@ impl Live {
             updates: Updates::Watched,
             cvo: None,
             installing: Installing::GoesOn,
+            installers_clock: InstallersClock::Script,
             hosted: HostedClusters::Watched,
             hypershift: None,
             letters: Letters::default(),
@@ -206,7 +218,7 @@ impl Live {
         (self.written, self.counted, self.started) = (0, 0, false);
         (self.pools, self.letters) = (Pools::Watched, Letters::default());
         (self.updates, self.cvo) = (Updates::Watched, None);
-        self.installing = Installing::GoesOn;
+        (self.installing, self.installers_clock) = (Installing::GoesOn, InstallersClock::Script);
         (self.hosted, self.hypershift) = (HostedClusters::Watched, None);
     }
 
@@ -297,6 +309,11 @@ impl Live {
     /// From here on whoever installs releases does so.
     pub(crate) fn hang(&mut self, installing: Installing) {
         self.installing = installing;
+    }
+
+    /// By which clock whoever installs releases acts.
+    pub(crate) fn installers_clock(&mut self) -> &mut InstallersClock {
+        &mut self.installers_clock
     }
 
     /// Whether whoever installs releases does anything.

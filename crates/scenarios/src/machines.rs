@@ -49,25 +49,6 @@ pub(crate) async fn run(words: &[&str], live: &mut Live) -> Result<String, Strin
             let served = live.served(role)?;
             live.apply(&node(name, role, rest, &served)?).await?;
         }
-        // One that never heard of us, and whose beginning is told by the stamps of the server: the script plays it where those decide.
-        ["cvo", step @ ("begins" | "finishes"), version] => {
-            let now = live.now().to_string();
-            let (state, ended) = match *step {
-                "begins" => ("Partial", Value::Null),
-                _ => ("Completed", json!(now)),
-            };
-            let image = format!("registry/release@{version}");
-            // Whether a source was there when it began is told by the stamps of the server, so its beginning is told by them too.
-            // What is written in the very second waits for the gate, so a second passes first.
-            live.later_than(&live.stamp().await).await;
-            let started = live.stamp().await;
-            let entry = json!({"state": state, "version": version, "image": image,
-                "startedTime": started, "completionTime": ended, "verified": true});
-            let status =
-                json!({"desired": {"version": version, "image": image}, "history": [entry]});
-            live.change("clusterversion/version", "/status", &json!({"status": status})).await?;
-            live.later_than(&started).await;
-        }
         ["finish", name] => {
             let node = live.get(&format!("node/{name}")).await?;
             let desired = noted(&node, DESIRED_CONFIG);

@@ -1,7 +1,7 @@
 //! Who installs releases? One loop that does what the cluster version operator and its operators do in a cluster, as `plan` decides.
 //!
-//! It knows us: it follows what Tidegate let begin, and nothing else (CV-4). It wakes when something that it looks at changes and when a
-//! level is due by the clock.
+//! Where it knows us it follows what Tidegate let begin, and nothing else (CV-4); that of a stock cluster begins whatever `spec.desiredUpdate`
+//! names, however early. It wakes when something that it looks at changes and when a level is due by the clock.
 
 pub mod plan;
 
@@ -31,8 +31,10 @@ const OWNER: &str = "cluster-version-operator";
 pub(crate) struct Installer {
     pub(crate) cluster: Cluster,
     pub(crate) lengths: Arc<Lengths>,
+    pub(crate) follows: Follows,
     pub(crate) versions: Mirror,
     pub(crate) pools: Mirror,
+    pub(crate) nodes: Mirror,
     pub(crate) configs: Mirror,
     pub(crate) operators: Mirror,
 }
@@ -43,9 +45,11 @@ impl Installer {
         let clock = Arc::clone(self.cluster.clock());
         let mut versions = self.versions.changes();
         let (mut pools, mut configs) = (self.pools.changes(), self.configs.changes());
+        let mut nodes = self.nodes.changes();
         loop {
             versions.mark_seen();
             pools.mark_seen();
+            nodes.mark_seen();
             configs.mark_seen();
             let found = self.versions.objects();
             let version = found.get(&(String::new(), api::names::THE_CLUSTER.to_owned()));
@@ -54,13 +58,15 @@ impl Installer {
                 let (pools, configs) = (self.pools.objects(), self.configs.objects());
                 let named = |name: &str| (String::new(), name.to_owned());
                 let config = |name: &str| configs.get(&named(name)).map(|found| (**found).clone());
+                let kubelets = self.kubelets();
                 let seen = Seen {
                     version,
                     masters: pools.get(&named("master")).map(|pool| &**pool),
+                    kubelets: Some(&kubelets),
                     config: &config,
                     now: clock.now(),
                 };
-                let plan = plan(seen, Follows::Marks, &self.lengths);
+                let plan = plan(seen, self.follows, &self.lengths);
                 for deed in &plan.deeds {
                     if let Err(error) = self.perform(deed).await {
                         // Somebody was faster: what is there then is looked at anew.
@@ -78,10 +84,20 @@ impl Installer {
                 biased;
                 () = versions.changed() => {}
                 () = pools.changed() => {}
+                () = nodes.changed() => {}
                 () = configs.changed() => {}
                 () = clock.wait(next.unwrap_or(schedule::Instant::MAX)), if next.is_some() => {}
             }
         }
+    }
+
+    /// The nodes that report a kubelet, each with its version.
+    fn kubelets(&self) -> Vec<(String, String)> {
+        let nodes = self.nodes.objects();
+        let reported = nodes.iter().map(|((_, name), node)| {
+            (name.clone(), text(node, "/status/nodeInfo/kubeletVersion").to_owned())
+        });
+        reported.filter(|(_, kubelet)| !kubelet.is_empty()).collect()
     }
 
     async fn perform(&self, deed: &Deed) -> Result<(), CallError> {

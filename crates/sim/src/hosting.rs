@@ -12,6 +12,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 pub use crate::guest::listed;
 use crate::{
+    control_plane::plan::Follows,
     guest::Guests,
     lengths::Lengths,
     management::{self, Played},
@@ -35,7 +36,8 @@ impl Hosting {
         let (server, clock) = Sandbox::server(at, apiserver::Settings::default())?;
         clock.speed(1);
         management::define(&server).map_err(StartError::Definition)?;
-        shipped::install(&server, Workloads::Absent).map_err(StartError::Definition)?;
+        shipped::install(&server, Workloads::Absent, Follows::Marks)
+            .map_err(StartError::Definition)?;
         let mut parts = JoinSet::new();
         let Played { guests, .. } =
             management::run(&server, &clock, &Arc::new(lengths), &mut parts);

@@ -1,13 +1,13 @@
 //! How does one node live? It is installed, its kubelet says that it is ready, its agent works, and now and then it starts anew.
 //!
 //! The agent is the real one, on a host that writes down what is done to it and survives restarts (NODE-1). A node that starts anew
-//! is away for some minutes of the clock, and says so while it goes down.
+//! is away for some minutes of the clock, and says so while it goes down. Its kubelet is that of the release on its disk.
 
 use std::{sync::Arc, time::Duration};
 
 use agent::{
     accounts::Accounts,
-    host::{Entry, File, recording::Recording},
+    host::{Entry, File, Host as _, recording::Recording},
     layout::Layout,
     path::HostPath,
     run::Agent,
@@ -39,6 +39,7 @@ use tidegate_core::{
 };
 
 use crate::{
+    control_plane::plan::{RELEASE_FILE, kubelet},
     lengths::Lengths,
     mirror::{Mirror, text},
 };
@@ -79,11 +80,11 @@ impl Machine {
     pub(crate) async fn live(self) {
         let mut host = self.installed().await;
         for boot in 1.. {
-            self.insist(Ready::Up).await;
+            self.insist(Ready::Up, installed_kubelet(&host).as_deref()).await;
             let mut agent = Agent::new(host, self.agent.clone(), &self.name);
             Box::pin(agent.run_until_restart()).await;
             host = std::mem::take(agent.host());
-            self.insist(Ready::ShuttingDown).await;
+            self.insist(Ready::ShuttingDown, None).await;
             let length = self.lengths.draw(&self.lengths.boot, &format!("{} {boot}", self.name));
             pass(&**self.kubelet.clock(), length).await;
             host.restart();
@@ -163,8 +164,8 @@ impl Machine {
     }
 
     /// Says so until it is heard.
-    async fn insist(&self, ready: Ready) {
-        while let Err(error) = self.say(ready).await {
+    async fn insist(&self, ready: Ready, kubelet: Option<&str>) {
+        while let Err(error) = self.say(ready, kubelet).await {
             if error.code() == Some(404) {
                 return;
             }
@@ -173,14 +174,16 @@ impl Machine {
         }
     }
 
-    async fn say(&self, ready: Ready) -> Result<(), CallError> {
+    async fn say(&self, ready: Ready, kubelet: Option<&str>) -> Result<(), CallError> {
         let path = Resource::of(&kinds::NODE).object(None, &self.name);
         let node: Value = self.kubelet.get(&path).await?;
         let (status, reason, message) = match ready {
             Ready::Up => ("True", "KubeletReady", "kubelet is posting ready status"),
             Ready::ShuttingDown => ("False", "KubeletNotReady", "node is shutting down"),
         };
-        if condition(&node) == Some(status) {
+        let reported = text(&node, "/status/nodeInfo/kubeletVersion");
+        let kubelet = kubelet.unwrap_or(reported);
+        if condition(&node) == Some(status) && kubelet == reported {
             return Ok(());
         }
         let now = self.kubelet.clock().now().to_string();
@@ -190,11 +193,22 @@ impl Machine {
         let others = known.into_iter().flatten().filter(|one| text(one, "/type") != "Ready");
         let conditions: Vec<Value> = others.cloned().chain([ready]).collect();
         let version = text(&node, "/metadata/resourceVersion");
-        let change = json!({"metadata": {"resourceVersion": version},
+        let mut change = json!({"metadata": {"resourceVersion": version},
             "status": {"conditions": conditions}});
+        if kubelet != reported {
+            change["status"]["nodeInfo"] = json!({"kubeletVersion": kubelet});
+        }
         let change = Patch::merge("kubelet", &change);
         self.kubelet.patch(&path::status(&path), change).await.map(drop)
     }
+}
+
+/// The version of the kubelet that came with the release on a disk; none if nothing there says which release it is.
+fn installed_kubelet(host: &Recording) -> Option<String> {
+    let Ok(Entry::File(file)) = host.read(&HostPath::parse(RELEASE_FILE).ok()?) else {
+        return None;
+    };
+    kubelet(std::str::from_utf8(&file.content).ok()?)
 }
 
 /// What a node says of its kubelet, if anything.

@@ -15,6 +15,7 @@ use runtime::{
     call::Collection,
     clock::SetClock,
     path::{CONFIG_MAP, DEFINITION, POD, Resource},
+    tempo::Tempo,
 };
 use schedule::Instant;
 use serde_json::Value;
@@ -28,7 +29,7 @@ use tidegate_core::{
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::{
-    control_plane::{self, Installer},
+    control_plane::{self, Installer, plan::Follows},
     deployments::{self, Controller},
     dial::{self, Dial},
     guest::Guests,
@@ -55,9 +56,11 @@ pub struct Settings {
     /// How the server behaves.
     pub server: apiserver::Settings,
     /// How patient the operator is.
-    pub tempo: runtime::tempo::Tempo,
+    pub tempo: Tempo,
     /// What is asked of hosted clusters once they are there, as objects that are merged; none if it hosts none.
     pub hosted: Option<Vec<Value>>,
+    /// What whoever installs releases follows.
+    pub follows: Follows,
 }
 
 impl Settings {
@@ -68,9 +71,17 @@ impl Settings {
             speed: 1,
             lengths: Lengths::default(),
             server: apiserver::Settings::default(),
-            tempo: runtime::tempo::Tempo::default(),
+            tempo: Tempo::default(),
             hosted: None,
+            follows: Follows::Marks,
         }
+    }
+
+    /// The same, as a stock OpenShift is (CV-4): whoever installs releases never heard of us and begins what `spec.desiredUpdate` names at once, and
+    /// the operator lets begin what was queued. Nobody rolls nodes out.
+    #[must_use]
+    pub fn stock(self) -> Self {
+        Self { follows: Follows::Wishes, ..self }
     }
 
     /// The same, and the server knows the kinds of `apps/v1`, which somebody rolls out.
@@ -150,7 +161,7 @@ impl Sandbox {
 
     /// Starts a cluster with these objects in it; its nodes have joined when this returns, and then the clock starts.
     pub async fn start(settings: Settings, items: Vec<Item>) -> Result<Self, StartError> {
-        let Settings { at, speed, lengths, server, tempo, hosted } = settings;
+        let Settings { at, speed, lengths, server, tempo, hosted, follows } = settings;
         let workloads = server.workloads;
         let lengths = Arc::new(lengths);
         let (server, clock) = Self::server(at, server)?;
@@ -167,13 +178,10 @@ impl Sandbox {
             None => Guests::default(),
         };
         // After the objects, which stand for what has happened before the product was installed.
-        shipped::install(&server, workloads).map_err(StartError::Definition)?;
+        shipped::install(&server, workloads, follows).map_err(StartError::Definition)?;
         let work = Work::default();
         let client = Client::new(work.attend(server.service_as(OPERATOR, ACCOUNTS)), "default");
-        let probes = (workloads == Workloads::Served).then(|| names::PROBE.to_owned());
-        let alone = operator::Settings { tempo, probes, ..operator::Settings::alone("sandbox") };
-        let settings = alone.with(Pools::Managed).starting_updates();
-        let settings = if hosted.is_some() { settings.starting_hosted() } else { settings };
+        let settings = duties(&tempo, workloads, follows, hosted.as_deref());
         let operator = Operator::new(client, Arc::new(clock.clone()), settings);
         let view = operator.view();
         let site = Site {
@@ -235,8 +243,10 @@ impl Sandbox {
         let installer = Installer {
             cluster: site.cluster(control_plane::USER, &masters),
             lengths: Arc::clone(&site.lengths),
+            follows,
             versions,
             pools: site.pools.clone(),
+            nodes: site.nodes.clone(),
             configs,
             operators,
         };
@@ -295,6 +305,23 @@ impl Sandbox {
             None => "everything",
         }
     }
+}
+
+/// What the operator does there.
+fn duties(
+    tempo: &Tempo,
+    workloads: Workloads,
+    follows: Follows,
+    hosted: Option<&[Value]>,
+) -> operator::Settings {
+    let probes = (workloads == Workloads::Served).then(|| names::PROBE.to_owned());
+    let alone = operator::Settings::alone("sandbox");
+    let alone = operator::Settings { tempo: *tempo, probes, ..alone };
+    let settings = match follows {
+        Follows::Marks => alone.with(Pools::Managed).starting_updates(),
+        Follows::Wishes => alone.starting_queued_updates(),
+    };
+    if hosted.is_some() { settings.starting_hosted() } else { settings }
 }
 
 async fn ending(part: impl Future<Output = ()>, name: &'static str) -> &'static str {

@@ -9,7 +9,7 @@ use http::Method;
 use runtime::path::{ADMISSION_BINDING, ADMISSION_POLICY, NAMESPACE, Resource};
 use serde_json::Value;
 
-use crate::{mirror::text, stock::Refused};
+use crate::{control_plane::plan::Follows, mirror::text, stock::Refused};
 
 /// Who the operator is to the server.
 pub(crate) const OPERATOR: &str = "system:serviceaccount:tidegate-system:tidegate";
@@ -21,42 +21,66 @@ pub(crate) const AGENT: &str = "system:serviceaccount:tidegate-system:tidegate-a
 pub(crate) const ACCOUNTS: &[&str] =
     &["system:serviceaccounts", "system:serviceaccounts:tidegate-system", "system:authenticated"];
 
-const MANIFESTS: &[(&str, &str)] = &[
+const BY_MARKS: &[Follows] = &[Follows::Marks];
+const STOCK: &[Follows] = &[Follows::Wishes];
+const ON_BOTH: &[Follows] = &[Follows::Marks, Follows::Wishes];
+
+/// What is installed where whoever installs releases follows this. The policy that queues is a mutating one, which the server here has none of (CV-6).
+const MANIFESTS: &[(&[Follows], &str, &str)] = &[
     (
+        BY_MARKS,
         "deploy/manifests/manage-pools/manage-pools.yaml",
         include_str!("../../../deploy/manifests/manage-pools/manage-pools.yaml"),
     ),
     (
+        BY_MARKS,
         "deploy/manifests/manage-pools/reports.yaml",
         include_str!("../../../deploy/manifests/manage-pools/reports.yaml"),
     ),
     (
+        ON_BOTH,
         "deploy/manifests/change-gates/change-gates.yaml",
         include_str!("../../../deploy/manifests/change-gates/change-gates.yaml"),
     ),
     (
+        BY_MARKS,
         "deploy/manifests/node-freezes/node-freezes.yaml",
         include_str!("../../../deploy/manifests/node-freezes/node-freezes.yaml"),
     ),
     (
+        BY_MARKS,
         "deploy/manifests/manage-updates/manage-updates.yaml",
         include_str!("../../../deploy/manifests/manage-updates/manage-updates.yaml"),
     ),
     (
+        BY_MARKS,
         "deploy/manifests/update-freezes/update-freezes.yaml",
         include_str!("../../../deploy/manifests/update-freezes/update-freezes.yaml"),
     ),
     (
+        BY_MARKS,
         "deploy/manifests/manage-hosted/manage-hosted.yaml",
         include_str!("../../../deploy/manifests/manage-hosted/manage-hosted.yaml"),
     ),
     (
+        BY_MARKS,
         "deploy/manifests/hosted-freezes/hosted-freezes.yaml",
         include_str!("../../../deploy/manifests/hosted-freezes/hosted-freezes.yaml"),
     ),
     (
+        BY_MARKS,
         "deploy/manifests/agent/agent.yaml",
         include_str!("../../../deploy/manifests/agent/agent.yaml"),
+    ),
+    (
+        STOCK,
+        "deploy/manifests/queued-updates/queued-updates.yaml",
+        include_str!("../../../deploy/manifests/queued-updates/queued-updates.yaml"),
+    ),
+    (
+        STOCK,
+        "deploy/manifests/control-plane-nodes/control-plane-nodes.yaml",
+        include_str!("../../../deploy/manifests/control-plane-nodes/control-plane-nodes.yaml"),
     ),
 ];
 
@@ -66,8 +90,13 @@ const PROBED: &[Resource<'_>] =
 
 /// Lets the server refuse what it refuses where the product was installed. One of the same name that came with somebody's own objects is
 /// replaced: it is of another release, perhaps.
-pub(crate) fn install(server: &Server, workloads: Workloads) -> Result<(), Refused> {
-    for (origin, manifest) in MANIFESTS {
+pub(crate) fn install(
+    server: &Server,
+    workloads: Workloads,
+    follows: Follows,
+) -> Result<(), Refused> {
+    let installed = MANIFESTS.iter().filter(|(on, ..)| on.contains(&follows));
+    for (_, origin, manifest) in installed {
         let refused = |object: &str, message: String| Refused {
             origin: (*origin).into(),
             object: object.into(),
@@ -84,8 +113,9 @@ pub(crate) fn install(server: &Server, workloads: Workloads) -> Result<(), Refus
             let Some(known) = known.find(|known| known.kind() == kind) else {
                 continue;
             };
-            // CV-6: here updates begin by marks, and then the chart renders nothing of the room that holds wishes of a stock OpenShift.
-            if name.trim_end_matches("-warn").ends_with("-cluster-version") {
+            // CV-6: where updates begin by marks the chart renders nothing of the room that holds wishes of a stock OpenShift.
+            let of_stock = name.trim_end_matches("-warn").ends_with("-cluster-version");
+            if of_stock && follows == Follows::Marks {
                 continue;
             }
             let namespace = text(&document, "/metadata/namespace");
@@ -110,7 +140,7 @@ mod tests {
     /// An operator or an agent under another name would be a stranger.
     #[test]
     fn the_policies_know_the_accounts_that_are_used_here() {
-        let manifests: String = MANIFESTS.iter().map(|(_, manifest)| *manifest).collect();
+        let manifests: String = MANIFESTS.iter().map(|(.., manifest)| *manifest).collect();
         for known in [OPERATOR, AGENT] {
             assert!(manifests.contains(&format!("'{known}'")), "{known}");
         }

@@ -156,6 +156,59 @@ async fn an_update_goes_from_the_wish_to_the_last_worker() {
     );
 }
 
+/// CV-3: a node has the kubelet of the release on its disk, so workers that stay behind make the cluster not upgradeable after the second minor version, as they
+/// would on a cluster, and it is upgradeable again once they have caught up.
+#[tokio::test(start_paused = true)]
+async fn workers_that_stay_behind_make_the_cluster_not_upgradeable() {
+    const POOLS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+    let play = Play::start("2026-11-21T00:00:00Z").await;
+    let pools = ["worker", "infra", "batch"].map(|name| format!("{POOLS}/{name}"));
+    let stanza = |pool: &str, strategy: &str| {
+        let stanza = json!({"strategy": strategy, "byPolicy": null});
+        play.ask(&Method::PATCH, pool, &json!({"spec": {"changeManagement": stanza}})).unwrap();
+    };
+    for pool in &pools {
+        stanza(pool, "Restrictive");
+    }
+    let kubelets = |role: &str, minor: &str| {
+        let nodes = play.get("/api/v1/nodes")["items"].as_array().unwrap().clone();
+        let of_role = nodes
+            .iter()
+            .filter(|node| node["metadata"]["name"].as_str().unwrap().starts_with(role));
+        of_role
+            .filter(|node| {
+                node["status"]["nodeInfo"]["kubeletVersion"].as_str().unwrap().starts_with(minor)
+            })
+            .count()
+    };
+    for (release, minor) in [("4.21.3", "v1.34."), ("4.22.3", "v1.35.")] {
+        assert_eq!(play.condition("Upgradeable"), "", "{release}");
+        let wish = json!({"spec": {"desiredUpdate": {"version": release}}});
+        play.ask(&Method::PATCH, VERSION, &wish).unwrap();
+        for _ in 0..96 {
+            play.pass(Duration::from_mins(5)).await;
+            if play.newest()["version"] == release && play.newest()["state"] == "Completed" {
+                break;
+            }
+        }
+        assert_eq!(play.newest()["state"], "Completed", "{}", play.condition("Progressing"));
+        assert_eq!((kubelets("master", minor), kubelets("worker", "v1.33.")), (3, 6), "{release}");
+    }
+    play.pass(Duration::from_mins(5)).await;
+    let said = play.condition("Upgradeable");
+    assert!(said.starts_with("KubeletMinorVersionUnsupportedNextUpgrade "), "{said}");
+    let wish = json!({"spec": {"desiredUpdate": {"version": "4.23.3"}}});
+    play.ask(&Method::PATCH, VERSION, &wish).unwrap();
+    play.pass(Duration::from_mins(10)).await;
+    let said = play.condition("ChangesPending");
+    assert!(said.contains("the cluster is not upgradeable to 4.23.3"), "{said}");
+    assert_eq!(
+        play.newest()["version"],
+        "4.22.3",
+        "and nothing begins, although the window is open"
+    );
+}
+
 /// GATE-13, OVR-2: what an override for one release let begin on a Friday began by the gate, so nothing alarms; and the override is gone from
 /// the gate as soon as the release has begun.
 #[tokio::test(start_paused = true)]

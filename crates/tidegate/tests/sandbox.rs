@@ -488,7 +488,10 @@ fn tour_leads_through_every_step() {
         "ClusterVersion/version  release 4.20.10\n",
         "0/6  to rendered-worker-",
         "6/6  to rendered-worker-",
-        "MachineConfigPool/worker will be in its way",
+        // CV-3: a pool that is never let change, with the day on which that stops an update, and what would have to open by when.
+        "the update to 4.23 could start at 2027-",
+        ", and MachineConfigPool/worker will be in its way",
+        "no window of MachineConfigPool/worker opens before 2027-",
     ] {
         let Some((_, after)) = rest.split_once(line) else { panic!("{line:?} is not in {rest}") };
         rest = after;

@@ -9,7 +9,11 @@ use api::machine::names::MASTER;
 use schedule::Instant;
 use serde::Serialize;
 use tidegate_core::{
-    cluster::{decide::updates::stops, seen::SeenGated, snapshot::Snapshot},
+    cluster::{
+        decide::updates::{stops, too_old},
+        seen::SeenGated,
+        snapshot::Snapshot,
+    },
     document::problem::Problem,
     gate::{Gate, change::ChangeId, explain::sentence},
     policy::verdict::Verdict,
@@ -44,6 +48,8 @@ pub struct Plane {
     pub release: String,
     /// What was let begin and has not ended, in words.
     pub under_way: Option<String>,
+    /// The mark by which that was let begin; none if nobody marked it.
+    pub mark: Option<Marked>,
     /// How far that is, as whoever installs it says.
     pub progress: Option<String>,
     /// What waits, or would.
@@ -52,6 +58,24 @@ pub struct Plane {
     pub already: Option<String>,
     /// How far the masters are.
     pub masters: Option<PoolProgress>,
+}
+
+/// The one write that let an update begin.
+#[derive(Clone, Debug)]
+pub struct Marked {
+    /// When the gate was asked, where the mark says so.
+    pub at: Option<Instant>,
+    /// Whether somebody has begun to install it.
+    pub followed: Followed,
+}
+
+/// Whether somebody has begun to install what was let begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Followed {
+    /// Somebody has.
+    Yes,
+    /// Nobody has yet.
+    NotYet,
 }
 
 /// An update that has not begun.
@@ -100,9 +124,9 @@ impl Plane {
             if plane.of == Of::Stock && !is_pinned && matches!(asked, Asked::ByTheCluster) {
                 remarks.push("nobody has written down yet what it stands for; if that stays so, no operator here starts queued updates (manageUpdates)".to_owned());
             }
-            // What the operator found of the present wish says nothing about another.
+            // What the operator found of the present wish says nothing about another; kubelets do.
             let found = match asked {
-                Asked::For(_) => Vec::new(),
+                Asked::For(_) => too_old(snapshot, plane, &pin).into_iter().collect(),
                 Asked::ByTheCluster => stops(snapshot, version),
             };
             for problem in found {
@@ -127,6 +151,7 @@ impl Plane {
         Ok(Self {
             release: plane.accepted.name().to_owned(),
             under_way: Some(under_way).filter(|begun| !begun.is_empty()),
+            mark: marked(plane),
             progress: plane.progress.clone(),
             update,
             already,
@@ -152,6 +177,10 @@ impl Plane {
         Item {
             release: &self.release,
             under_way: self.under_way.as_deref(),
+            mark: self.mark.as_ref().map(|mark| MarkItem {
+                at: mark.at.map(|at| at.to_string()),
+                followed: mark.followed == Followed::Yes,
+            }),
             progress: self.progress.as_deref(),
             update: self.update.as_ref().map(|update| UpdateItem {
                 release: &update.release,
@@ -172,11 +201,23 @@ impl Plane {
 
     /// The view for people.
     pub fn drawing(&self, at: Instant, colour: Colour) -> String {
-        let mut text = String::new();
         let head = colour.paint(Style::Strong, "ClusterVersion/version");
-        let _ = writeln!(text, "{head}  release {}", printable(&self.release));
+        format!("{head}  release {}\n{}", printable(&self.release), self.lines(at, Some(colour)))
+    }
+
+    /// The same where release and verdict of the gate stand above.
+    pub(crate) fn beneath(&self, at: Instant) -> String {
+        self.lines(at, None)
+    }
+
+    /// All but the release; with what the gate says in a colour, unless that stands elsewhere.
+    fn lines(&self, at: Instant, gate: Option<Colour>) -> String {
+        let mut text = String::new();
         if let Some(under_way) = &self.under_way {
             let _ = writeln!(text, "  under way: {}", printable(under_way));
+            if let Some(mark) = &self.mark {
+                let _ = writeln!(text, "    {}", mark.sentence(at));
+            }
             if let Some(progress) = &self.progress {
                 let _ = writeln!(text, "    {}", printable(progress));
             }
@@ -188,7 +229,7 @@ impl Plane {
             None if self.already.is_some() => {}
             None if self.under_way.is_none() => text.push_str("  nothing is wanted\n"),
             None => {}
-            Some(update) => update.draw(at, colour, &mut text),
+            Some(update) => update.draw(at, gate, &mut text),
         }
         if let Some(masters) = &self.masters {
             let _ = writeln!(text, "  masters: {}", masters.bar());
@@ -197,8 +238,32 @@ impl Plane {
     }
 }
 
+impl Marked {
+    fn sentence(&self, at: Instant) -> String {
+        let when = self.at.map_or_else(
+            || "at an instant that its mark does not name".to_owned(),
+            |mark| format!("at {mark} ({})", text::relative(mark, at)),
+        );
+        match self.followed {
+            Followed::Yes => format!("let begin {when}"),
+            Followed::NotYet => {
+                format!("let begin {when}, and nobody has begun to install it yet")
+            }
+        }
+    }
+}
+
+/// The mark of what is under way.
+fn marked(plane: &SeenPlane) -> Option<Marked> {
+    if let Some(mark) = plane.open_mark() {
+        return Some(Marked { at: mark.at, followed: Followed::NotYet });
+    }
+    let mark = plane.mark_of_newest().filter(|_| plane.is_under_way())?;
+    Some(Marked { at: mark.at, followed: Followed::Yes })
+}
+
 impl Update {
-    fn draw(&self, at: Instant, colour: Colour, text: &mut String) {
+    fn draw(&self, at: Instant, gate: Option<Colour>, text: &mut String) {
         let Self { release, image, verdict, why, starts, in_the_way, remarks } = self;
         let _ = writeln!(text, "  wanted: release {}", printable(release));
         if let Some(image) = image {
@@ -211,8 +276,10 @@ impl Update {
             Verdict::Permitted => Style::Open,
             Verdict::Held | Verdict::CannotTell => Style::Paused,
         };
-        let state = colour.paint(style, verdict.state());
-        let _ = writeln!(text, "  {state}: {}", printable(why));
+        if let Some(colour) = gate {
+            let state = colour.paint(style, verdict.state());
+            let _ = writeln!(text, "  {state}: {}", printable(why));
+        }
         let when = match starts {
             _ if !in_the_way.is_empty() => "does not start: something stands in its way".to_owned(),
             Some(start) if *start <= at => "starts now".to_owned(),
@@ -267,12 +334,20 @@ pub struct Item<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     under_way: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    mark: Option<MarkItem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<&'a str>,
     update: Option<UpdateItem<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     already: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     masters: Option<Masters>,
+}
+
+#[derive(Serialize)]
+struct MarkItem {
+    at: Option<String>,
+    followed: bool,
 }
 
 #[derive(Serialize)]

@@ -18,6 +18,7 @@ use tidegate_core::{
 };
 
 use crate::{
+    control_plane::{self, Asked, Plane},
     drawing::{Colour, Detail, Style},
     heading::headline,
     items::Named,
@@ -43,11 +44,13 @@ pub struct Answer {
     pub differs: Option<String>,
     /// Why what waits would not start if changes were permitted (CV-4).
     pub stopped: Option<String>,
+    /// What is wanted of the control plane, what was let begin and how far that is; none of anything else.
+    pub plane: Option<Plane>,
 }
 
 impl Answer {
     /// The answer for programs.
-    pub fn item(&self, at: Instant) -> Item {
+    pub fn item(&self, at: Instant) -> Item<'_> {
         Item {
             object: Named::from(&self.object),
             at: at.to_string(),
@@ -57,12 +60,13 @@ impl Answer {
             enforced: self.enforced.map(Enforcement::reason),
             differs: self.differs.clone(),
             stopped: self.stopped.clone(),
+            control_plane: self.plane.as_ref().map(Plane::item),
         }
     }
 
     /// The answer for people.
     pub fn drawing(&self, at: Instant, detail: Detail, colour: Colour) -> String {
-        let Self { object, behavior, reason, zone, enforced, kept, differs, stopped } = self;
+        let Self { object, behavior, reason, zone, enforced, kept, differs, stopped, plane } = self;
         let mut text = headline(object, reason.verdict, reason.until, zone, at, colour);
         draw(&reason.because, zone, "  ", detail, colour, &mut text);
         if let Some(next) = &behavior.next {
@@ -75,7 +79,9 @@ impl Answer {
                 printable(&next.reason)
             );
         }
-        if let Some(why) = stopped {
+        if let Some(plane) = plane {
+            text.push_str(&plane.beneath(at));
+        } else if let Some(why) = stopped {
             let _ = writeln!(
                 text,
                 "  what waits would not start if changes were permitted: {}",
@@ -98,7 +104,7 @@ impl Answer {
 
 /// The output for programs (docs/reference/json.md).
 #[derive(Serialize)]
-pub struct Item {
+pub struct Item<'a> {
     #[serde(flatten)]
     object: Named,
     at: String,
@@ -111,6 +117,8 @@ pub struct Item {
     differs: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
+    #[serde(rename = "controlPlane", skip_serializing_if = "Option::is_none")]
+    control_plane: Option<control_plane::Item<'a>>,
 }
 
 #[derive(Serialize)]
@@ -132,6 +140,7 @@ pub fn of_policy(policy: &Policy, at: Instant) -> Answer {
         kept: None,
         differs: None,
         stopped: None,
+        plane: None,
     }
 }
 
@@ -145,7 +154,20 @@ pub fn of_object(key: &Key, world: &Snapshot, at: Instant) -> Option<Answer> {
         let (reason, enforced) = (world.explain(seen, at), seen.enforcement());
         let overview::Row { unmet: stopped, kept, differs, .. } =
             overview::resource(world, seen, at);
-        return Some(Answer { object, behavior, reason, zone, enforced, kept, differs, stopped });
+        let plane =
+            is_control_plane(key, world).then(|| Plane::new(world, Asked::ByTheCluster, at));
+        let plane = plane.and_then(Result::ok);
+        return Some(Answer {
+            object,
+            behavior,
+            reason,
+            zone,
+            enforced,
+            kept,
+            differs,
+            stopped,
+            plane,
+        });
     }
     let seen = world.policy(key)?;
     let verdict = seen.verdict(at);
@@ -171,10 +193,16 @@ pub fn of_object(key: &Key, world: &Snapshot, at: Instant) -> Option<Answer> {
             let fact = Fact::Policy(object.clone());
             let reason = Reason { verdict, fact, until: None, because };
             let (zone, enforced, stopped) = (Zone::utc(), None, None);
-            let (kept, differs) = (None, None);
-            Some(Answer { object, behavior, reason, zone, enforced, kept, differs, stopped })
+            let (kept, differs, plane) = (None, None, None);
+            Some(Answer { object, behavior, reason, zone, enforced, kept, differs, stopped, plane })
         }
     }
+}
+
+/// Whether it is the control plane of this very cluster; inside a hosted one its release is told where it is installed (HOST-2).
+fn is_control_plane(key: &Key, world: &Snapshot) -> bool {
+    let version = world.control_plane().filter(|version| version.projected.is_none());
+    version.is_some_and(|version| version.identity.key == *key)
 }
 
 fn tree(reason: &Reason, zone: &Zone) -> Tree {

@@ -11,9 +11,12 @@ use std::{fmt, fmt::Write as _, ops::Range};
 use api::machine::names::{API_VERSION, GENERATED_BY, MACHINE_CONFIG, ROLE};
 use schedule::Instant;
 use serde_json::{Value, json};
-use tidegate_core::release::{
-    Named, SeenPlane,
-    version::{self, Version},
+use tidegate_core::{
+    release::{
+        Named, SeenPlane,
+        version::{self, Version},
+    },
+    skew,
 };
 
 use crate::{lengths::Lengths, mirror::text};
@@ -32,7 +35,7 @@ pub(super) const LEVELS: &[(&str, &[&str], Range<i64>)] = &[
 pub(super) const MACHINES: (&str, &str) = ("80", "machine-config");
 
 /// Where a machine says which release it has.
-const RELEASE_FILE: &str = "/etc/kubernetes/release";
+pub(crate) const RELEASE_FILE: &str = "/etc/kubernetes/release";
 
 /// The roles that a release generates configurations for.
 const ROLES: [&str; 2] = ["master", "worker"];
@@ -53,6 +56,8 @@ pub struct Seen<'a> {
     pub version: &'a Value,
     /// The pool of the masters.
     pub masters: Option<&'a Value>,
+    /// The nodes, each with the version of its kubelet; none if nobody looks at them.
+    pub kubelets: Option<&'a [(String, String)]>,
     /// The configuration of a name, generated or rendered.
     pub config: &'a dyn Fn(&str) -> Option<Value>,
     /// What time it is.
@@ -93,6 +98,9 @@ pub fn plan(seen: Seen<'_>, follows: Follows, lengths: &Lengths) -> Plan {
     let plane = SeenPlane::new(seen.version);
     if let Some(release) = wanted(&plane, follows, seen.now) {
         return Plan { deeds: vec![accept(seen, &plane, &release)], ..Plan::default() };
+    }
+    if let Some(told) = upgradeable(seen, &plane.accepted.version) {
+        return Plan { deeds: vec![told], ..Plan::default() };
     }
     let Some(newest) = plane.history.first() else { return Plan::default() };
     let before = plane.history.get(1).map_or("", |entry| entry.release.version.as_str());
@@ -238,6 +246,32 @@ fn status(seen: Seen<'_>, status: &Value) -> Deed {
     Deed::Status(json!({"metadata": {"resourceVersion": version}, "status": status}))
 }
 
+/// What the operator of the API server says of kubelets, and the cluster with it: that it takes no higher minor version, or nothing (CV-3). What somebody else
+/// has against one stays.
+fn upgradeable(seen: Seen<'_>, version: &str) -> Option<Deed> {
+    let plane = skew::Plane::OpenShift(version.parse().ok()?);
+    let nodes = seen.kubelets?.iter().map(|(name, kubelet)| (name.as_str(), kubelet.as_str()));
+    let verdict = skew::judge(plane, nodes);
+    let known = list(seen.version, "/status/conditions");
+    let said = known.iter().find(|one| one["type"] == UPGRADEABLE);
+    if said.is_some_and(|said| !text(said, "/reason").starts_with("Kubelet")) {
+        return None;
+    }
+    let conditions = if verdict.class.upgradeable() == skew::Answer::False {
+        if said.is_some_and(|said| text(said, "/message") == verdict.message) {
+            return None;
+        }
+        conditions(seen, &[(UPGRADEABLE, "False", verdict.class.reason(), verdict.message)])
+    } else {
+        said?;
+        known.iter().filter(|one| one["type"] != UPGRADEABLE).cloned().collect()
+    };
+    Some(status(seen, &json!({"conditions": conditions})))
+}
+
+/// The condition that says whether a cluster takes a higher minor version.
+const UPGRADEABLE: &str = "Upgradeable";
+
 /// The conditions as they read then: those of others stay.
 fn conditions(seen: Seen<'_>, told: &[(&str, &str, &str, String)]) -> Vec<Value> {
     let mut conditions = list(seen.version, "/status/conditions");
@@ -309,6 +343,12 @@ pub fn updates(version: &str) -> Vec<Value> {
     };
     let next = [format!("{major}.{minor}.{}", patch + 2), format!("{major}.{}.3", minor + 1)];
     next.iter().map(|version| json!({"version": version, "image": image(version)})).collect()
+}
+
+/// The version of the kubelet that comes with a release; none if it is none.
+pub fn kubelet(release: &str) -> Option<String> {
+    let minor = release.parse::<skew::Release>().ok()?.kubernetes();
+    Some(format!("v{minor}.{}", version::read(release)?.patch))
 }
 
 /// The image of a release, by a digest that is made of its version.

@@ -21,4 +21,5 @@ mod reach;
 mod rights;
 mod rollout;
 mod specs;
+mod updates;
 mod users;

@@ -44,9 +44,9 @@ fn embedded_server_refuses_changes_without_a_live_permit() {
     });
 }
 
-const NODES: &str = "/api/v1/nodes";
-const POOLS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
-const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
+pub(crate) const NODES: &str = "/api/v1/nodes";
+pub(crate) const POOLS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools";
+pub(crate) const CONFIGS: &str = "/apis/machineconfiguration.openshift.io/v1/machineconfigs";
 const LONG_PAST: &str = "2001-01-01T00:00:00Z";
 const FAR_AHEAD: &str = "2101-01-01T00:00:00Z";
 
@@ -272,7 +272,7 @@ fn config(content: &str) -> Value {
 }
 
 /// The nodes that were told to go somewhere and are not there.
-async fn under_way(admin: &Writer) -> Vec<String> {
+pub(crate) async fn under_way(admin: &Writer) -> Vec<String> {
     let nodes = admin.get(NODES).await;
     let nodes = nodes["items"].as_array().unwrap().iter();
     let moving = nodes.filter(|node| {
@@ -283,7 +283,7 @@ async fn under_way(admin: &Writer) -> Vec<String> {
 }
 
 /// Plays the agent of a node.
-async fn finish(admin: &Writer, name: &str) {
+pub(crate) async fn finish(admin: &Writer, name: &str) {
     let path = format!("{NODES}/{name}");
     let node = admin.get(&path).await;
     let desired = &node["metadata"]["annotations"][DESIRED_CONFIG];

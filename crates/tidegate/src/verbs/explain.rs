@@ -1,5 +1,6 @@
 //! `tidegate explain`: may changes be initiated, and why or why not?
 
+use api::kinds;
 use clap::{Args, FromArgMatches as _};
 use schedule::Instant;
 use tidegate_core::{cluster::snapshot::Snapshot, document::key};
@@ -62,7 +63,7 @@ fn run(args: &Explain, edge: &mut Edge) -> anyhow::Result<Output> {
         (answers, loaded)
     } else {
         // What is named is looked for in the files, if there are any, and not beside them.
-        let (world, loaded) = args.reach.snapshot(Extent::Gates, &paths, edge, at)?;
+        let (world, loaded) = args.reach.snapshot(extent(args, &names)?, &paths, edge, at)?;
         let find = |name: &String| named(name, args.reach.namespace(), &world, at);
         (names.iter().map(find).collect::<anyhow::Result<Vec<_>>>()?, loaded)
     };
@@ -80,6 +81,18 @@ fn run(args: &Explain, edge: &mut Edge) -> anyhow::Result<Output> {
         },
     )?;
     Ok(Output::done(text).with_problems(&loaded))
+}
+
+/// What has to be read: of the control plane people are also told how far its nodes are, and whether kubelets are in its way.
+fn extent(args: &Explain, names: &[String]) -> anyhow::Result<Extent> {
+    let mut extent = Extent::Gates;
+    for name in names.iter().filter(|_| !args.quiet) {
+        let key = key::named(name, args.reach.namespace()).map_err(anyhow::Error::msg)?;
+        if key.kind() == &kinds::CLUSTER_VERSION {
+            extent = Extent::Rollouts;
+        }
+    }
+    Ok(extent)
 }
 
 /// What a cluster has under a name.

@@ -2,14 +2,15 @@
 
 use tidegate_core::cluster::kinds::{
     CHANGE_MANAGEMENT_POLICY, CLUSTER_CHANGE_FREEZE, CLUSTER_CHANGE_GATE, CLUSTER_CHANGE_OVERRIDE,
-    CLUSTER_VERSION, STOCK_CLUSTER_VERSION,
+    CLUSTER_VERSION, MACHINE_CONFIG_POOL, NODE, STOCK_CLUSTER_VERSION,
 };
 use tidegate_core::policy::verdict::Verdict;
 
 use super::*;
 use crate::{
     control_plane::{Asked, Plane},
-    drawing::Colour,
+    drawing::{Colour, Detail},
+    explain::of_object,
     proposal::tests::saturdays,
 };
 
@@ -185,7 +186,97 @@ fn what_has_begun_or_is_there_is_told_as_that() {
     check(&idle, "4.20.6", "release 4.20.6", "the cluster has release 4.20.6 already");
     let begun = "release 4.20.7 has begun already";
     check(&under_way, "4.20.7", "release 4.20.7\n  under way: release 4.20.7", begun);
-    check(&marked, "4.20.7", "release 4.20.6\n  under way: release 4.20.7", begun);
+    let mark = "    let begin at an instant that its mark does not name, and nobody has begun to install it yet";
+    let head = format!("release 4.20.6\n  under way: release 4.20.7\n{mark}");
+    check(&marked, "4.20.7", &head, begun);
+}
+
+/// CV-3: whoever only thinks about a release is told of kubelets that it would leave behind, as whoever asks for it is.
+#[test]
+fn kubelets_are_in_the_way_of_a_release_that_somebody_thinks_about() {
+    let told = |kubelet: &str, wish: &Wish| {
+        let mut cluster = cluster(Value::Null);
+        let node = json!({"metadata": {"name": "w1"}, "status": {"nodeInfo": {"kubeletVersion": kubelet}}});
+        cluster.add(&NODE, &node);
+        let plane = Plane::new(&cluster, Asked::For(wish), at(FRIDAY)).unwrap();
+        (plane.drawing(at(FRIDAY), Colour::Off), plane.outlook())
+    };
+    let minor = Wish::of("4.21.2", "");
+    let (drawn, outlook) = told("v1.32.4", &minor);
+    let expected = "in the way: spec.desiredUpdate.version: the kubelet of Node/w1 (v1.32.4) is as far behind OpenShift 4.20 (Kubernetes 1.33) as is supported";
+    assert!(drawn.contains(expected), "{drawn}");
+    assert_eq!(outlook, Verdict::Held);
+    let forced = Wish { checks: Checks::SetAside, ..minor.clone() };
+    for (kubelet, wish) in
+        [("v1.33.1", &minor), ("v1.32.4", &Wish::of("4.20.7", "")), ("v1.32.4", &forced)]
+    {
+        let (drawn, outlook) = told(kubelet, wish);
+        assert_eq!(outlook, Verdict::Permitted, "{kubelet} {wish:?}: {drawn}");
+    }
+}
+
+/// CV-1, CV-4: `explain` of the control plane tells what is wanted, what was let begin and when, how far that is, and how far the masters are.
+#[test]
+fn explanation_of_the_control_plane_tells_its_update() {
+    let masters = json!({"metadata": {"name": "master"}, "spec": {
+        "nodeSelector": {"matchLabels": {"node-role.kubernetes.io/master": ""}},
+        "configuration": {"name": "rendered-master-1"}}});
+    let told = |now: &str, change: &dyn Fn(&mut Value)| {
+        let mut cluster = changed(json!({"version": "4.20.7"}), change);
+        cluster.add(&MACHINE_CONFIG_POOL, &masters);
+        let answer = of_object(&object(), &cluster, at(now)).unwrap();
+        (answer.drawing(at(now), Detail::Short, Colour::Off), json!(answer.item(at(now))))
+    };
+    let check = |(drawn, item): (String, Value), expected: &[&str], pointer: &str, value: Value| {
+        for part in expected {
+            assert!(drawn.contains(part), "{part:?} is not in {drawn}");
+        }
+        assert!(!drawn.contains("\n  held: "), "what the gate says stands above: {drawn}");
+        assert!(drawn.contains("  masters: "), "{drawn}");
+        assert_eq!(item.pointer(pointer), Some(&value), "{item}");
+    };
+    let wanted = ["  wanted: release 4.20.7\n", "  starts at 2026-11-21T00:00:00Z (in 12h)\n"];
+    check(told(FRIDAY, &|_| ()), &wanted, "/controlPlane/update/release", json!("4.20.7"));
+    let stopped =
+        |version: &mut Value| version["spec"]["desiredUpdate"]["version"] = json!("4.20.99");
+    let in_the_way = ["  in the way: spec.desiredUpdate.version: 4.20.99 is none of"];
+    check(
+        told(FRIDAY, &stopped),
+        &in_the_way,
+        "/controlPlane/update/starts",
+        json!("2026-11-21T00:00:00Z"),
+    );
+    let marked = |version: &mut Value| {
+        let mark = json!({"version": "4.20.7", "image": image('7'), "uid": "u", "after": "2026-01-01T00:00:00Z", "at": "2026-11-20T11:00:00Z"});
+        version["metadata"]["annotations"] = json!({names::ACCEPTED_RELEASE: mark.to_string()});
+    };
+    let let_begin = [
+        "  under way: release 4.20.7\n    let begin at 2026-11-20T11:00:00Z (1h ago), and nobody has begun to install it yet\n",
+    ];
+    check(told(FRIDAY, &marked), &let_begin, "/controlPlane/mark/followed", json!(false));
+    let followed = |version: &mut Value| {
+        marked(version);
+        let status = &mut version["status"];
+        status["desired"] = json!({"version": "4.20.7", "image": image('7')});
+        status["conditions"] = json!([{"type": "Progressing", "status": "True", "message": "Working towards 4.20.7: 3 of 7 levels done"}]);
+        let entry = json!({"state": "Partial", "version": "4.20.7", "image": image('7'), "startedTime": "2026-11-20T11:00:01Z"});
+        status["history"].as_array_mut().unwrap().insert(0, entry);
+    };
+    let progress = [
+        "  under way: release 4.20.7\n    let begin at 2026-11-20T11:00:00Z (1h ago)\n    Working towards 4.20.7: 3 of 7 levels done\n",
+    ];
+    check(
+        told(FRIDAY, &followed),
+        &progress,
+        "/controlPlane/mark/at",
+        json!("2026-11-20T11:00:00Z"),
+    );
+    let done = |version: &mut Value| {
+        followed(version);
+        version["status"]["history"][0]["state"] = json!("Completed");
+        version["status"]["conditions"] = json!([]);
+    };
+    check(told(FRIDAY, &done), &["  nothing is wanted\n"], "/controlPlane/update", Value::Null);
 }
 
 /// GATE-12: three answers, and only a window that is ahead is waited for.

@@ -194,12 +194,20 @@ fn left_behind(snapshot: &Snapshot, cluster: &SeenGated) -> Vec<Problem> {
     apart.collect()
 }
 
-/// CV-3: kubelets that a higher minor version would not support any more. They stop it where wishes are judged here, as the owner of the
-/// control plane would, and are set aside as all that it checks is.
+/// CV-3: kubelets that stop the update which waits, where wishes are judged here.
 fn skewed(snapshot: &Snapshot, version: &SeenGated) -> Option<Problem> {
     let plane = version.plane()?;
-    let wish = plane.waiting().filter(|wish| wish.checks == Checks::Count)?;
+    let wish = plane.waiting()?;
     let pin = plane.pin.as_ref().filter(|pin| pin.is_for(wish))?;
+    too_old(snapshot, plane, pin)
+}
+
+/// CV-3: kubelets that a higher minor version would not support any more, whether somebody asks for it or only thinks about it. They stop it, as the
+/// owner of the control plane would, and are set aside as all that it checks is.
+pub fn too_old(snapshot: &Snapshot, plane: &SeenPlane, pin: &Pin) -> Option<Problem> {
+    if pin.wish.checks == Checks::SetAside {
+        return None;
+    }
     let (wanted, current) =
         (version::read(&pin.release.version)?, version::read(&plane.accepted.version)?);
     if (wanted.major, wanted.minor) <= (current.major, current.minor) {

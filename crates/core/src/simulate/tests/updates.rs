@@ -197,6 +197,11 @@ fn window_that_is_named_saves_the_update() {
         hint.starts_with(begin) && hint.ends_with(&format!("so one has to open by {open_by}")),
         "{hint}"
     );
+    // A policy that the stanza names and sets aside has windows, and none of them helps.
+    let aside = json!({"strategy": "Restrictive", "byPolicy": {"name": "nights"}});
+    let aside = foreseen(&at_release("4.20.8", ("v1.33.2", &open(), &aside)), &path, 400);
+    let (_, hint) = sentence(aside.blocked().unwrap(), &aside.blocked().unwrap().blocks[0]);
+    assert!(hint.starts_with(begin), "{hint}");
     // The stanza opens just then, and not a second later.
     let opening = |at: Instant| {
         let stanza = json!({"strategy": "RestrictiveUntil", "restrictiveUntil": at.to_string()});

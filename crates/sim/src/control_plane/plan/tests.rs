@@ -45,6 +45,7 @@ fn marks_are_followed_and_wishes_are_not() {
         let seen = Seen {
             version: &version,
             masters: None,
+            kubelets: None,
             config: &none,
             now: at("2026-11-21T00:00:00Z"),
         };
@@ -70,7 +71,8 @@ fn an_update_goes_level_by_level_and_ends_with_the_masters() {
     for _ in 0..100 {
         let known = configs.clone();
         let config = |name: &str| known.get(name).cloned();
-        let seen = Seen { version: &version, masters: Some(&pool), config: &config, now };
+        let seen =
+            Seen { version: &version, masters: Some(&pool), kubelets: None, config: &config, now };
         let Plan { deeds, next, operators } = plan(seen, Follows::Marks, &lengths);
         levels.push(operators.iter().filter(|(_, has)| has == "4.20.10").count());
         if deeds.is_empty() && next.is_none() {
@@ -103,14 +105,62 @@ fn an_update_goes_level_by_level_and_ends_with_the_masters() {
     configs.insert("rendered-master-b".into(), configs["00-master"].clone());
     pool["spec"]["configuration"]["name"] = json!("rendered-master-b");
     let config = |name: &str| configs.get(name).cloned();
-    let seen = Seen { version: &version, masters: Some(&pool), config: &config, now };
+    let seen =
+        Seen { version: &version, masters: Some(&pool), kubelets: None, config: &config, now };
     assert_eq!(plan(seen, Follows::Marks, &lengths).deeds, [], "they are on their way");
     pool["status"]["configuration"]["name"] = json!("rendered-master-b");
-    let seen = Seen { version: &version, masters: Some(&pool), config: &config, now };
+    let seen =
+        Seen { version: &version, masters: Some(&pool), kubelets: None, config: &config, now };
     let [Deed::Status(change)] = &plan(seen, Follows::Marks, &lengths).deeds[..] else { panic!() };
     assert_eq!(change["status"]["history"][0]["state"], "Completed");
     assert_eq!(change["status"]["availableUpdates"], json!(updates("4.20.10")));
     assert!(levels.is_sorted(), "{levels:?}");
+}
+
+/// CV-3: kubelets that are as far behind as may be are told as the operator of the API server does, and no longer than that is so.
+#[test]
+fn kubelets_that_are_too_old_make_the_cluster_not_upgradeable() {
+    let none = |_: &str| None;
+    let mut version = cluster(None);
+    let release = |version: &mut Value, name: &str| {
+        version["status"]["desired"] = json!({"version": name, "image": image(name)});
+        version["spec"]["desiredUpdate"] = json!({"version": name});
+    };
+    let told = |version: &mut Value, kubelet: &str| {
+        let nodes =
+            [("m1".to_owned(), "v1.35.1".to_owned()), ("w1".to_owned(), kubelet.to_owned())];
+        let now = at("2026-11-21T00:00:00Z");
+        let seen =
+            Seen { version: &*version, masters: None, kubelets: Some(&nodes), config: &none, now };
+        let deeds = plan(seen, Follows::Marks, &Lengths::default()).deeds;
+        for deed in &deeds {
+            let Deed::Status(change) = deed else { panic!("{deed:?}") };
+            merge(&mut version["status"], &change["status"]);
+        }
+        let all = version["status"]["conditions"].as_array().unwrap().iter();
+        let said = all.filter(|one| one["type"] == "Upgradeable");
+        let said = said.map(|one| format!("{} {}", text(one, "/status"), text(one, "/reason")));
+        (said.collect::<Vec<_>>().join(", "), deeds.len())
+    };
+    release(&mut version, "4.22.3");
+    let limit = "False KubeletMinorVersionUnsupportedNextUpgrade";
+    assert_eq!(told(&mut version, "v1.35.1"), (String::new(), 0));
+    assert_eq!(told(&mut version, "v1.34.1"), (limit.to_owned(), 1));
+    assert_eq!(told(&mut version, "v1.34.1"), (limit.to_owned(), 0), "once");
+    assert_eq!(version["status"]["conditions"][0]["type"], "ChangesPaused", "those of others stay");
+    assert_eq!(told(&mut version, "v1.35.1"), (String::new(), 1));
+    let other = json!({"type": "Upgradeable", "status": "False", "reason": "AdminAckRequired"});
+    version["status"]["conditions"].as_array_mut().unwrap().push(other);
+    assert_eq!(told(&mut version, "v1.34.1"), ("False AdminAckRequired".to_owned(), 0));
+}
+
+/// A release brings the kubelet of its Kubernetes.
+#[test]
+fn releases_bring_their_kubelets() {
+    assert_eq!(kubelet("4.20.10").as_deref(), Some("v1.33.10"));
+    assert_eq!(kubelet("4.21.3").as_deref(), Some("v1.34.3"));
+    assert_eq!(kubelet("5.0.1").as_deref(), Some("v1.36.1"));
+    assert_eq!(kubelet("rewritten"), None);
 }
 
 #[test]
@@ -130,7 +180,7 @@ fn a_mark_that_has_ended_is_not_followed() {
         mark["until"] = until.clone();
         *noted = json!(mark.to_string());
         let now = at("2026-11-21T01:00:00Z");
-        let seen = Seen { version: &version, masters: None, config: &none, now };
+        let seen = Seen { version: &version, masters: None, kubelets: None, config: &none, now };
         let begins = !plan(seen, Follows::Marks, &Lengths::default()).deeds.is_empty();
         assert_eq!(begins, expected, "{until}");
     };

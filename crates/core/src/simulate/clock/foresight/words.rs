@@ -2,6 +2,7 @@
 
 use crate::{
     document::format::duration_text,
+    policy::stanza::Form,
     simulate::clock::{
         block::{Block, Rescue},
         plane::Hop,
@@ -44,9 +45,11 @@ fn kubelets(block: &Block) -> String {
 
 fn hint(block: &Block) -> String {
     let Block { pool, at, gate, stopped, rescue, .. } = block;
+    // A policy that is set aside for good opens nothing, whatever its windows are.
+    let aside = matches!(gate.form(), Form::Restrictive | Form::Permissive);
     let windows = match gate.named() {
-        Some(policy) => policy.to_string(),
-        None => format!("{pool}"),
+        Some(policy) if !aside => policy.to_string(),
+        Some(_) | None => format!("{pool}"),
     };
     let told = match rescue {
         Rescue::Window { start, begin_by, takes } => format!(
