@@ -423,7 +423,7 @@ mod tests {
     /// POOL-5: whether a rendered configuration holds what its sources hold is still told.
     #[test]
     fn digests_of_sources_are_those_of_what_is_written_here() {
-        let config = |text: &str| json!({"config": {"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/a", "contents": {"source": format!("data:,{text}")}}]}}});
+        let config = |text: &str| json!({"config": {"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/etc/a", "mode": 420, "contents": {"source": format!("data:,{text}")}}]}}});
         let source = |name: &str, text: &str| json!({"kind": "MachineConfig", "metadata": {"name": name}, "spec": config(text)});
         let digest = |text: &str| digest_of(&config(text)).unwrap();
         let noted = json!({"same": digest("1"), "changed": digest("before")}).to_string();
