@@ -130,6 +130,15 @@ impl Browser {
         self.event(tab, "Page.loadEventFired");
     }
 
+    /// Waits until a page has been drawn: a browser drops keys that come before the first frame of a page.
+    pub fn drawn(&mut self, tab: &Tab) {
+        let frames =
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
+        let asked =
+            json!({"expression": format!("{frames}.then(() => true)"), "awaitPromise": true});
+        self.of(tab, "Runtime.evaluate", &asked);
+    }
+
     /// What an expression gives in a page; what it promises, if it is a promise.
     ///
     /// # Panics

@@ -176,6 +176,7 @@ fn a_change_is_said_once_and_a_second_never() {
 
 /// Presses Tab until something has the focus, and never more often than a page has stops.
 fn tab_to(browser: &mut Browser, tab: &Tab, wanted: &str) {
+    browser.drawn(tab);
     for _ in 0..60 {
         if browser
             .eval(tab, &format!("document.activeElement === document.querySelector('{wanted}')"))
@@ -203,6 +204,7 @@ fn deeds_are_done_by_keys() {
         };
         for (key, path) in [("f", "/freeze"), ("o", "/override")] {
             browser.go(&tab, &stand.page(if key == "f" { "/" } else { "/r/mcp/worker" }));
+            browser.drawn(&tab);
             browser.key(&tab, key);
             browser.until(&tab, &at(path));
             tab_to(browser, &tab, "#reason");
