@@ -61,12 +61,12 @@ fn dumped(sandbox: &Sandbox, arguments: &[&str]) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), talk)
 }
 
-/// Once nothing writes any more: two that follow each other are the same, whoever made them.
+/// Once nothing writes any more: every gate has been tried, and two that follow each other are the same, whoever made them.
 fn settled(sandbox: &Sandbox) -> (String, String) {
     let mut before = dumped(sandbox, &[]);
-    for _ in 0..50 {
+    for _ in 0..500 {
         let now = dumped(sandbox, &[]);
-        if now.0 == before.0 {
+        if now.0 == before.0 && !now.0.contains("reason: NotTried") {
             return now;
         }
         before = now;
